@@ -73,7 +73,7 @@ def test_a_person_sees_what_of_theirs_would_be_said_in_a_room_and_why(look: Visi
     assert listed(page, KEPT) == [PARTY, NUTS, TEA]
     assert "Said because its owner asks and lets it be said G2b" in card(page, LYON)
     assert "Withheld because it is sensitive, and others are listening GS" in card(page, NUTS)
-    assert "Withheld because it is withheld from somebody who is or may be here D3" in card(
+    assert "Withheld because it is withheld from a person who is or may be here D3" in card(
         page, PARTY
     )
     assert CHESS not in page.content()
@@ -82,7 +82,7 @@ def test_a_person_sees_what_of_theirs_would_be_said_in_a_room_and_why(look: Visi
     show(page)
     expect(page.locator(".scene")).to_contain_text(f"Bob ({BOB}) asks in the room")
     assert listed(page, SAID) == [RELEASE]
-    assert "Withheld because nothing lets this group hear it G0" in card(page, LYON)
+    assert "Withheld because no rule allows this group to see it G0" in card(page, LYON)
 
 
 def test_from_each_memory_it_is_one_step_to_all_who_would_hear_it(look: Visit) -> None:

@@ -157,7 +157,7 @@ def test_a_rooms_own_fact_is_never_changed_from_private(memory: Memory) -> None:
 def test_a_rooms_own_fact_is_never_changed_from_another_room(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, **OPEN)
     family = group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True)
-    assert said(family.list()) == ["Standup is at 9"]  # everybody here has heard it
+    assert said(family.list()) == ["Standup is at 9"]  # everyone here has heard it
     with pytest.raises(tacit.NotFound):
         family.update(id, "Standup is at 4")
     with pytest.raises(tacit.NotFound):

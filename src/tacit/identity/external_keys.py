@@ -26,11 +26,11 @@ _KEY_FORMATS = {
 
 
 def parse_external_key(value: object, field: str = "requester") -> str:
-    """A channel's own name for a person, checked and in its one spelling."""
+    """Check a channel's key for a person and return it in its canonical form."""
     channel, parts = _split_key(field, value)
     if channel in _RESERVED_PREFIXES:
         raise InvalidInput(
-            field, f"{channel}: is our own prefix; write the channel, as telegram:123"
+            field, f"{channel}: is a reserved prefix; write the channel, as telegram:123"
         )
     good = (
         (channel == "telegram" and len(parts) == 1 and bool(_TELEGRAM_USER.fullmatch(parts[0])))
@@ -53,19 +53,19 @@ def parse_chat_id(value: object) -> str:
 
 
 def subject_of_key(key: str) -> str:
-    """The subject behind a checked external key, as long as nothing is linked."""
+    """Return the subject of a checked external key that is not linked."""
     return key if key.startswith(f"{ACCOUNT_PREFIX}:") else f"{EXTERNAL_PREFIX}:{key}"
 
 
 def parse_subject(value: object, field: str = "subject") -> str:
-    """A subject written out: `ext:telegram:1`, `acct:42`; or an external key, for its subject."""
+    """Parse a subject (`ext:telegram:1`, `acct:42`) or an external key."""
     if isinstance(value, str) and value.startswith(f"{EXTERNAL_PREFIX}:"):
         return f"{EXTERNAL_PREFIX}:{parse_external_key(value.removeprefix(f'{EXTERNAL_PREFIX}:'), field)}"
     return subject_of_key(parse_external_key(value, field))
 
 
 def parse_identity(value: object, field: str) -> str | None:
-    """Any identity written out, or None where the text can only be a name."""
+    """Parse an identity, or return None if the text can only be a name."""
     if not isinstance(value, str) or ":" not in value or " " in value:
         return None
     if value.startswith(f"{PERSON_PREFIX}:"):
@@ -80,7 +80,7 @@ def is_subject(identity: str) -> bool:
 
 
 def infer_chat_kind(chat: str) -> ChatKind | None:
-    """What kind of chat this must be, where the channel's numbering says so."""
+    """Return the kind of a chat if the channel's numbering determines it."""
     channel, _, rest = chat.partition(":")
     if channel != "telegram":
         return None
@@ -88,7 +88,7 @@ def infer_chat_kind(chat: str) -> ChatKind | None:
 
 
 def infer_private_chat_person(chat: str) -> str | None:
-    """Whose private chat this must be, where the channel's numbering says so."""
+    """Return the subject of a private chat if the channel's numbering determines it."""
     channel, _, rest = chat.partition(":")
     if channel == "telegram" and _TELEGRAM_USER.fullmatch(rest):
         return subject_of_key(chat)
@@ -100,9 +100,8 @@ def channel_of_chat(chat: str | None) -> str | None:
 
 
 def _split_key(field: str, value: object) -> tuple[str, tuple[str, ...]]:
-    return _split_parts(
-        field, validation.parse_identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS)
-    )
+    key = validation.parse_identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS)
+    return _split_parts(field, key)
 
 
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)

@@ -11,43 +11,43 @@ from tacit.errors import InvalidInput
 from tacit.identity.external_keys import is_subject
 from tacit.records.accounts import Link, LinkKind
 
-# Codes that show that two identities are one person's: short enough to copy by hand.
-
-# Without 0 and O, 1 and I: of these, nobody mistakes one for another. 32 of them: 5 bits each.
+# Link codes: short enough to copy by hand, without 0 and O, 1 and I. 32 characters: 5 bits each.
 LINK_CODE_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _HALF = limits.LINK_CODE_CHARS // 2
-# What stands between the halves, and what keyboards make of it.
+# Separators between the halves, with the variants that keyboards produce.
 _SEPARATORS = str.maketrans("", "", " \t\n\u00a0-\u2010\u2011\u2012\u2013\u2014\u2212")
 _WRITTEN_MAX_CHARS = 4 * limits.LINK_CODE_CHARS
-INVALID_LINK_CODE = ""  # what stands for everything that cannot be one
+INVALID_LINK_CODE = ""  # stands for every text that cannot be a code
 
 
 def create_link_code() -> str:
-    """As it is shown: XXXXX-XXXXX."""
+    """Return a new code in the form XXXXX-XXXXX."""
     code = "".join(secrets.choice(LINK_CODE_ALPHABET) for _ in range(limits.LINK_CODE_CHARS))
     return f"{code[:_HALF]}-{code[_HALF:]}"
 
 
 def normalize_link_code(code: object) -> str:
-    """A code in its one spelling, however somebody wrote it. What cannot be one is no error: it is
-    looked for like any other, and not found."""
+    """Return a code in its canonical form.
+
+    Never raise for a malformed code: it is looked up like any other code and not found.
+    """
     if not isinstance(code, str):
         raise InvalidInput("code", "expected the code as text, as it was shown")
     if len(code) > _WRITTEN_MAX_CHARS:
         return INVALID_LINK_CODE
     found = code.translate(_SEPARATORS)
-    # Only then: other alphabets have letters whose capitals are some of ours.
+    # Only if ASCII: letters of other scripts may have ASCII capitals.
     found = found.upper() if found.isascii() else INVALID_LINK_CODE
     good = len(found) == limits.LINK_CODE_CHARS and set(found) <= set(LINK_CODE_ALPHABET)
     return found if good else INVALID_LINK_CODE
 
 
-# Which identities are one person: now, by verified links, and ever, for what is withheld.
-
-
 @dataclass(frozen=True)
 class Identities:
-    """The links around some people. An identity without links is a person of its own."""
+    """Which identities are one person: currently by verified links, and ever, for holds.
+
+    An identity without links is a person of its own.
+    """
 
     links: tuple[Link, ...] = ()
     _now: dict[str, frozenset[str]] = field(init=False, repr=False)
@@ -64,15 +64,15 @@ class Identities:
         return self._ever.get(identity, frozenset({identity}))
 
     def person_id(self, identity: str) -> str:
-        """The person's id: where the links lead; in a cycle, its first in the alphabet."""
+        """Return the person id: the last target of the links; in a cycle the smallest."""
         return self._follow(identity, frozenset(LinkKind))
 
     def subject(self, identity: str) -> str:
-        """What somebody with this identity writes as: their account, once linked."""
+        """Return the owner of this identity's writes: the account, once linked."""
         return self._follow(identity, frozenset({LinkKind.LINK}))
 
     def is_recognizable(self, identity: str) -> bool:
-        """Whether we could recognise this person in a room."""
+        """Whether the person could be recognized in a chat."""
         return any(is_subject(i) for i in self.current_identities(identity))
 
     def _follow(self, identity: str, kinds: frozenset[LinkKind]) -> str:

@@ -17,18 +17,18 @@ from tacit.records.request import Chat, Request, Requester
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChat:
-    """What the store knows of a chat."""
+    """A chat as the storage knows it."""
 
     id: str  # the newest id, after migrations
     kind: ChatKind | None = None  # None: never seen
     confidential: bool = False
     chat_ids: frozenset[str] = frozenset()  # every id it has had
-    members: frozenset[str] = frozenset()  # who joined or spoke, and has not left
+    members: frozenset[str] = frozenset()  # people who joined or spoke and did not leave
 
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:
-    """A requester and a chat, checked: subjects instead of external keys."""
+    """A checked requester and chat, with subjects instead of external keys."""
 
     subject: str | None
     chat: str
@@ -36,7 +36,7 @@ class RawRequest:
     participants: frozenset[str]
     complete: bool
     names: tuple[tuple[str, str, str], ...] = ()  # (subject, name | username, text)
-    vouched: bool = True  # by an adapter; otherwise who is there is what the store knows
+    vouched: bool = True  # by an adapter; otherwise only stored members count as present
 
     @property
     def people(self) -> frozenset[str]:
@@ -44,13 +44,16 @@ class RawRequest:
 
 
 def parse_request(requester: Requester | None, chat: Chat) -> RawRequest:
-    """Checked once for each of those who come again and again in private."""
+    """Check a requester and a chat; cache the result of plain private chats."""
     plain = _cache_key(requester, chat)
     return _parse_cached(*plain) if plain is not None else _parse_uncached(requester, chat)
 
 
 def _cache_key(requester: object, chat: object) -> tuple[str, str | None, str | None, str] | None:
-    """A person in a private chat, by text alone: only then do equal values mean equal types."""
+    """Return the cache key of a plain private chat, or None.
+
+    Plain strings only: values of other types may be equal and yet be checked differently.
+    """
     if type(requester) is not Requester or type(chat) is not Chat:
         return None
     found = (requester.key, requester.name, requester.username, chat.id)
@@ -69,7 +72,7 @@ def _parse_uncached(requester: Requester | None, chat: Chat) -> RawRequest:
     if not isinstance(chat, Chat):
         raise InvalidInput("chat", "expected a tacit.Chat, for example Chat.private('telegram:1')")
     if requester is not None and not isinstance(requester, Requester):
-        raise InvalidInput("requester", "expected a tacit.Requester, or None where nobody is known")
+        raise InvalidInput("requester", "expected a tacit.Requester, or None if it is unknown")
     if not isinstance(chat.participants, tuple):
         raise InvalidInput("participants", "expected a list of people: telegram:123 or Requesters")
     if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
@@ -93,7 +96,7 @@ def _parse_uncached(requester: Requester | None, chat: Chat) -> RawRequest:
             for p in here
             if not p.is_bot
         ),
-        # Other bots listen and carry things away: then nobody can say who everybody is.
+        # Other bots may forward messages, so the audience cannot be complete with them.
         complete=validation.parse_bool("complete", chat.complete)
         and vouched
         and not any(p.is_bot for p in here),
@@ -116,58 +119,58 @@ def _display_names(person: Requester) -> list[tuple[str, str, str]]:
 def resolve_request(
     space: str,
     at: datetime,
-    asking: RawRequest,
-    place: StoredChat,
+    raw: RawRequest,
+    chat: StoredChat,
     identities: Identities,
     *,
     union: bool,
 ) -> Request:
-    here = set(asking.participants)
-    if not asking.complete:
-        here |= place.members
-    if asking.kind is ChatKind.PRIVATE:
-        whose = external_keys.infer_private_chat_person(asking.chat)
-        here = here - place.members | {whose} if whose else here | place.members
+    here = set(raw.participants)
+    if not raw.complete:
+        here |= chat.members
+    if raw.kind is ChatKind.PRIVATE:
+        whose = external_keys.infer_private_chat_person(raw.chat)
+        here = here - chat.members | {whose} if whose else here | chat.members
     participants = frozenset(identities.person_id(i) for i in here)
-    requester = identities.person_id(asking.subject) if asking.subject else None
-    subject = identities.subject(asking.subject) if asking.subject else None
-    kind = asking.kind
-    numbered = external_keys.infer_chat_kind(asking.chat)
-    claimed = kind not in (place.kind or kind, ChatKind.UNKNOWN) or kind not in (
+    requester = identities.person_id(raw.subject) if raw.subject else None
+    subject = identities.subject(raw.subject) if raw.subject else None
+    kind = raw.kind
+    numbered = external_keys.infer_chat_kind(raw.chat)
+    claimed = kind not in (chat.kind or kind, ChatKind.UNKNOWN) or kind not in (
         numbered or kind,
         ChatKind.UNKNOWN,
     )
-    needs_proof = kind is ChatKind.GROUP or not asking.vouched
+    needs_proof = kind is ChatKind.GROUP or not raw.vouched
     if claimed or (needs_proof and requester not in participants):
         kind = ChatKind.UNKNOWN
 
-    # Who is not of the room is not told who is.
+    # A requester who is not a member must not learn who is.
     stranger = kind is ChatKind.UNKNOWN or (
         kind is ChatKind.PRIVATE and not participants <= {requester}
     )
-    present = frozenset({asking.subject}) if asking.subject else frozenset()
+    present = frozenset({raw.subject}) if raw.subject else frozenset()
     present |= frozenset() if stranger else here
 
-    same: dict[str, str] = {}
+    person_by_identity: dict[str, str] = {}
     ever: set[str] = set()
     for person in participants | ({requester} if requester else set()):
         ever |= identities.all_identities(person)
         if person == requester and not union and subject:
-            same[subject] = person
+            person_by_identity[subject] = person
         else:
-            same.update(dict.fromkeys(identities.current_identities(person), person))
+            person_by_identity.update(dict.fromkeys(identities.current_identities(person), person))
     return Request(
         space=space,
         at=at,
         requester=requester,
         subject=subject,
-        chat=place.id,
+        chat=chat.id,
         kind=kind,
         participants=participants,
-        complete=asking.complete and kind is ChatKind.GROUP,
-        chat_ids=place.chat_ids | {asking.chat, place.id},
-        confidential=place.confidential,
+        complete=raw.complete and kind is ChatKind.GROUP,
+        chat_ids=chat.chat_ids | {raw.chat, chat.id},
+        confidential=chat.confidential,
         present=present,
-        person_by_identity=same,
+        person_by_identity=person_by_identity,
         audience_identities=frozenset(ever),
     )

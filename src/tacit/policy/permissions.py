@@ -21,7 +21,7 @@ class ChangeAction(StrEnum):
 
 
 class RequesterRole(StrEnum):
-    """What a requester is to a memory, strongest first."""
+    """The relation of a requester to a memory, strongest first."""
 
     OWNER = "owner"
     SPEAKER = "speaker"
@@ -54,20 +54,20 @@ _ACTIONS_ON_ALL_VERSIONS = frozenset(
 def may_change(
     act: ChangeAction, request: Request, memory: Memory, to: Visibility | None = None
 ) -> RequesterRole | None:
-    """In which standing the requester may do this, or None. `to` is the visibility asked for."""
-    for standing in RequesterRole:
-        if standing not in _ALLOWED_ROLES[act] or not _has_role(standing, act, request, memory):
+    """Return the role in which the requester may do this, or None. `to` is the new visibility."""
+    for role in RequesterRole:
+        if role not in _ALLOWED_ROLES[act] or not _has_role(role, act, request, memory):
             continue
         if act is not ChangeAction.SET_VISIBILITY or (
-            (standing is RequesterRole.OWNER and request.private)
+            (role is RequesterRole.OWNER and request.private)
             or (to is not None and to.rank <= effective_visibility(memory).rank)
         ):
-            return standing
+            return role
     return None
 
 
 def effective_visibility(memory: Memory) -> Visibility:
-    """How far it really goes today, whatever was asked for."""
+    """Return the visibility that applies, which may be narrower than the stored one."""
     group_learned = bool(memory.learned_in) and memory.learned_kind == ChatKind.GROUP
     if memory.inferred or memory.withheld_unknown:
         return Visibility.PRIVATE_ONLY
@@ -77,10 +77,10 @@ def effective_visibility(memory: Memory) -> Visibility:
 
 
 def may_reach(act: ChangeAction, request: Request, memory: Memory) -> bool:
-    """Whether the memory exists at all for this requester here.
+    """Whether the memory exists for this requester in this chat.
 
-    The owner in private reaches every state. Anybody else reaches what they may hear right here;
-    to restore, what they could hear if it were active again.
+    The owner in a private chat reaches every state. Any other requester reaches what they may see
+    in this chat; to restore, what they could see if it were active.
     """
     me = request.requester
     if me is None:
@@ -92,19 +92,19 @@ def may_reach(act: ChangeAction, request: Request, memory: Memory) -> bool:
     return not memory.shadowed and decide(request, memory).allowed
 
 
-def _has_role(standing: RequesterRole, act: ChangeAction, request: Request, memory: Memory) -> bool:
+def _has_role(role: RequesterRole, act: ChangeAction, request: Request, memory: Memory) -> bool:
     me = request.requester
     if me is None or not may_reach(act, request, memory):
         return False
     owner = request.person(memory.owner) if memory.owner else None
     speaker = request.person(memory.speaker) if memory.speaker else None
-    if standing is RequesterRole.OWNER:
+    if role is RequesterRole.OWNER:
         return owner == me
-    if standing is RequesterRole.SPEAKER:
-        # Whoever words a room's fact anew has not said what others said before.
+    if role is RequesterRole.SPEAKER:
+        # A member who rewords a chat's fact is not the speaker of its earlier versions.
         own_words = owner is not None or memory.version == 1 or act not in _ACTIONS_ON_ALL_VERSIONS
         return speaker == me and not memory.inferred and own_words
-    if standing is RequesterRole.SUBJECT:
+    if role is RequesterRole.SUBJECT:
         return me in {request.person(s) for s in memory.subjects}
     return (
         owner is None

@@ -26,10 +26,8 @@ from tacit.clock import to_micros
 from tacit.records.memory import ChatKind, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
 
-# The words of the predicate: the tables it speaks of, the shape of a request, a branch, a door.
-
-# Roles in memory_people. Whom a memory is about matters to the rules only where it was learned in
-# a group; apart, because almost all of a person's own memories are about that person.
+# Roles in memory_people. The rules use the subjects only of memories learned in a group; they have
+# a role of their own, because almost all of a person's own memories are about that person.
 ROLE_SUBJECT = "subject"  # learned in a group
 ROLE_MENTIONED = "mentioned"  # learned anywhere else
 ROLE_WITHHELD = "withheld"
@@ -39,18 +37,18 @@ SqlCondition = ColumnElement[bool]
 
 @dataclass(frozen=True, eq=False)
 class PolicyTables:
-    """The tables that the rules speak of; the store hands in its own."""
+    """The tables that the conditions use; the storage passes its own."""
 
     memories: FromClause
     memory_people: FromClause  # (space_id, memory_id, role, person)
-    audience_people: FromClause  # (space_id, audience, person): who is in a set of listeners
+    audience_people: FromClause  # (space_id, audience, person)
 
 
 class AccessPath(StrEnum):
-    """By what a branch finds its memories: a search for words goes through the same door."""
+    """The index by which a branch finds its memories; full-text search uses the same paths."""
 
-    ME = "me"  # an identity of the requester's is owner, speaker or subject
-    HERE = "here"  # somebody here is the owner
+    ME = "me"  # the requester is owner, speaker or subject
+    HERE = "here"  # a person present is the owner
     ROOM = "room"
     HEARD_BY_ME = "heard_by_me"
     HEARD_BY_ALL = "heard_by_all"
@@ -60,12 +58,12 @@ class AccessPath(StrEnum):
 class PredicateBranch:
     access_path: AccessPath
     condition: SqlCondition
-    by_owner: bool = False  # leads with the owner: what one person adds to it can be read alone
+    by_owner: bool = False  # starts with the owner: one owner's changes can be read alone
 
 
 @dataclass(frozen=True)
 class RequestShape:
-    """What the expressions depend on. Two requests of one shape share their statements."""
+    """What the expressions depend on. Requests of one shape share their statements."""
 
     purpose: Purpose
     private: bool
@@ -73,11 +71,11 @@ class RequestShape:
     complete: bool
     aliases: tuple[tuple[str, str], ...]  # identities that are not the person's own id
     turns: bool = False
-    inactive: bool = False  # of what is no longer active: whether it could be heard if it were
+    inactive: bool = False  # inactive memories that could be seen if they were active
 
 
 def shape_of_request(request: Request) -> RequestShape | None:
-    """None where nothing can be disclosed, whatever the memory."""
+    """Return the shape, or None if nothing can be disclosed to this request."""
     if request.requester is None:
         return None
     if request.purpose is Purpose.MANAGE:
@@ -97,16 +95,15 @@ def shape_of_request(request: Request) -> RequestShape | None:
 
 
 def sql_literal(value: str) -> ColumnElement[str]:
-    """One of our own fixed words, in the SQL itself: only then can a partial index answer it."""
+    """Return a constant as SQL text: with a parameter, no partial index could be used."""
     return literal_column(f"'{value}'")
 
 
-# The rules of `decide` once more, as conditions that a database can answer.
-#
-# One branch for each way a memory can come to a requester: it is mine, I said it, it is about
-# me, I heard it, it belongs to this room. Each leads with a condition that an index answers, so
-# that a read costs by what the requester may hear and not by what is stored. The expressions
-# depend only on the shape of the request and are cached; the people go in as parameters.
+# The rules of `decide` as SQL conditions: one branch for each way in which a memory reaches a
+# requester (own, said, subject, heard, of this chat). Each branch starts with a condition that an
+# index answers, so that the cost of a read depends on what the requester may see and not on what is
+# stored. The expressions depend on the shape of the request only and are cached; people are
+# parameters.
 
 
 @lru_cache(maxsize=512)
@@ -123,15 +120,15 @@ def build_branches(shape: RequestShape, rows: PolicyTables) -> tuple[PredicateBr
     return build.shared_branches()
 
 
-def select_audiences(door: AccessPath, request: Request, rows: PolicyTables) -> Select[Any] | None:
-    """The sets of listeners that a door asks for, where it asks for any."""
+def select_audiences(path: AccessPath, request: Request, rows: PolicyTables) -> Select[Any] | None:
+    """Select the audiences that an access path needs, or return None if it needs none."""
     shape = shape_of_request(request)
-    if shape is None or door not in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL):
+    if shape is None or path not in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL):
         return None
     build = _BranchBuilder(shape, rows)
-    return (
-        build.audiences_with_me() if door is AccessPath.HEARD_BY_ME else build.audiences_with_all()
-    )
+    if path is AccessPath.HEARD_BY_ME:
+        return build.audiences_with_me()
+    return build.audiences_with_all()
 
 
 def _expanding(name: str) -> Any:
@@ -139,13 +136,13 @@ def _expanding(name: str) -> Any:
 
 
 class _BranchBuilder:
-    """Names each term of the rules once."""
+    """The terms of the rules as SQL, each named once."""
 
     def __init__(self, shape: RequestShape, rows: PolicyTables) -> None:
         m = rows.memories.c
         self.m, self.rows, self.shape = m, rows, shape
         self.space: SqlCondition = m.space_id == bindparam("p_space")
-        self.kept: SqlCondition = m.is_turn.is_(shape.turns)  # memories and turns are never mixed
+        self.kept: SqlCondition = m.is_turn.is_(shape.turns)  # never both memories and episodes
         self.owner_is_me: SqlCondition = m.owner.in_(_expanding("p_me"))
         self.said_by_me: SqlCondition = m.speaker.in_(_expanding("p_me"))
         # Not IS NOT NULL: an index on learned_in would answer that with every row of the space.
@@ -157,7 +154,7 @@ class _BranchBuilder:
             somewhere,
             m.learned_kind.in_([sql_literal(ChatKind.GROUP), sql_literal(ChatKind.PRIVATE)]),
         )
-        self.open: SqlCondition = and_(  # not private_only once everything is settled
+        self.open: SqlCondition = and_(  # effective visibility is not private_only
             m.inferred.is_(False),
             m.withheld_unknown.is_(False),
             m.visibility != sql_literal(Visibility.PRIVATE_ONLY),
@@ -190,7 +187,7 @@ class _BranchBuilder:
         about_me = self._about_me()
         return (
             PredicateBranch(AccessPath.ME, and_(self.live, self.owner_is_me), by_owner=True),  # P1
-            PredicateBranch(  # P2; what its speaker owns is P1's
+            PredicateBranch(  # P2; P1 covers what the speaker owns
                 AccessPath.ME,
                 and_(
                     self.live,
@@ -286,9 +283,8 @@ class _BranchBuilder:
 
     def audiences_with_all(self) -> Select[Any]:
         a = self.rows.audience_people.alias().c
-        audience = a.audience.concat(
-            literal_column("''")
-        )  # or its primary key would be walked for the grouping
+        # The concatenation keeps the planner from scanning the primary key for the grouping.
+        audience = a.audience.concat(literal_column("''"))
         return (
             select(audience)
             .where(a.space_id == bindparam("p_space"), a.person.in_(_expanding("p_here")))
@@ -307,7 +303,7 @@ class _BranchBuilder:
         return ~elsewhere.exists()
 
     def _subjects_here_know(self) -> SqlCondition:
-        """No subject who is here was absent when it was said."""
+        """No subject who is here was absent when the memory was learned."""
         m = self.m
         named, listeners = self.rows.memory_people.alias(), self.rows.audience_people.alias()
         p, a = named.c, listeners.c
@@ -335,23 +331,22 @@ class _BranchBuilder:
         return ~absent.exists()
 
     def _person(self, identity: ColumnElement[str]) -> ColumnElement[str]:
-        """The person behind an identity, for those whose identities this request knows."""
+        """Map an identity to its person, for the people that this request knows."""
         if not self.shape.aliases:
             return identity
         return case(dict(self.shape.aliases), value=identity, else_=identity)
 
 
-# What may be heard, as a filter that a database applies before ranking and before LIMIT.
-
-
 @dataclass(frozen=True)
 class DisclosurePredicate:
+    """The filter that a database applies before ranking and LIMIT."""
+
     branches: tuple[PredicateBranch, ...]
     params: Mapping[str, Any]
 
     @property
     def condition(self) -> SqlCondition:
-        """All branches at once: for a row that is already pinned down by its id or key."""
+        """All branches in one condition, for a row that its id or key selects."""
         return or_(false(), *(branch.condition for branch in self.branches))
 
 

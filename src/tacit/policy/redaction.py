@@ -11,15 +11,13 @@ from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, Vi
 from tacit.records.request import Request
 from tacit.screening.instructions import is_standing_instruction
 
-# Which fields of a memory a request may see, once `decide` lets it have the memory at all.
-#
-# The owner in private sees the whole record, and so does every member for a room's own fact,
-# which only members change, in the room. Everybody else, and the owner where others read along,
-# gets what was said: id, content, key, speaker, subjects, kind and category. Whatever the owner
-# may have added in private (tags, slot, data, importance, a pin, dates, labels) has its neutral
-# value instead, in the record and in everything that ranks, filters or counts.
+# Fields of a memory that `decide` allows. The owner in a private chat sees the whole record, and so
+# does every member for a chat's own fact, which only members change. Every other requester, and
+# the owner in front of others, gets what was said: id, content, key, speaker, subjects, kind and
+# category. Fields that the owner may have set in private (tags, slot, data, importance, pin, dates,
+# labels) get a neutral value, in the record and in all ranking, filters and counts.
 
-UNKNOWN_SPEAKER = "Another person"  # who said it, where the requester knows no name of theirs
+UNKNOWN_SPEAKER = "Another person"  # a speaker whose name the requester does not know
 
 
 def is_owner(request: Request, memory: Memory) -> bool:
@@ -31,8 +29,11 @@ def can_see_all_fields(request: Request, memory: Memory) -> bool:
 
 
 def can_see_data(request: Request, memory: Memory) -> bool:
-    """Data belongs to the wording: other data, given elsewhere, makes another memory. So what goes
-    with a memory of this very room was given here, and its owner's program reads it here."""
+    """Whether the request may see the data, which belongs to the wording.
+
+    Other data given elsewhere makes another memory. So the data of a memory of this chat was given
+    in this chat, and its owner may read it here.
+    """
     here = memory.learned_kind is ChatKind.GROUP and memory.learned_in in request.chat_ids
     return can_see_all_fields(request, memory) or (here and is_owner(request, memory))
 
@@ -40,15 +41,17 @@ def can_see_data(request: Request, memory: Memory) -> bool:
 def redact_memory(
     request: Request, memory: Memory, called: Mapping[str, str] = MappingProxyType({})
 ) -> Memory:
-    """The record as it may leave for this request. `called` has the names of people, by identity,
-    as the requester may know them; what somebody else said is told with the name of who did."""
+    """Return the record with the fields that this request may see.
+
+    `called` maps identities to names that the requester may know, for the names of speakers.
+    """
     if not can_see_all_fields(request, memory):
         memory = _strip_owner_fields(request, memory)
     if memory.speaker and not memory.is_turn and not _is_said_by_requester(request, memory):
         memory = replace(memory, name=called.get(memory.speaker, UNKNOWN_SPEAKER))
     if request.private and is_owner(request, memory):
         return memory
-    # Whom one named oneself stays as one named them.
+    # Subjects that the requester named stay as they named them.
     own = request.requester in {request.person(o) for o in (memory.owner, memory.speaker) if o}
     return replace(
         memory,
@@ -81,7 +84,7 @@ def _strip_owner_fields(request: Request, memory: Memory) -> Memory:
         memory,
         slot=None,
         data=memory.data if can_see_data(request, memory) else None,
-        # How far it reaches is all that its being here tells.
+        # The lowest visibility with which the memory could be shown here.
         visibility=Visibility.ROOM if in_group else Visibility.PUBLIC_OK,
         sensitivity=Sensitivity.PERSONAL,
         portable=False,
@@ -89,24 +92,22 @@ def _strip_owner_fields(request: Request, memory: Memory) -> Memory:
         confidence=None,
         pinned=False,
         tags=(),
-        role=memory.role if memory.is_turn else None,  # of a turn it says who spoke
+        role=memory.role if memory.is_turn else None,  # of an episode: who spoke
         observed_at=memory.observed_at if memory.is_turn else None,
         expires_at=None,
     )
 
 
-# Standing orders count for their giver alone.
-#
-# "From now on, answer in French" is an order to the assistant. Whoever else may hear it must
-# not have it in a prompt, in a group as little as in private: a prompt is where an order would
-# be obeyed. This is decided on what is stored, whichever way it came in, and for everything
-# that prompts are made of: blocks, the fresh part, recall, listings, notes and deltas.
+# Standing instructions apply to their author only. "From now on, answer in French" must not enter
+# the prompt of another person, in a group or in private, because a model would obey it there. The
+# decision uses the stored content, and applies to everything that prompts are made of: blocks,
+# fresh context, recall, lists, notes and deltas.
 
 
 def may_enter_prompt(request: Request, memory: Memory) -> bool:
-    """Whether this may stand in the requester's prompt: it is no order, or they gave it."""
-    givers = [request.person(one) for one in (memory.owner, memory.speaker) if one]
-    if request.requester in givers:
+    """Whether the memory may enter the requester's prompt: no instruction, or their own."""
+    authors = [request.person(one) for one in (memory.owner, memory.speaker) if one]
+    if request.requester in authors:
         return True
     if memory.kind is Kind.PROCEDURE:
         return False

@@ -10,17 +10,16 @@ from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, 
 from tacit.records.request import Decision, Request
 from tacit.records.results import AudiencePreview, Explanation
 
-# May this memory be used in this request? One pure, total function: the first rule that matches.
-#
-# The table below is docs/disclosure.md's, row by row. Nothing here reads a database, a clock or a
-# setting; a field that is missing or unreadable counts as the table in that document says.
+# `decide` is a pure, total function: the first rule that applies wins. RULES mirrors the table in
+# docs/disclosure.md row by row. Nothing here reads a database, a clock or a setting; that page also
+# says how a missing or malformed field counts.
 
-_NOBODY: frozenset[str] = frozenset()
+_NO_PEOPLE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """One memory as one request sees it: people as person ids, words already settled."""
+    """One memory in relation to one request: people as person ids, derived flags."""
 
     me: str | None
     audience: frozenset[str]
@@ -29,7 +28,7 @@ class _Facts:
     in_group: bool
     manage: bool
     live: bool
-    withheld: bool  # from somebody here, or from somebody who may be here
+    withheld: bool  # from a person who is or may be here
     owner: str | None
     speaker: str | None
     subjects: frozenset[str]
@@ -71,7 +70,7 @@ class Rule:
     name: str
     allows: bool
     applies: Callable[[_Facts], bool]
-    says: str  # in plain words, for the owner
+    says: str  # one sentence for the owner
 
 
 def _always(_: _Facts) -> bool:
@@ -79,20 +78,20 @@ def _always(_: _Facts) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("M1", True, lambda f: f.manage and f.mine and f.private, "you look after your own"),
-    Rule("M0", False, lambda f: f.manage, "only the owner, in private, looks after a memory"),
+    Rule("M1", True, lambda f: f.manage and f.mine and f.private, "it is your own memory"),
+    Rule("M0", False, lambda f: f.manage, "only its owner can manage it, in a private chat"),
     Rule("D1", False, lambda f: not f.live, "it is not active, or has expired"),
-    Rule("D2", False, lambda f: f.me is None, "nobody is known to be asking"),
-    Rule("D3", False, lambda f: f.withheld, "it is withheld from somebody who is or may be here"),
+    Rule("D2", False, lambda f: f.me is None, "the requester is unknown"),
+    Rule("D3", False, lambda f: f.withheld, "it is withheld from a person who is or may be here"),
     Rule("P1", True, lambda f: f.private and f.mine, "the owner asks in private"),
-    Rule("D4", False, lambda f: not f.provenance, "nobody knows where it was learned"),
+    Rule("D4", False, lambda f: not f.provenance, "the chat it was learned in is unknown"),
     Rule(
         "P2",
         True,
         lambda f: f.private and f.said_by_me and not f.inferred,
         "the person who said it asks in private",
     ),
-    Rule("PV", False, lambda f: f.private and f.private_only, "it is for its owner's ears only"),
+    Rule("PV", False, lambda f: f.private and f.private_only, "it is private to its owner"),
     Rule(
         "P3a",
         True,
@@ -111,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         lambda f: f.private and f.group_learned and f.heard_by_me and not f.sensitive,
         "the person who asks heard it in a group",
     ),
-    Rule("P0", False, lambda f: f.private, "nothing lets this person hear it"),
+    Rule("P0", False, lambda f: f.private, "no rule allows this person to see it"),
     Rule("GS", False, lambda f: f.sensitive, "it is sensitive, and others are listening"),
     Rule("GV", False, lambda f: f.private_only, "it is private, and others are listening"),
     Rule(
@@ -148,12 +147,12 @@ RULES: tuple[Rule, ...] = (
         "G3b",
         True,
         lambda f: f.in_group and f.may_leave and f.complete and f.audience <= f.heard,
-        "everybody here has heard it",
+        "everyone here has heard it",
     ),
-    Rule("G0", False, _always, "nothing lets this group hear it"),
+    Rule("G0", False, _always, "no rule allows this group to see it"),
 )
 
-# Settled before the rules: another value of the same key wins in the owner's union read.
+# Decided before the rules: another value of the same key takes precedence for the owner.
 OVERRIDDEN = Decision(False, "S0")
 
 RULE_TEXTS = {rule.name: rule.says for rule in RULES} | {
@@ -164,6 +163,7 @@ _DECISIONS = {rule.name: Decision(rule.allows, rule.name) for rule in RULES}
 
 
 def decide(request: Request, memory: Memory) -> Decision:
+    """Decide by the first rule that applies whether the request may see the memory."""
     facts = _derive_facts(request, memory)
     for rule in RULES:
         if rule.applies(facts):
@@ -183,7 +183,7 @@ def _derive_facts(request: Request, memory: Memory) -> _Facts:
     speaker = person(speaker, speaker) if speaker else None
     subjects = frozenset([person(s, s) for s in _parse_people(memory.subjects)])
     if not subjects:
-        subjects = frozenset({speaker}) if speaker else frozenset({owner}) if owner else _NOBODY
+        subjects = frozenset({speaker}) if speaker else frozenset({owner}) if owner else _NO_PEOPLE
 
     group_learned = place is not None and memory.learned_kind == ChatKind.GROUP
     private_learned = place is not None and memory.learned_kind == ChatKind.PRIVATE
@@ -227,7 +227,7 @@ def _derive_facts(request: Request, memory: Memory) -> _Facts:
     )
 
 
-# Total means total: a field that holds anything else than it should counts as missing.
+# `decide` never raises: a field of a wrong type counts as missing.
 
 
 def _parse_name(value: object) -> str | None:
@@ -238,7 +238,7 @@ def _parse_people(value: object) -> frozenset[str]:
     if type(value) is frozenset and all(type(one) is str for one in value):
         return value
     if not isinstance(value, list | tuple | set | frozenset):
-        return _NOBODY
+        return _NO_PEOPLE
     return frozenset(one for one in value if isinstance(one, str))
 
 
@@ -249,11 +249,8 @@ def _is_expired(expires_at: object, at: datetime) -> bool:
     return not readable or expires_at <= at  # type: ignore[operator]
 
 
-# A decision in plain words.
-
-
 def decide_with_precedence(request: Request, memory: Memory) -> Decision:
-    """What the rules say, after what is settled before them."""
+    """Decide by key precedence first, then by the rules."""
     return OVERRIDDEN if memory.shadowed else decide(request, memory)
 
 

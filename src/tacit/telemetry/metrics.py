@@ -15,14 +15,13 @@ from tacit.policy.rules import OVERRIDDEN, RULES
 from tacit.records.memory import State
 from tacit.records.results import EventNode, EventOperation, EventStatus
 
-# Everything that is measured, declared once. A label has one of a fixed set of words: nothing that
-# people write, and nothing that names them, a memory, a chat or a space, can come into one.
+# Every metric is declared here. The values of a label are a fixed set, so that no text, name,
+# memory, chat or space can become a label.
 
-OTHER_LABEL = "other"  # stands for every word that is not declared
-CHANGE_REFUSED = "change"  # may be heard, and still not be changed by whoever asked
+OTHER_LABEL = "other"  # replaces every value that is not declared
+CHANGE_REFUSED = "change"  # visible to the requester, who may not change it
 
-# The operations of a view, which `tacit.view.table` registers, and learning one turn in the
-# background.
+# The operations of a view, which `tacit.view.table` registers, and background learning.
 OPERATIONS = {"learn_turn"}
 
 
@@ -37,22 +36,8 @@ TASKS = (
     "reembed", "reflect", "summarise",
 )  # fmt: skip
 HISTOGRAM_BUCKETS_SECONDS = (
-    0.0005,
-    0.001,
-    0.002,
-    0.005,
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1.0,
-    2.0,
-    5.0,
-    20.0,
-    60.0,
-)
+    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 60.0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,7 +49,7 @@ class Metric:
     labels: Mapping[str, Set[str]]
 
     def check_labels(self, words: Mapping[str, str]) -> dict[str, str]:
-        """Every label in its order, with a declared word or `other`."""
+        """Return every label in order, with a declared value or `other`."""
         return {
             label: words[label] if words[label] in known else OTHER_LABEL
             for label, known in self.labels.items()
@@ -139,33 +124,37 @@ EVENTS_LAST_DAY = _declare(
 METRICS = tuple(one for one in list(globals().values()) if isinstance(one, Metric))
 
 
-# What the rest needs from a meter. The default does nothing.
+# Meters. The default does nothing.
 
-GaugeReader = Callable[[], Iterable[tuple[Mapping[str, str], float]]]  # label → word, and the value
+GaugeReader = Callable[[], Iterable[tuple[Mapping[str, str], float]]]  # labels and value
 StopCallback = Callable[[], None]
 
 
 class Meter(Protocol):
-    """Safe to call from several threads; never raises, and never waits for anybody."""
+    """Safe to call from several threads. Never raises and never blocks."""
 
     on: bool
-    """False: nothing is measured, and whoever would have to work for it need not."""
+    """False: nothing is measured, so that callers can skip the work for it."""
 
     def count(self, what: Metric, amount: float = 1, **words: str) -> None:
         """Add to a counter."""
         ...
 
     def observe(self, what: Metric, value: float, **words: str) -> None:
-        """One value of a histogram."""
+        """Add a value to a histogram."""
         ...
 
     def watch(self, what: Metric, whose: Hashable, read: GaugeReader) -> StopCallback:
-        """A gauge is read when somebody looks. Of several with one `whose`, one is."""
+        """Register a gauge, read at each export. Of several with the same `whose`, one is read."""
         ...
 
     def span(self, operation: str) -> StopCallback:
-        """A part of the trace that is being made, until it is stopped."""
+        """Start a span of the current trace; the result ends it."""
         ...
+
+
+def _do_nothing() -> None:
+    pass
 
 
 class NoMeter:
@@ -184,19 +173,15 @@ class NoMeter:
         return _do_nothing
 
 
-def _do_nothing() -> None:
-    pass
-
-
 NO_METER: Meter = NoMeter()
 
 
-# Gauges that several open memories of one process share.
-
-LabelValues = tuple[str, ...]  # in the order of the measure's labels
+LabelValues = tuple[str, ...]  # in the order of the metric's labels
 
 
 class GaugeReaders:
+    """The gauges of all open memories of a process."""
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._reads: list[tuple[Metric, Hashable, GaugeReader]] = []
@@ -213,7 +198,7 @@ class GaugeReaders:
         return stop
 
     def values(self, what: Metric) -> dict[LabelValues, float]:
-        """Those of different databases add up; one that does not answer tells nothing."""
+        """Return the sum over different databases; skip one that fails."""
         with self._lock:
             reads = {whose: read for measure, whose, read in self._reads if measure is what}
         found: dict[LabelValues, float] = {}
@@ -228,13 +213,12 @@ class GaugeReaders:
         return found
 
 
-# How long something took, and how it ended.
-
 _REFUSALS = (InvalidInput, NotFound, Conflict)
 
 
 @contextmanager
 def measure_operation(meter: Meter, operation: str) -> Iterator[None]:
+    """Measure the duration and outcome of an operation."""
     outcome, begun = "error", time.perf_counter()
     ended = meter.span(operation)
     try:
@@ -244,7 +228,7 @@ def measure_operation(meter: Meter, operation: str) -> Iterator[None]:
         outcome = "refused"
         raise
     except GeneratorExit:
-        outcome = "ok"  # whoever reads has had enough
+        outcome = "ok"  # the caller stopped reading
         raise
     finally:
         taken = time.perf_counter() - begun
@@ -253,13 +237,11 @@ def measure_operation(meter: Meter, operation: str) -> Iterator[None]:
         meter.observe(OPERATION_SECONDS, taken, operation=operation)
 
 
-# Which meter the settings ask for. Each library is imported only when it is the one.
-
 METRIC_EXPORTERS = ("off", "prometheus", "opentelemetry")
 
 
 def create_meter(exporter: str) -> Meter:
-    """That of this process: every memory it opens is measured by the same one."""
+    """Return the process-wide meter of the exporter; import only the library it needs."""
     if exporter not in METRIC_EXPORTERS:
         raise InvalidInput("metrics.exporter", f"choose one of {', '.join(METRIC_EXPORTERS)}")
     if exporter == "off":

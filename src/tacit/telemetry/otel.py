@@ -1,4 +1,7 @@
-"""Metrics and spans through the OpenTelemetry API."""
+"""Metrics and spans through the OpenTelemetry API.
+
+The SDK that the application configures decides where they go; without one they go nowhere.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,9 @@ from tacit.telemetry.metrics import (
     StopCallback,
 )
 
-# Measures through the OpenTelemetry API. Where they go is decided by the SDK that the application
-# sets up; without one, nowhere.
-
 
 class OpenTelemetryMeter:
-    """One for each provider: instruments of one name are made once."""
+    """One per provider, because an instrument can be created only once."""
 
     on = True
 
@@ -66,7 +66,7 @@ class OpenTelemetryMeter:
         return self._watches.add(what, whose, read)
 
     def span(self, operation: str) -> StopCallback:
-        # Not the current one for what is within: a reader may go on in another thread.
+        # Not set as the current span: a generator may continue in another thread.
         return get_tracer_provider().get_tracer("tacit").start_span(operation).end
 
     def _reading(self, what: Metric) -> Callable[[CallbackOptions], Iterable[Observation]]:
@@ -88,17 +88,11 @@ _METERS_LOCK = Lock()
 
 
 def opentelemetry_meter(provider: MeterProvider) -> OpenTelemetryMeter:
-    """That of a provider, whoever opened a memory first."""
+    """Return the meter of a provider; create it at the first call."""
     with _METERS_LOCK:
         if provider not in _METERS:
             _METERS[provider] = OpenTelemetryMeter(provider)
         return _METERS[provider]
-
-
-# Spans through the OpenTelemetry API. Where they go is decided by the SDK that is set up; without
-# one, nowhere.
-
-_SERVER_ERROR_STATUS = 500  # from this status on, the request is ours to worry about
 
 
 class OpenTelemetrySpan:
@@ -112,7 +106,7 @@ class OpenTelemetrySpan:
         if status is None:
             return
         self._span.set_attribute("http.response.status_code", status)
-        if status >= _SERVER_ERROR_STATUS:
+        if status >= 500:
             self._span.set_status(Status(StatusCode.ERROR))
 
 
@@ -128,7 +122,7 @@ class OpenTelemetryTracer:
             context=self._parents.extract(headers),
             kind=SpanKind.SERVER,
             attributes={"http.request.method": method},
-            # The text of an exception may hold what somebody said.
+            # The text of an exception may contain user content.
             record_exception=False,
             set_status_on_exception=False,
         ) as span:

@@ -1,4 +1,4 @@
-"""Measures for Prometheus, through its own client library."""
+"""Metrics for Prometheus through its client library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GAUGE_METRICS = tuple(one for one in METRICS if one.kind == "gauge")
 
 
 class PrometheusMeter:
-    """One for each registry: names there are taken once."""
+    """One per registry, because a name can be registered only once."""
 
     on = True
 
@@ -58,16 +58,16 @@ class PrometheusMeter:
     def watch(self, what: Metric, whose: Hashable, read: GaugeReader) -> StopCallback:
         return self._watches.add(what, whose, read)
 
-    def span(self, operation: str) -> StopCallback:  # noqa: ARG002 (it knows no traces)
+    def span(self, operation: str) -> StopCallback:  # noqa: ARG002 (Prometheus has no traces)
         return lambda: None
 
     def text(self) -> str:
-        """As a scrape would get it."""
+        """Return the exposition text."""
         return generate_latest(self._registry).decode()
 
 
 class _GaugeCollector:
-    """Read when somebody scrapes."""
+    """Read the gauges at each scrape."""
 
     def __init__(self, watches: GaugeReaders) -> None:
         self._watches = watches
@@ -92,7 +92,7 @@ _METERS_LOCK = Lock()
 
 
 def prometheus_meter(registry: CollectorRegistry) -> PrometheusMeter:
-    """That of a registry, whoever opened a memory first."""
+    """Return the meter of a registry; create it at the first call."""
     with _METERS_LOCK:
         if registry not in _METERS:
             _METERS[registry] = PrometheusMeter(registry)

@@ -11,7 +11,7 @@ from tacit.errors import MissingExtra
 
 class RequestSpan(Protocol):
     def ended(self, route: str, status: int | None) -> None:
-        """The route is a template, as in /api/memory/{id}."""
+        """End the span. The route is a template such as /api/memory/{id}."""
         ...
 
 
@@ -36,7 +36,7 @@ class NoRequestTracer:
 
 
 def create_tracer(exporter: str) -> RequestTracer:
-    """Those of this process; whoever asks for OpenTelemetry gets them with its measures."""
+    """Return the tracer of the exporter; only `opentelemetry` has traces."""
     if exporter != "opentelemetry":
         return NoRequestTracer()
     try:
