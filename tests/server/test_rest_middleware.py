@@ -60,7 +60,7 @@ def test_an_unknown_host_is_misdirected_and_a_strange_page_refused(world: World)
 
 def test_unknown_paths_and_methods_are_problems_too(world: World) -> None:
     alice = world.caller()
-    for path in ("/api", "/api/memory", "/api/nonsense", "/api/memory/x/y", "/docs"):
+    for path in ("/api", "/api/memory", "/api/nonsense", "/api/memory/x/y", "/redoc"):
         found = refused(alice.get(path), 404)
         assert found["type"] == "urn:tacit:problem:no-such-route"
     put = alice.send("PUT", "/api/memory/")

@@ -286,7 +286,7 @@ PAGE_GROUPS: tuple[PageGroup, ...] = (
 # The console in the app of `surfaces.rest`: its routes, which the document of the API does not
 # tell of, and the page for whatever is not there.
 
-_OTHER_PREFIXES = ("/api/", "/mcp", "/health/", "/metrics", "/openapi.json", "/assets/")
+_OTHER_PREFIXES = ("/api/", "/mcp", "/health/", "/metrics", "/openapi.json", "/docs", "/assets/")
 
 
 def mount_console(app: FastAPI) -> None:

@@ -19,6 +19,7 @@ from tacit.console.app import mount_console, wants_html_page
 from tacit.memory import Memory
 from tacit.server import openapi
 from tacit.server.authentication import RateLimiter, local_person
+from tacit.server.docs import mount_docs
 from tacit.server.mcp import mount_mcp
 from tacit.server.middleware import HostMiddleware, RequestIdMiddleware, SizeLimitMiddleware
 from tacit.server.responses import HttpProblem, error_response, input_error
@@ -97,6 +98,7 @@ def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
     made.add_exception_handler(RequestValidationError, _handle_validation_error)
     for router in ROUTERS:
         made.router.routes.extend(router.routes)
+    mount_docs(made)
     if settings.server.mcp:
         mount_mcp(made)
     if settings.console.enabled:
