@@ -83,7 +83,7 @@ def week(url: str, root: Path, days: int, sessions: int) -> Iterator[View]:
                 now[0] = _FIRST_DAY + timedelta(days=day, minutes=number)
                 chat = _GROUP if number % _GROUP_EVERY == 0 else _PRIVATE
                 view = memory.view(_ALICE, chat)
-                view.end_session(draft=_draft(number, words), session=f"session {number}")
+                view.sessions.end(draft=_draft(number, words), session=f"session {number}")
         memory.sync_notes()
         view = memory.view(_ALICE, _PRIVATE)
         assert isinstance(view, View)
@@ -109,7 +109,7 @@ def measured(name: str, url: str, scratch: Path, days: int, sessions: int, round
     with week(url, root, days, sessions) as view:
         files = sorted(root.glob("20*/*.md"))
         assert len(files) == days * sessions, "a session has no file"
-        woken = view.begin_session("session 1")
+        woken = view.sessions.begin("session 1")
         assert len(woken.recent) == days * sessions, "a session is not loaded"
         assert woken.today is not None
         assert woken.today.items
@@ -123,7 +123,7 @@ def measured(name: str, url: str, scratch: Path, days: int, sessions: int, round
             return [yaml.load(copy.read_bytes(), yaml.CSafeLoader) for copy in copies]
 
         sides: dict[str, Callable[[], object]] = {
-            "begin_session": lambda: view.begin_session("session 1"),
+            "begin_session": lambda: view.sessions.begin("session 1"),
             "files, by their heads": lambda: [parse_head(file.read_bytes()) for file in files],
             "files, whole": lambda: [
                 parse_note(file.read_bytes(), NoteKind.SESSION) for file in files

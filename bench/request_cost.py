@@ -334,7 +334,7 @@ class Measuring:
             view.record([tacit.Message("user", text) for text in texts(count)])
 
         def import_items(view: Any, count: int) -> None:
-            view.import_items("run", [{"content": text} for text in texts(count)], source="x")
+            view.imports.add("run", [{"content": text} for text in texts(count)], source="x")
 
         with tacit.open("sqlite://", settings=self._settings) as memory:
             view = _view(memory)

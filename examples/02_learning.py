@@ -51,9 +51,9 @@ for number, text in enumerate(SAID, 1):
             known[one.id] = one.content
 
 print("waiting for a yes:")
-for proposal in view.proposals():
+for proposal in view.proposals.list():
     print(f"  {proposal.content}: {proposal.reason}")
-    view.decline(proposal.id)
+    view.proposals.decline(proposal.id)
 
 view.unlearn("3")  # the third message was deleted
 print("after the third message is taken back:")

@@ -136,7 +136,7 @@ class Bot:
 
     def _asks(self, view: tacit.View, here: tuple[str, str]) -> Iterator[str]:
         """About one thing at a time. Only whom it concerns can answer, where they were asked."""
-        waiting = view.proposals()
+        waiting = view.proposals.list()
         if not waiting or self._asked.get(here) == waiting[0].id:
             return
         self._asked[here] = waiting[0].id
@@ -150,7 +150,7 @@ class Bot:
             return ""
         id = self._asked.pop(here)
         try:
-            (view.approve if word in YES else view.decline)(id)
+            (view.proposals.approve if word in YES else view.proposals.decline)(id)
         except tacit.NotFound:
             return "That question is settled already."
         return "I will." if word in YES else "I will not."

@@ -71,5 +71,5 @@ with TemporaryDirectory() as name, tacit.open("sqlite://") as memory:
     print(f"imported {other.created} from mem0")
 
     # As if it had not been; what came from elsewhere stays.
-    print(f"reverted: {view.revert_import(source.run).forgotten} forgotten")
+    print(f"reverted: {view.imports.revert(source.run).forgotten} forgotten")
     print("left:", ", ".join(sorted(one.content for one in view.list())))

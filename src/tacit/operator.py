@@ -123,6 +123,28 @@ class OperatorContext:
                 search.update_fts_index(self._storage.database)
         raise StoreBusy("others write faster than their words are indexed; try again")
 
+    def _browse_page(
+        self, search: Search, limit: int, cursor: str | None
+    ) -> Callable[[Transaction], Page[Memory]]:
+        """A page of the space, for a look to find."""
+        wanted = self._parse_search(search)
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(w: Transaction) -> Page[Memory]:
+            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
+            found = browse_space(w, replace(chosen, after=after), owners, most + 1)
+            shown = tuple(found[:most])
+            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
+
+        return work
+
+    def _parse_search(self, search: Search) -> SearchFilter:
+        known = self._options.categories
+        return parse_search(
+            search, lambda name: validation.parse_category(name, known), operator=True
+        )
+
 
 # An operator's acts on a space: few, and audited under their name.
 
@@ -211,24 +233,6 @@ class OperatorWrites(OperatorContext):
             self._runtime.wake_indexer()
         return done
 
-    def quarantined(self) -> list[Quarantined]:
-        """What was set aside, newest first, with where it came from. Its words are its owner's to
-        read: `view.list(state="quarantined")`."""
-        with self._storage.database.read() as connection:
-            return quarantine.list_quarantined(connection, self._space)
-
-    def release(self, id: str) -> None:
-        """Out of quarantine: a memory like others, that counts as untrusted."""
-        self._write(
-            lambda w: quarantine.release_memory(w, _get_for_update(w, id), self._options.ttl_days)
-        )
-        self._runtime.wake_indexer()
-
-    def discard(self, id: str) -> Erased:
-        """Out of quarantine, for good."""
-        done = self._write(lambda w: quarantine.discard_memory(w, _get_for_update(w, id)))
-        return erasure.finish_erasure(self._storage, done)
-
 
 def _get_for_update(w: Transaction, id: str, *, turns: bool = False) -> Memory:
     good = validation.parse_memory_id(id)
@@ -298,41 +302,29 @@ class OperatorReads(OperatorContext):
 
         return self._read_logged("history", work)
 
-    def looks(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AccessLogEntry]:
-        """Who looked at what in the space, newest first."""
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode_cursor(cursor)
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+        """The newest active memories, with the people whom they are about and who said them, by the
+        names that these go by and that the owners of these memories have for them. What there was
+        no room for is counted as `browse_count` counts."""
+        most = parse_node_limit(limit)
 
-        def work(w: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
-            return access_log.access_log_page(
-                access_log.list_access_log(w, after, most + 1), most
-            ), ()
+        def work(w: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
+            active = ListFilter(state=State.ACTIVE.value)
+            newest = search.browse_space(w, active, None, most)
+            if not newest:
+                return Graph(), ()
+            # What others call somebody is not shown: they could not be told without learning that
+            # there is a memory about them.
+            owners = {memory.owner for memory in newest if memory.owner is not None}
+            people = list_people(w.connection, w.space, _people_in(newest), by=owners)
+            known = person_node_lookup(people)
+            picture = build_graph(
+                w.connection, newest, search.count_in_space(w, active, None), known, most
+            )
+            shown = {node.id for node in picture.nodes}
+            return picture, [memory for memory in newest if memory.id in shown]
 
-        return self._read_logged("looks", work)
-
-    def _browse_page(
-        self, search: Search, limit: int, cursor: str | None
-    ) -> Callable[[Transaction], Page[Memory]]:
-        """A page of the space, for a look to find."""
-        wanted = self._parse_search(search)
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode_cursor(cursor)
-
-        def work(w: Transaction) -> Page[Memory]:
-            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
-            found = browse_space(w, replace(chosen, after=after), owners, most + 1)
-            shown = tuple(found[:most])
-            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
-
-        return work
-
-    def _parse_search(self, search: Search) -> SearchFilter:
-        known = self._options.categories
-        return parse_search(
-            search, lambda name: validation.parse_category(name, known), operator=True
-        )
+        return self._read_logged("graph", work)
 
 
 def _get_memory(w: Transaction, id: str) -> Memory:
@@ -347,8 +339,8 @@ def _get_memory(w: Transaction, id: str) -> Memory:
 # and for anybody in it.
 
 
-class OperatorAudience(OperatorReads):
-    def rooms(
+class OperatorAudience(OperatorContext):
+    def chats(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AudienceChat]:
         """The groups of the space, with who is there."""
@@ -364,7 +356,7 @@ class OperatorAudience(OperatorReads):
 
         return self._read_logged("rooms", work)
 
-    def hearing(
+    def preview(
         self,
         chat: Chat,
         asked_by: Requester | None,
@@ -387,7 +379,7 @@ class OperatorAudience(OperatorReads):
 
         return self._read_logged("hearing", work)
 
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
+    def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Who would hear one memory: in each group, whoever asks there, and alone. With
         `visibility`, who would if that were set; nothing is changed."""
         wanted = (
@@ -406,7 +398,7 @@ class OperatorAudience(OperatorReads):
 
         return self._read_logged("hearers", work)
 
-    def recalled(
+    def recall(
         self,
         chat: Chat,
         asked_by: Requester | None,
@@ -461,7 +453,21 @@ def _reload_recalled(one: Recalled, there: dict[str, Memory]) -> Recalled:
 # The part of an operator's looks that tells what happened in a space, and draws it.
 
 
-class OperatorActivity(OperatorContext):
+class OperatorAudit(OperatorContext):
+    def access_log(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AccessLogEntry]:
+        """Who looked at what in the space, newest first."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(w: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
+            return access_log.access_log_page(
+                access_log.list_access_log(w, after, most + 1), most
+            ), ()
+
+        return self._read_logged("looks", work)
+
     def activity(
         self,
         *,
@@ -479,7 +485,7 @@ class OperatorActivity(OperatorContext):
 
         return self._read_logged("activity", work)
 
-    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
+    def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """How often what happened on each of the last days, in UTC, today last."""
         count = parse_day_count(days)
 
@@ -489,30 +495,6 @@ class OperatorActivity(OperatorContext):
             return fill_days(first, count, found), ()
 
         return self._read_logged("activity_days", work)
-
-    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
-        """The newest active memories, with the people whom they are about and who said them, by the
-        names that these go by and that the owners of these memories have for them. What there was
-        no room for is counted as `browse_count` counts."""
-        most = parse_node_limit(limit)
-
-        def work(w: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
-            active = ListFilter(state=State.ACTIVE.value)
-            newest = search.browse_space(w, active, None, most)
-            if not newest:
-                return Graph(), ()
-            # What others call somebody is not shown: they could not be told without learning that
-            # there is a memory about them.
-            owners = {memory.owner for memory in newest if memory.owner is not None}
-            people = list_people(w.connection, w.space, _people_in(newest), by=owners)
-            known = person_node_lookup(people)
-            picture = build_graph(
-                w.connection, newest, search.count_in_space(w, active, None), known, most
-            )
-            shown = {node.id for node in picture.nodes}
-            return picture, [memory for memory in newest if memory.id in shown]
-
-        return self._read_logged("graph", work)
 
 
 def _people_in(memories: Sequence[Memory]) -> set[str]:
@@ -524,7 +506,7 @@ def _people_in(memories: Sequence[Memory]) -> set[str]:
 
 
 class OperatorPeople(OperatorContext):
-    def people(
+    def list(
         self,
         name: str | None = None,
         *,
@@ -596,9 +578,42 @@ def _decode_person_cursor(cursor: str | None) -> str:
     return plain
 
 
-# An operator of a space: acts that are audited under their name, and looks that are noted.
+class OperatorQuarantine(OperatorContext):
+    def list(self) -> list[Quarantined]:
+        """What was set aside, newest first, with where it came from. Its words are its owner's to
+        read: `view.list(state="quarantined")`."""
+        with self._storage.database.read() as connection:
+            return quarantine.list_quarantined(connection, self._space)
+
+    def release(self, id: str) -> None:
+        """Out of quarantine: a memory like others, that counts as untrusted."""
+        self._write(
+            lambda w: quarantine.release_memory(w, _get_for_update(w, id), self._options.ttl_days)
+        )
+        self._runtime.wake_indexer()
+
+    def discard(self, id: str) -> Erased:
+        """Out of quarantine, for good."""
+        done = self._write(lambda w: quarantine.discard_memory(w, _get_for_update(w, id)))
+        return erasure.finish_erasure(self._storage, done)
 
 
-class Operator(OperatorWrites, OperatorAudience, OperatorActivity, OperatorPeople):
-    """Made by `Memory.operator`. Each act stands in the memory's history with this actor, and each
-    look in what the people concerned are told: `view.looks`."""
+class Operator(OperatorReads, OperatorWrites):
+    """Made by `Memory.operator`. Each act is kept in the history of the memory under this actor,
+    and each read in the access log of the people concerned: `view.audit.access_log`."""
+
+    @property
+    def audience(self) -> OperatorAudience:
+        return OperatorAudience(self._runtime, self._space, self._actor, self._options)
+
+    @property
+    def audit(self) -> OperatorAudit:
+        return OperatorAudit(self._runtime, self._space, self._actor, self._options)
+
+    @property
+    def people(self) -> OperatorPeople:
+        return OperatorPeople(self._runtime, self._space, self._actor, self._options)
+
+    @property
+    def quarantine(self) -> OperatorQuarantine:
+        return OperatorQuarantine(self._runtime, self._space, self._actor, self._options)

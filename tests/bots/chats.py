@@ -165,7 +165,7 @@ def remembered(driver: Driver, who: Person, room: Room | None = None) -> list[st
 
 
 def waiting(driver: Driver, who: Person, room: Room | None = None) -> list[str]:
-    return sorted(one.content for one in view(driver, who, room).proposals())
+    return sorted(one.content for one in view(driver, who, room).proposals.list())
 
 
 @dataclass

@@ -59,7 +59,7 @@ def test_a_question_of_how_far_something_may_go_says_so_and_is_asked_with_button
     driver: LocalDriver,
 ) -> None:
     view(driver, ALICE).put("profile", "city", "Lisbon")
-    view(driver, ALICE).propose_public("profile", "city")
+    view(driver, ALICE).proposals.propose_public("profile", "city")
     shown = driver.say(ALICE, alone(ALICE), "hello there").shown
     (asked,) = [one for one in shown if one.buttons]
     assert "Lisbon" in asked.text
@@ -124,7 +124,7 @@ def test_what_was_erased_is_in_nobodys_prompt(driver: LocalDriver, how: str) -> 
 def test_a_yes_to_what_reads_otherwise_by_now_is_answered_kindly(driver: LocalDriver) -> None:
     own = view(driver, ALICE)
     own.put("profile", "city", "Lisbon")
-    own.propose_public("profile", "city")
+    own.proposals.propose_public("profile", "city")
     asked = driver.say(ALICE, alone(ALICE), "hello there").shown[-1]
     own.put("profile", "city", "Porto")
     assert driver.press(ALICE, asked, "Yes")

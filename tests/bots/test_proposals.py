@@ -329,8 +329,8 @@ def test_what_expired_meanwhile_is_not_kept(driver: LocalDriver) -> None:
 def test_what_was_answered_elsewhere_meanwhile_is_left_as_it_is(driver: LocalDriver) -> None:
     tell(driver, 3)
     mine = view(driver, ALICE)
-    gone = next(one for one in mine.proposals() if one.content == KNOWN[0])
-    mine.decline(gone.id)
+    gone = next(one for one in mine.proposals.list() if one.content == KNOWN[0])
+    mine.proposals.decline(gone.id)
     told = driver.say(ALICE, HOME, "1 and 2").shown[0].text
     assert told == f"I will remember: {KNOWN[1]}\nThe rest is no longer waiting."
     assert remembered(driver, ALICE) == [KNOWN[1]], "numbers mean what the list said"
@@ -351,7 +351,7 @@ def test_a_bot_that_was_restarted_asks_again(driver: LocalDriver, count: int) ->
 def test_no_word_lets_others_hear_something(driver: LocalDriver) -> None:
     mine = view(driver, ALICE)
     mine.put("preference", "tea", "green tea")
-    mine.propose_public("preference", "tea")
+    mine.proposals.propose_public("preference", "tea")
     asked = driver.say(ALICE, HOME, "I live in Lisbon").text
     assert "May I also say this where others can hear it?" in asked
     for word in ("yes", "all", "yes to both"):

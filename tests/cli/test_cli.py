@@ -186,8 +186,8 @@ def conversed(url: str, space: str) -> tuple[list[str], list[str]]:
         view.learn([Message("user", f"Remember that I like {what}") for what in ("tea", "jazz")])
         view.learn([Message("tool", f"The {what} is open") for what in ("door", "vault")])
         memory.catch_up()
-        held = [one.id for one in memory.operator("root").quarantined()]
-        asked = [one.id for one in view.proposals()]
+        held = [one.id for one in memory.operator("root").quarantine.list()]
+        asked = [one.id for one in view.proposals.list()]
         view.learn([Message("user", "I play the cello"), Message("user", "I live in Faro")])
     return asked, held
 

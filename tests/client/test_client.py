@@ -15,18 +15,31 @@ from tacit.view.view import View
 from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Reply, problem, refuses, says
 
-ONLY_HERE = {"steps"}  # of the process that has the memory open: there is no route for them
+ONLY_HERE = {"checkpoints.steps"}  # of the process that has the memory open: it has no route
 
 
-def words(thing: type) -> set[str]:
-    return {name for name in dir(thing) if not name.startswith("_")}
+def methods(kind: type, prefix: str = "") -> dict[str, Any]:
+    """The public methods of a view and of its resources, by their full names."""
+    found: dict[str, Any] = {}
+    for name in dir(kind):
+        held = inspect.getattr_static(kind, name)
+        if name.startswith("_") or isinstance(held, property):
+            continue
+        full = f"{prefix}{name}"
+        inner = getattr(held, "kind", None)
+        if inner is None:
+            found[full] = held
+        elif full not in ONLY_HERE:
+            found |= methods(inner, f"{full}.")
+    return found
 
 
-def test_a_remote_view_has_every_word_of_a_view_with_the_same_parameters() -> None:
-    assert words(RemoteView) == words(View) - ONLY_HERE
-    for name in words(RemoteView) - {"enabled", "why_disabled"}:
-        mine = inspect.signature(getattr(RemoteView, name)).parameters.values()
-        theirs = inspect.signature(getattr(View, name)).parameters.values()
+def test_a_remote_view_has_every_method_of_a_view_with_the_same_parameters() -> None:
+    far, near = methods(RemoteView), methods(View)
+    assert set(far) == set(near)
+    for name in far:
+        mine = inspect.signature(far[name]).parameters.values()
+        theirs = inspect.signature(near[name]).parameters.values()
         assert [(one.name, one.kind, one.default) for one in mine] == [
             (one.name, one.kind, one.default) for one in theirs
         ], name
@@ -162,7 +175,7 @@ def test_an_export_is_read_line_by_line(far: FarSide, view: RemoteView) -> None:
 
 def test_an_import_is_sent_as_it_is_read(far: FarSide, view: RemoteView) -> None:
     far.always = says({"created": 2, "skipped": 0, "refused": []})
-    done = view.import_lines(line for line in ['{"content": "ü"}\n', "", "{}"])
+    done = view.imports.add_lines(line for line in ['{"content": "ü"}\n', "", "{}"])
 
     assert done.created == 2
     assert far.asked[0].body == '{"content": "ü"}\n\n{}\n'.encode()
@@ -173,7 +186,7 @@ def test_a_long_import_goes_in_parts_and_is_told_as_one(far: FarSide, view: Remo
     far.always = says({"created": 90, "skipped": 1, "refused": ["line 3: content: is missing"]})
     versions = '{"content": "b", "versions": [' + ", ".join(['{"content": "b"}'] * 60) + "]}"
     lines = ['{"content": "a"}'] * 150 + [versions, versions]
-    done = view.import_lines(lines)
+    done = view.imports.add_lines(lines)
 
     sent = [one.body.decode().splitlines() for one in far.asked]
     assert [len(one) for one in sent] == [100, 50, 1, 1]
@@ -203,7 +216,7 @@ def test_every_page_of_a_list_is_fetched(far: FarSide, view: RemoteView) -> None
     people = [{"id": f"p{n}", "names": [], "identities": []} for n in range(3)]
     far.script = [says({"items": people[:2], "cursor": "c"}), says({"items": people[2:]})]
 
-    assert [one.id for one in view.people()] == ["p0", "p1", "p2"]
+    assert [one.id for one in view.people.list()] == ["p0", "p1", "p2"]
     assert far.asked[1].path.endswith("&cursor=c")
 
 
@@ -211,7 +224,7 @@ def test_what_is_absent_is_absent_and_no_error_of_the_way(far: FarSide, view: Re
     far.script = [refuses(errors.NotFound()), refuses(errors.NotFound("checkpoint"))]
 
     assert view.get("fact", "city") is None
-    assert view.checkpoint() is None
+    assert view.checkpoints.get() is None
     far.always = problem(http_problem("no-such-route", "r1"))
     with pytest.raises(tacit.StoreError):
         view.get("fact", "city")

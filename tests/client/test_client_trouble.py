@@ -41,7 +41,7 @@ def test_what_would_be_done_twice_is_tried_once(far: FarSide, view: RemoteView) 
     with pytest.raises(tacit.StoreBusy):
         view.trace("I live in Kyiv", keep=True)
     with pytest.raises(tacit.StoreBusy):
-        view.import_lines(["{}"])
+        view.imports.add_lines(["{}"])
 
     assert len(far.asked) == 2
 
@@ -133,7 +133,7 @@ def test_trouble_comes_as_the_error_that_the_library_would_raise(
 
 def test_an_export_that_breaks_off_is_not_taken_for_whole(far: FarSide, view: RemoteView) -> None:
     far.always = Reply(b"{}\n{}\n", cut=True)
-    exported = view.history_export()
+    exported = view.audit.export_history()
 
     assert [next(exported), next(exported)] == ["{}", "{}"]
     with pytest.raises(tacit.StoreUnavailable, match="lost in the middle"):

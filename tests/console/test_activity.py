@@ -79,7 +79,7 @@ def test_an_operator_is_told_whose_it_was_and_that_is_noted(
     card = page.get_by_role("listitem").filter(has_text="Plans a surprise")
     expect(card).to_contain_text("of telegram:2002")
     assert faults(page) == []
-    assert "activity" in {one.word for one in person(seeded.memory, BOB).looks()}
+    assert "activity" in {one.word for one in person(seeded.memory, BOB).audit.access_log()}
 
 
 def test_people_graph_and_activity_are_there_on_both_databases(anywhere: World) -> None:

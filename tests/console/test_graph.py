@@ -236,7 +236,7 @@ def test_an_operator_sees_the_whole_space_and_it_is_noted(
     assert len(boxes(page, ".node:not(.person)")) == 6
     assert {"Alice", "Bob"} <= set(page.locator(".name.person").all_text_contents())
     assert faults(page) == []
-    assert "graph" in {one.word for one in person(seeded.memory, ALICE).looks()}
+    assert "graph" in {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
 
 
 def test_whatever_nodes_are_called_is_text(

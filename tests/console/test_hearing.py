@@ -154,7 +154,7 @@ def test_what_a_person_would_be_asked_is_in_the_order_of_their_own_mind(
 def test_an_operator_sees_the_space_and_each_look_is_noted(seeded: World, visit: Visit) -> None:
     operator = seeded.memory.operator(OPERATOR)
     page = visit("/hear", operator=OPERATOR)
-    assert {one.word for one in operator.looks()} == {"rooms", "people"}
+    assert {one.word for one in operator.audit.access_log()} == {"rooms", "people"}
     expect(page.locator(".hearing")).to_have_count(0)
     assert page.locator("#hear-rooms option").all_inner_texts() == [f"Alice, Bob · {TEAM}"]
     page.get_by_label("In which chat").fill(TEAM)
@@ -168,8 +168,8 @@ def test_an_operator_sees_the_space_and_each_look_is_noted(seeded: World, visit:
     show(page)
     assert listed(page, "Would come to mind, and be said")[0] == RELEASE
     assert "Said because it is public and was said in this very group G1a" in card(page, RELEASE)
-    assert {"hearing", "recalled"} <= {one.word for one in operator.looks()}
-    told = person(seeded.memory, ALICE).looks().items
+    assert {"hearing", "recalled"} <= {one.word for one in operator.audit.access_log()}
+    told = person(seeded.memory, ALICE).audit.access_log().items
     assert {"hearing", "recalled"} <= {one.word for one in told}
 
 

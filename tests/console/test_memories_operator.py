@@ -37,12 +37,12 @@ def test_an_operator_looks_at_one_persons(look: Visit) -> None:
 def test_each_look_is_told_to_whom_it_concerns(seeded: World, visit: Visit) -> None:
     id = memory_that_says(seeded, LYON).id
     visit(f"/memories/{id}", operator=OPERATOR)
-    found = person(seeded.memory, ALICE).looks().items
+    found = person(seeded.memory, ALICE).audit.access_log().items
     assert {(one.actor, one.word, one.memory_id) for one in found} == {
         (f"operator:{OPERATOR}", "show", id),
         (f"operator:{OPERATOR}", "history", id),
     }
-    assert not person(seeded.memory, BOB).looks().items
+    assert not person(seeded.memory, BOB).audit.access_log().items
 
 
 def test_an_operator_sees_whom_one_is_about_who_has_no_key(seeded: World) -> None:
@@ -50,7 +50,7 @@ def test_an_operator_sees_whom_one_is_about_who_has_no_key(seeded: World) -> Non
     id = alice.remember("Sarah is my wife", category="person", about=["Sarah"]).id
     shown = Caller(seeded, seeded.cookie(operator=OPERATOR)).get(f"/memories/{id}").text
     assert "<dt>About whom</dt><dd><bdi>Sarah</bdi></dd>" in shown
-    assert "people" in {one.word for one in alice.looks()}
+    assert "people" in {one.word for one in alice.audit.access_log()}
 
 
 def test_an_operator_rewords_and_takes_it_back(seeded: World, visit: Visit) -> None:

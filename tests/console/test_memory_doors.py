@@ -95,7 +95,7 @@ def test_whatever_a_memory_says_is_text_on_each_of_its_pages(
     id = alice.remember("Something else", category="fact", tags=["<b class=live>"]).id
     alice.update(id, words)
     in_the_room(world.memory, BOB).remember("Here", visibility="room")
-    alice.name(BOB, "<img src=x>")
+    alice.people.name(BOB, "<img src=x>")
     page = visiting(world)(f"/memories/{id}", person=ALICE, phone=True)
     for end in ("", "/edit", "/visibility?visibility=public_ok", "/withhold", "/erase"):
         page.goto(f"/memories/{id}{end}")

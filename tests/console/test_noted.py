@@ -29,10 +29,10 @@ def test_what_an_operator_sees_is_told_to_whom_it_concerns(seeded: World) -> Non
     operator = Caller(seeded, seeded.cookie(operator=OPERATOR))
     shown = set()
     for number, path in enumerate(one for page in PAGES for one in addresses(page, own.id)):
-        before = {one.id for one in bob.looks()}
+        before = {one.id for one in bob.audit.access_log()}
         found = operator.get(path, **({FRAGMENT_HEADER: "1"} if number % 2 else {}))
         assert found.status_code in (200, 404, 422), path
-        told = {one.id for one in bob.looks()} - before
+        told = {one.id for one in bob.audit.access_log()} - before
         assert told or WORDS not in found.text, path
         shown |= {path} if WORDS in found.text else set()
     assert {"/", "/graph", f"/memories/{own.id}"} <= {path.partition("?")[0] for path in shown}

@@ -56,7 +56,7 @@ def test_another_name_is_for_their_own_ears(seeded: World, visit: Visit) -> None
 
 
 def test_a_page_says_truly_that_operators_see_what_somebody_is_called(seeded: World) -> None:
-    person(seeded.memory, ALICE).name(BOB, "my brother", "relation")
+    person(seeded.memory, ALICE).people.name(BOB, "my brother", "relation")
     alice = Caller(seeded, seeded.cookie(person=ALICE))
     operator = Caller(seeded, seeded.cookie(operator=OPERATOR))
     assert "Operators of this space can see it" in alice.get(BOBS_PAGE).text
@@ -66,7 +66,7 @@ def test_a_page_says_truly_that_operators_see_what_somebody_is_called(seeded: Wo
         assert "my brother" in shown
         assert "what they are to somebody" in shown
         assert "what they are to you" not in shown
-    assert "people" in {one.word for one in person(seeded.memory, ALICE).looks()}
+    assert "people" in {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
 
 
 def test_a_name_that_is_none_is_told_beside_its_field(seeded: World) -> None:
@@ -80,7 +80,7 @@ def test_whom_they_do_not_know_is_as_if_not_there(shared: World) -> None:
     bob = Caller(shared, shared.cookie(person=BOB))
     person(shared.memory, CAROL).remember("Zoe is my sister", category="fact", about=["Zoe"])
     (zoe,) = [
-        one.id for one in person(shared.memory, CAROL).people() if one.id.startswith("person:")
+        one.id for one in person(shared.memory, CAROL).people.list() if one.id.startswith("person:")
     ]
     pages = [bob.get(f"/people/{id}") for id in (zoe, "person:AAAAAAAA", "ext:telegram:3003", "x")]
     assert {page.status_code for page in pages} == {404}
@@ -95,7 +95,7 @@ def test_whatever_they_are_called_is_text(
 ) -> None:
     alice = person(world.memory, ALICE)
     in_the_room(world.memory, ALICE)
-    who = alice.name("Dora", ODD).id
+    who = alice.people.name("Dora", ODD).id
     alice.remember(f"Dora is {ODD}", category="fact", about=["Dora"])
     page = visiting(world)("/people", person=ALICE, phone=phone, dark=phone)
     assert faults(page) == []
@@ -115,7 +115,7 @@ def know_twice(world: World) -> None:
 
 
 def id_of(world: World, name: str) -> str:
-    known = person(world.memory, ALICE).people()
+    known = person(world.memory, ALICE).people.list()
     (found,) = [one.id for one in known if any(other.text == name for other in one.names)]
     return str(found)
 
@@ -186,7 +186,7 @@ def test_an_operator_says_who_somebody_is_to_everybody(
     page.get_by_role("button", name="Take them apart").click()
     (link,) = seeded.memory.links("telegram:2002")
     assert not link.holds
-    looked = {one.word for one in person(seeded.memory, ALICE).looks()}
+    looked = {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
     assert "about" in looked
 
 

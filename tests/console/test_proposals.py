@@ -58,7 +58,7 @@ def test_a_no_keeps_nothing(world: World, visiting: Callable[[World], Visit]) ->
     page.get_by_role("button", name="Do not keep it").click()
     expect(page.get_by_role("status").first).to_contain_text("not asked again")
     alice = person(world.memory, ALICE)
-    assert (alice.proposals(), alice.list().items) == ([], ())
+    assert (alice.proposals.list(), alice.list().items) == ([], ())
 
 
 def test_it_is_said_when_a_yes_lets_others_hear_it(
@@ -66,7 +66,7 @@ def test_it_is_said_when_a_yes_lets_others_hear_it(
 ) -> None:
     alice = person(world.memory, ALICE)
     alice.put("preference", "drink", "<i>green</i> tea")
-    alice.propose_public("preference", "drink")
+    alice.proposals.propose_public("preference", "drink")
     page = visiting(world)("/proposals", person=ALICE, phone=True, dark=True)
     expect(page.get_by_text("More people could hear it")).to_be_visible()
     expect(page.locator("main i")).to_have_count(0)
@@ -81,8 +81,8 @@ def test_it_is_said_when_a_yes_lets_others_hear_it(
 def test_a_value_that_is_another_by_now_is_told_on_the_page(world: World) -> None:
     alice = person(world.memory, ALICE)
     alice.put("preference", "drink", "tea")
-    alice.propose_public("preference", "drink")
-    (asked,) = alice.proposals()
+    alice.proposals.propose_public("preference", "drink")
+    (asked,) = alice.proposals.list()
     alice.put("preference", "drink", "coffee")
     answered = Caller(world, world.cookie(person=ALICE)).do(f"/proposals/{asked.id}/approve")
     assert answered.status_code == 409
@@ -92,13 +92,13 @@ def test_a_value_that_is_another_by_now_is_told_on_the_page(world: World) -> Non
 def test_what_is_settled_or_not_theirs_is_answered_alike(world: World) -> None:
     say(world.memory, "I'm allergic to peanuts")
     alice, bob = (Caller(world, world.cookie(person=one)) for one in (ALICE, BOB))
-    (asked,) = person(world.memory, ALICE).proposals()
+    (asked,) = person(world.memory, ALICE).proposals.list()
     theirs = bob.do(f"/proposals/{asked.id}/approve")
     absent = bob.do("/proposals/AAAAAAAA/approve")
     assert (theirs.status_code, theirs.headers["location"]) == (303, "/proposals")
     assert (absent.status_code, absent.headers["location"]) == (303, "/proposals")
     assert "peanuts" not in bob.get("/proposals").text
-    assert len(person(world.memory, ALICE).proposals()) == 1
+    assert len(person(world.memory, ALICE).proposals.list()) == 1
     assert "peanuts" in alice.get("/proposals").text
     alice.do(f"/proposals/{asked.id}/decline")
     again = alice.do(f"/proposals/{asked.id}/decline")
@@ -112,7 +112,7 @@ def test_what_waits_is_told_as_asked_about_and_a_yes_as_agreed(world: World) -> 
     assert "<strong>Asked about</strong>" in told
     assert "<strong>Remembered</strong>" not in told
     own = person(world.memory, ALICE)
-    own.approve(own.proposals()[0].id)
+    own.proposals.approve(own.proposals.list()[0].id)
     told = alice.get("/activity").text
     assert "<strong>Agreed</strong>" in told
     assert "<strong>Asked about</strong>" not in told

@@ -11,12 +11,12 @@ def test_a_person_answers_and_an_operator_looks_after_the_space(anywhere: World)
     memory = anywhere.memory
     alice = person(memory, ALICE)
     alice.put("preference", "drink", "green tea")
-    alice.propose_public("preference", "drink")
-    (asked,) = alice.proposals()
+    alice.proposals.propose_public("preference", "drink")
+    (asked,) = alice.proposals.list()
     visitor = Caller(anywhere, anywhere.cookie(person=ALICE))
     assert "green tea" in visitor.get("/proposals").text
     assert visitor.do(f"/proposals/{asked.id}/approve").status_code == 303
-    assert alice.proposals() == []
+    assert alice.proposals.list() == []
     assert "green tea" in visitor.get("/prompt?query=tea").text
 
     ops = Caller(anywhere, anywhere.cookie(operator=OPERATOR))

@@ -35,7 +35,7 @@ def everything(view: View, query: str) -> str:
         view.delta().changes,
         view.query(query, form="full"),
         view.query(query, form="bullets"),
-        view.begin_session(),
+        view.sessions.begin(),
         call(view, "memory_query", query=query).text,
         call(view, "search_memories", query=query).text,
         call(view, "read_graph").text,

@@ -48,7 +48,7 @@ class Notebook:
 
     def __init__(self, memory: Memory, folder: Path, view: View) -> None:
         self.memory, self.folder, self.view = memory, folder, view
-        ended = view.end_session(draft=TRIP)
+        ended = view.sessions.end(draft=TRIP)
         memory.sync_notes()
         self.path = folder / ended.path
         self.name = ended.path

@@ -14,9 +14,9 @@ WRONG = "ABCDE-23456"
 def asked(memory: Memory, offering: tacit.Requester, accepting: tacit.Requester) -> View:
     """A code was given and accepted: the view that may say yes."""
     view = private(memory, offering)
-    private(memory, accepting).accept_link(view.offer_link().code)
+    private(memory, accepting).account.accept_link(view.account.offer_link().code)
     return view
 
 
 def linked(memory: Memory, offering: tacit.Requester, accepting: tacit.Requester) -> tacit.Link:
-    return asked(memory, offering, accepting).confirm_link()
+    return asked(memory, offering, accepting).account.confirm_link()

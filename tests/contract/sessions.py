@@ -35,13 +35,13 @@ def tasks(*texts: str, done: bool = False) -> SessionDraft:
 
 
 def items(view: View) -> list[tuple[Section, str, bool | None]]:
-    today = view.begin_session().today
+    today = view.sessions.begin().today
     return [] if today is None else [(i.section, i.content, i.done) for i in today.items]
 
 
 def told(view: View) -> str:
     """Everything that a session starts with, and the block: ids among it, times not."""
-    woken, block = view.begin_session(), view.block("summary")
+    woken, block = view.sessions.begin(), view.block("summary")
     return f"{woken}\n{block.text}\n{block.cut}"
 
 

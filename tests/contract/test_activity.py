@@ -44,7 +44,7 @@ def test_what_happened_is_told_newest_first_with_the_wording_of_its_time(
     memory: Memory, clock: SetClock
 ) -> None:
     id = lived(memory, clock)
-    page = private(memory, ALICE).activity()
+    page = private(memory, ALICE).audit.activity()
     assert told(page) == [
         ("RESTORE", "I live in Porto"),
         ("DELETE", "I live in Porto"),
@@ -64,7 +64,7 @@ def test_pages_follow_one_another_though_everything_happened_in_one_moment(memor
     ids = {kept(view, f"Fact {n}") for n in range(7)}
     seen, cursor = [], None
     while True:
-        page = view.activity(limit=3, cursor=cursor)
+        page = view.audit.activity(limit=3, cursor=cursor)
         seen += [one.memory_id for one in page]
         cursor = page.cursor
         if cursor is None:
@@ -75,7 +75,7 @@ def test_pages_follow_one_another_though_everything_happened_in_one_moment(memor
 
 def test_what_happened_before_a_time_is_left_out(memory: Memory, clock: SetClock) -> None:
     lived(memory, clock)
-    found = private(memory, ALICE).activity(since=clock.now - timedelta(seconds=60))
+    found = private(memory, ALICE).audit.activity(since=clock.now - timedelta(seconds=60))
     assert [one.event.value for one in found] == ["RESTORE", "DELETE"]
 
 
@@ -87,10 +87,10 @@ def test_all_identities_of_a_person_are_told_together(memory: Memory, clock: Set
     clock.forward(seconds=1)
     kept(private(memory, ALICE), "Third")
     view = private(memory, ALICE)
-    assert [one.content for one in view.activity()] == ["Third", "Second", "First"]
-    first = view.activity(limit=2)
-    assert [one.content for one in view.activity(limit=2, cursor=first.cursor)] == ["First"]
-    assert view.activity_days(1)[0].counts == {"learned": 3}
+    assert [one.content for one in view.audit.activity()] == ["Third", "Second", "First"]
+    first = view.audit.activity(limit=2)
+    assert [one.content for one in view.audit.activity(limit=2, cursor=first.cursor)] == ["First"]
+    assert view.audit.daily_counts(1)[0].counts == {"learned": 3}
 
 
 def test_nobody_is_told_what_happens_to_what_is_not_theirs(memory: Memory, clock: SetClock) -> None:
@@ -99,19 +99,19 @@ def test_nobody_is_told_what_happens_to_what_is_not_theirs(memory: Memory, clock
     kept(group(memory, ALICE), "I like tea", visibility="room", sensitivity="public")
     others = [private(memory, BOB), group(memory, ALICE), group(memory, BOB)]
     for view in others:
-        assert (view.activity().items, view.activity().cursor) == ((), None)
-    assert group(memory, ALICE).activity_days() == ()
-    assert all(not one.counts for one in private(memory, BOB).activity_days())
+        assert (view.audit.activity().items, view.audit.activity().cursor) == ((), None)
+    assert group(memory, ALICE).audit.daily_counts() == ()
+    assert all(not one.counts for one in private(memory, BOB).audit.daily_counts())
     own = private(memory, ALICE)
-    assert "The team meets at nine" not in [one.content for one in own.activity()]
+    assert "The team meets at nine" not in [one.content for one in own.audit.activity()]
 
 
 def test_what_is_erased_takes_what_happened_along(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = lived(memory, clock)
     view.erase(id)
-    assert view.activity().items == ()
-    assert view.activity_days(1)[0].counts == {}
+    assert view.audit.activity().items == ()
+    assert view.audit.daily_counts(1)[0].counts == {}
 
 
 def test_days_are_counted_in_utc_each_with_its_own_words(memory: Memory, clock: SetClock) -> None:
@@ -120,15 +120,15 @@ def test_days_are_counted_in_utc_each_with_its_own_words(memory: Memory, clock: 
     kept(view, "Late")
     clock.forward(seconds=1)
     lived(memory, clock)
-    days = view.activity_days(3)
+    days = view.audit.daily_counts(3)
     assert [one.day for one in days] == [date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)]
     assert [one.counts for one in days] == [
         {},
         {"learned": 1},
         {"forgotten": 1, "learned": 1, "restored": 1, "updated": 2},
     ]
-    assert [one.day for one in view.activity_days(1)] == [date(2026, 3, 2)]
-    assert len(view.activity_days()) == 30
+    assert [one.day for one in view.audit.daily_counts(1)] == [date(2026, 3, 2)]
+    assert len(view.audit.daily_counts()) == 30
 
 
 def test_an_agent_hears_of_the_categories_it_may_use_alone(memory: Memory) -> None:
@@ -136,8 +136,8 @@ def test_an_agent_hears_of_the_categories_it_may_use_alone(memory: Memory) -> No
     kept(private(memory, ALICE), "Two and two is four", category="fact")
     chat = tacit.Chat.private(ALICE.key)
     narrow = memory.view(ALICE, chat, categories=["fact"])
-    assert [one.content for one in narrow.activity()] == ["Two and two is four"]
-    assert narrow.activity_days(1)[0].counts == {"learned": 1}
+    assert [one.content for one in narrow.audit.activity()] == ["Two and two is four"]
+    assert narrow.audit.daily_counts(1)[0].counts == {"learned": 1}
 
 
 def test_ageing_says_why(memory: Memory, clock: SetClock) -> None:
@@ -145,21 +145,21 @@ def test_ageing_says_why(memory: Memory, clock: SetClock) -> None:
     kept(view, "It rains", expires_at=clock.now + timedelta(days=1))
     clock.forward(days=2)
     memory.expire()
-    newest = view.activity().items[0]
+    newest = view.audit.activity().items[0]
     assert (newest.event.value, newest.reason, newest.actor) == ("TTL", "expired", "system")
-    assert view.activity_days(1)[0].counts == {"expired": 1}
+    assert view.audit.daily_counts(1)[0].counts == {"expired": 1}
 
 
 @pytest.mark.parametrize("cursor", ["", "?", "MTIz", "x" * 500, 7, "MSBBQUFBQUFBQSAx8J+YgA"])
 def test_a_cursor_that_was_never_given_is_refused(memory: Memory, cursor: object) -> None:
-    refuses(private(memory, ALICE).activity, "cursor", cursor=cursor)
+    refuses(private(memory, ALICE).audit.activity, "cursor", cursor=cursor)
 
 
 def test_what_is_asked_for_is_bounded(memory: Memory) -> None:
     view = private(memory, ALICE)
-    refuses(view.activity, "limit", limit=501)
-    refuses(view.activity_days, "days", 367)
-    refuses(view.activity, "since", since=NAIVE)
+    refuses(view.audit.activity, "limit", limit=501)
+    refuses(view.audit.daily_counts, "days", 367)
+    refuses(view.audit.activity, "since", since=NAIVE)
 
 
 def test_every_entry_of_a_history_says_whose_it_is(memory: Memory, clock: SetClock) -> None:
@@ -211,8 +211,8 @@ def test_what_happened_before_the_upgrade_is_told_after_it(
     with opened(url) as memory:
         lived(memory, clock)
         kept(group(memory, ALICE), "The team meets at nine", for_room=True)
-        expected = told(private(memory, ALICE).activity())
+        expected = told(private(memory, ALICE).audit.activity())
         memory._storage.database.write(_go_back)
     again = opened(url)
-    assert told(private(again, ALICE).activity()) == expected
+    assert told(private(again, ALICE).audit.activity()) == expected
     assert len(expected) == 5

@@ -61,7 +61,7 @@ def told(view: View, ids: dict[str, str]) -> list[tuple[str, object]]:
         ("query", sorted(b.category for b in view.query("canary", top_k=20))),
         ("list", sorted(m.category for m in view.list())),
         ("list by state", sorted(m.category for m in view.list(state="active"))),
-        ("about", sorted(m.category for m in view.about("Sarah"))),
+        ("about", sorted(m.category for m in view.people.about("Sarah"))),
         ("show", one(view.show)),
         ("history", one(view.history)),
         ("explain", one(view.explain)),

@@ -28,9 +28,9 @@ def test_a_name_waits_until_the_person_says_yes(memory: Memory) -> None:
     assert waits(answer)
     assert "until they say yes" in answer.text
     assert own.get("profile", "preferred_name") is None
-    (asked,) = own.proposals()
+    (asked,) = own.proposals.list()
     assert (asked.content, asked.widens) == ("preferred_name: Nina", False)
-    own.approve(asked.id)
+    own.proposals.approve(asked.id)
     value = own.get("profile", "preferred_name")
     assert value is not None
     assert (value.id, value.content, value.visibility) == (asked.id, "Nina", "private_only")
@@ -43,14 +43,14 @@ def test_a_yes_replaces_the_value_and_a_no_leaves_it(memory: Memory) -> None:
     own.put("profile", "preferred_name", "Nina")
     assert waits(call(own, "memory_put", **NAME, value="Nora"))
     assert waits(call(own, "memory_put", **NAME, value="Nadja"))
-    (asked,) = own.proposals()
+    (asked,) = own.proposals.list()
     assert asked.content == "preferred_name: Nadja"
-    own.decline(asked.id)
-    assert own.proposals() == []
+    own.proposals.decline(asked.id)
+    assert own.proposals.list() == []
     assert call(own, "memory_put", **NAME, value="Nadja").failed
     assert waits(call(own, "memory_put", **NAME, value="Nora"))
     own.put("profile", "preferred_name", "Nele")  # said meanwhile
-    own.approve(own.proposals()[0].id)
+    own.proposals.approve(own.proposals.list()[0].id)
     value = own.get("profile", "preferred_name")
     assert value is not None
     assert value.content == "Nora"
@@ -62,7 +62,7 @@ def test_what_is_known_already_is_not_asked_about(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.put("profile", "preferred_name", "Nina")
     assert not waits(call(own, "memory_put", **NAME, value="Nina"))
-    assert own.proposals() == []
+    assert own.proposals.list() == []
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_profile_fields_wait_whatever_the_tool(
         answer = call(view, name, **arguments)
         assert waits(answer), answer.text
         assert view.list().items == ()
-    assert len(private(memory, ALICE).proposals()) == 1
-    assert private(memory, BOB).proposals() == group(memory, BOB).proposals() == []
+    assert len(private(memory, ALICE).proposals.list()) == 1
+    assert private(memory, BOB).proposals.list() == group(memory, BOB).proposals.list() == []
 
 
 @pytest.mark.parametrize(
@@ -106,18 +106,18 @@ def test_other_values_are_kept_at_once(memory: Memory, namespace: str, key: str)
     assert not waits(call(own, "memory_put", namespace=namespace, key=key, value="Lisp"))
     value = own.get(namespace, key)
     assert value is not None
-    assert own.proposals() == []
+    assert own.proposals.list() == []
 
 
 def test_a_person_who_says_it_themselves_is_not_asked(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.put("profile", "preferred_name", "Nina")
     id = own.remember("My name is Nina").id
-    assert own.proposals() == []
+    assert own.proposals.list() == []
     answer = call(own, "update_memory", memory_id=id, content="My name is Nora")
     assert waits(answer)
     assert own.show(id).content == "My name is Nina"
-    own.approve(own.proposals()[0].id)
+    own.proposals.approve(own.proposals.list()[0].id)
     assert [one.content for one in own.list("fact")] == ["My name is Nora"]
     assert own.show(id).state == "superseded"
 
@@ -125,9 +125,9 @@ def test_a_person_who_says_it_themselves_is_not_asked(memory: Memory) -> None:
 def test_a_group_is_not_told_what_a_person_answered(memory: Memory) -> None:
     own, room = private(memory, ALICE), group(memory, ALICE)
     assert waits(call(own, "memory_put", **NAME, value="Nina"))
-    own.decline(own.proposals()[0].id)
+    own.proposals.decline(own.proposals.list()[0].id)
     assert waits(call(room, "memory_put", **NAME, value="Nina"))
-    assert own.proposals() == []
+    assert own.proposals.list() == []
     own.put("profile", "preferred_name", "Nora")
     assert waits(call(room, "memory_put", **NAME, value="Nora"))
 
@@ -137,10 +137,10 @@ def test_what_waits_goes_with_what_is_erased(memory: Memory) -> None:
     id = own.put("profile", "preferred_name", "Nina").id
     assert waits(call(own, "memory_put", **NAME, value="Nora"))
     own.erase(id)
-    assert own.proposals() == []
+    assert own.proposals.list() == []
     assert waits(call(own, "memory_put", **NAME, value="Nora"))
     own.wipe()
-    assert own.proposals() == []
+    assert own.proposals.list() == []
 
 
 def test_no_question_is_asked_twice(memory: Memory) -> None:
@@ -148,7 +148,7 @@ def test_no_question_is_asked_twice(memory: Memory) -> None:
     first = call(own, "memory_put", **NAME, value="Nina")
     again = call(own, "memory_put", **NAME, value="Nina")
     assert (first.data or {})["id"] == (again.data or {})["id"]
-    assert len(own.proposals()) == 1
+    assert len(own.proposals.list()) == 1
 
 
 def test_a_model_asks_for_one_thing_at_a_time(memory: Memory) -> None:
@@ -182,4 +182,4 @@ def test_an_edited_line_is_refused_where_it_becomes_a_name(memory: Memory) -> No
     own = private(memory, ALICE)
     assert not call(own, "write_file", path="about.md", text="- Nina likes tea\n").failed
     assert call(own, "write_file", path="about.md", text="- Nina is called Nele\n").failed
-    assert own.read_file("about.md").endswith("- Nina likes tea\n")
+    assert own.files.read("about.md").endswith("- Nina likes tea\n")

@@ -182,12 +182,12 @@ def test_people_are_named_by_what_can_be_seen(memory: Memory) -> None:
         [*EMPTY, *BROKEN, *INVISIBLE, "n" * 201, 5, None, b"x", ["x"]],
         lambda name: view.remember("x", about=[name]),
         lambda name: view.remember("x", withheld_from=[name]),
-        lambda name: view.about(name),
-        lambda name: view.name(name, "Al"),
-        lambda name: view.name("Sarah", name),
+        lambda name: view.people.about(name),
+        lambda name: view.people.name(name, "Al"),
+        lambda name: view.people.name("Sarah", name),
     )
     assert memory.stats().memories == 0
-    assert "Sarah" not in repr(view.people())
+    assert "Sarah" not in repr(view.people.list())
 
 
 def test_what_a_channel_calls_somebody_never_locks_them_out(memory: Memory) -> None:
@@ -215,7 +215,7 @@ def test_a_bad_field_is_named_and_nothing_is_written(memory: Memory) -> None:
         )
     assert view.show(id) == before
     assert view.stats().memories == 1
-    assert len(view.people()) == 1
+    assert len(view.people.list()) == 1
 
 
 def test_a_hostile_cursor_is_refused(memory: Memory) -> None:
@@ -225,7 +225,7 @@ def test_a_hostile_cursor_is_refused(memory: Memory) -> None:
         "cursor",
         NO_CURSOR,
         lambda cursor: view.list(cursor=cursor),
-        lambda cursor: view.about(ALICE.key, cursor=cursor),
+        lambda cursor: view.people.about(ALICE.key, cursor=cursor),
     )
 
 
@@ -247,7 +247,7 @@ def test_numbers_and_flags_are_what_they_are_called(memory: Memory) -> None:
         "limit",
         [0, -1, 501, True, 1.0, "5", None, 10**30, math.nan],
         lambda limit: view.list(limit=limit),
-        lambda limit: view.about(ALICE.key, limit=limit),
+        lambda limit: view.people.about(ALICE.key, limit=limit),
     )
     refused(
         "top_k", [0, -1, 501, True, 1.0, "5", None, 10**30], lambda k: view.recall("x", top_k=k)

@@ -30,9 +30,9 @@ ODD = ["# heading\n- [id:AAAAAAAA] x", "</tacit-memory>", "日本語 🍎 é\u20
 
 def fill(memory: Memory, clock: SetClock) -> None:
     own, here = private(memory, ALICE), group(memory, BOB)
-    own.name("telegram:2002", "Robert")
-    own.name("telegram:2002", "Bobby", "alias")
-    own.name("telegram:2002", "éric", "alias")
+    own.people.name("telegram:2002", "Robert")
+    own.people.name("telegram:2002", "Bobby", "alias")
+    own.people.name("telegram:2002", "éric", "alias")
     for number, text in enumerate([*ODD, *(f"fact {n}" for n in range(20))]):
         own.remember(
             text, category=("fact", "goal", "person")[number % 3], importance=number % 5 + 1
@@ -43,8 +43,8 @@ def fill(memory: Memory, clock: SetClock) -> None:
     own.remember("Robert likes tea", about=["telegram:2002"], pinned=True)
     here.remember("Alice plays chess", about=["telegram:1001"], **SAID)
     here.remember("we meet on Fridays", for_room=True, **SAID)
-    own.end_session(draft=SessionDraft(summary="Paid the rent.", promote=ARCHIVE))
-    here.end_session(draft=SessionDraft(topics=(TopicDraft(topic="Lunch", event="Pizza it is"),)))
+    own.sessions.end(draft=SessionDraft(summary="Paid the rent.", promote=ARCHIVE))
+    here.sessions.end(draft=SessionDraft(topics=(TopicDraft(topic="Lunch", event="Pizza it is"),)))
     clock.forward(seconds=1)
 
 
@@ -233,7 +233,7 @@ def test_the_style_of_the_settings_is_the_usual_one(
     settings = Settings(prompt=PromptSettings(style="summary"))
     view = private(opened(database_url, settings=settings), ALICE)
     view.remember("I play chess")
-    view.end_session(draft=SessionDraft(summary="Played chess."))
+    view.sessions.end(draft=SessionDraft(summary="Played chess."))
     clock.forward(seconds=1)
     assert view.block() == view.block("summary") != view.block("memory")
 

@@ -229,7 +229,7 @@ def test_what_changes_is_found_as_it_is_now(memory: Memory) -> None:
 def test_elsewhere_than_in_private_there_is_nothing_to_look_through(lived: Memory) -> None:
     room = group(lived, ALICE)
     assert (found(room), found(room, words="team"), found(room, about="Sarah")) == ([], [], [])
-    assert list(room.looks()) == []
+    assert list(room.audit.access_log()) == []
 
 
 def test_turns_are_never_among_them(database_url: str, opened: Open) -> None:

@@ -32,62 +32,64 @@ def narrowed(memory: Memory, categories: list[str] | None) -> View:
 
 
 def test_a_checkpoint_comes_back_as_it_was_saved(shared_url: str, opened: Open) -> None:
-    saved = private(opened(shared_url), ALICE).save_checkpoint(STATE)
+    saved = private(opened(shared_url), ALICE).checkpoints.save(STATE)
     again = private(opened(shared_url), ALICE)
-    assert again.checkpoint() == saved
+    assert again.checkpoints.get() == saved
     assert (saved.data, saved.version, saved.thread) == (STATE, 1, ALICE.key)
     for data in (None, 0, "", [], "x" * 1000, 2**70, [[["deep"]]], {"a": {"b": {"c": 1}}}):
-        again.save_checkpoint(data)
-        found = again.checkpoint()
+        again.checkpoints.save(data)
+        found = again.checkpoints.get()
         assert found is not None
         assert found.data == data
 
 
 def test_each_thread_and_each_person_has_one(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
-    view.save_checkpoint("first")
+    view.checkpoints.save("first")
     clock.forward(seconds=5)
-    second = view.save_checkpoint("second")
-    view.save_checkpoint("elsewhere", thread="elsewhere")
-    private(memory, BOB).save_checkpoint("Bob's", thread=ALICE.key)
-    found = view.checkpoint()
+    second = view.checkpoints.save("second")
+    view.checkpoints.save("elsewhere", thread="elsewhere")
+    private(memory, BOB).checkpoints.save("Bob's", thread=ALICE.key)
+    found = view.checkpoints.get()
     assert found == second
     assert found is not None
     assert (found.version, found.updated_at) == (2, clock.now)
-    there = private(memory, ALICE, thread="elsewhere").checkpoint()
+    there = private(memory, ALICE, thread="elsewhere").checkpoints.get()
     assert there is not None
     assert there.data == "elsewhere"
-    assert view.checkpoint("nowhere") is None
-    assert memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key)).checkpoint() is None
+    assert view.checkpoints.get("nowhere") is None
+    assert (
+        memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key)).checkpoints.get() is None
+    )
 
 
 def test_whoever_read_an_older_version_is_told_so(memory: Memory) -> None:
     view = private(memory, ALICE)
-    first = view.save_checkpoint("one", version=0)
+    first = view.checkpoints.save("one", version=0)
     with pytest.raises(tacit.Conflict, match="version 1"):
-        view.save_checkpoint("again", version=0)
-    second = view.save_checkpoint("two", version=first.version)
+        view.checkpoints.save("again", version=0)
+    second = view.checkpoints.save("two", version=first.version)
     with pytest.raises(tacit.Conflict, match="version 2"):
-        view.save_checkpoint("three", version=first.version)
-    assert view.checkpoint() == second
-    view.forget_checkpoint()
+        view.checkpoints.save("three", version=first.version)
+    assert view.checkpoints.get() == second
+    view.checkpoints.delete()
     with pytest.raises(tacit.Conflict, match="version 0"):
-        view.save_checkpoint("three", version=second.version)
+        view.checkpoints.save("three", version=second.version)
     for bad in (-1, True, "1", 2**63):
         with pytest.raises(tacit.InvalidInput, match="version"):
-            view.save_checkpoint("x", version=bad)  # type: ignore[arg-type]
+            view.checkpoints.save("x", version=bad)  # type: ignore[arg-type]
 
 
 def test_of_many_who_go_on_from_one_version_one_succeeds(shared_url: str, opened: Open) -> None:
     memories = [opened(shared_url), opened(shared_url)]
-    start = private(memories[0], ALICE).save_checkpoint("start")
+    start = private(memories[0], ALICE).checkpoints.save("start")
     together, told = threading.Barrier(4), list[str]()
 
     def save(number: int) -> None:
         view = private(memories[number % 2], ALICE)
         together.wait()
         try:
-            view.save_checkpoint(number, version=start.version)
+            view.checkpoints.save(number, version=start.version)
             told.append("saved")
         except tacit.Conflict:
             told.append("conflict")
@@ -112,8 +114,8 @@ def test_what_json_has_no_word_for_is_refused(plain: Memory) -> None:
     bad += ["x" * limits.CHECKPOINT_MAX_BYTES, ["é" * (limits.CHECKPOINT_MAX_BYTES // 2)]]
     for data in bad:
         with pytest.raises(tacit.InvalidInput, match="data"):
-            view.save_checkpoint(data)
-    assert view.checkpoint() is None
+            view.checkpoints.save(data)
+    assert view.checkpoints.get() is None
 
 
 def test_a_secret_is_refused_wherever_it_stands(plain: Memory) -> None:
@@ -121,36 +123,36 @@ def test_a_secret_is_refused_wherever_it_stands(plain: Memory) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     for data in (token, [token], {"a": {"b": token}}, {token: 1}, {"password": "hunter2x!Longer"}):
         with pytest.raises(tacit.SecretRefused):
-            view.save_checkpoint(data)
+            view.checkpoints.save(data)
 
 
 def test_where_others_listen_there_is_none(plain: Memory) -> None:
-    private(plain, ALICE, thread="plans").save_checkpoint("mine")
+    private(plain, ALICE, thread="plans").checkpoints.save("mine")
     for view in (
         group(plain, ALICE, thread="plans"),
         plain.view(ALICE, tacit.Chat.unknown("web:9"), thread="plans"),
         plain.view(BOB, tacit.Chat.private(ALICE.key), thread="plans"),
     ):
-        assert view.checkpoint() is None
+        assert view.checkpoints.get() is None
         with pytest.raises(tacit.InvalidInput, match="private"):
-            view.save_checkpoint("x")
+            view.checkpoints.save("x")
         with pytest.raises(tacit.InvalidInput, match="private"):
-            view.forget_checkpoint()
-    assert private(plain, BOB, thread="plans").checkpoint() is None
+            view.checkpoints.delete()
+    assert private(plain, BOB, thread="plans").checkpoints.get() is None
 
 
 def test_an_agent_that_may_use_less_does_not_read_what_another_saved(plain: Memory) -> None:
     whole, narrow = narrowed(plain, None), narrowed(plain, ["profile"])
-    whole.save_checkpoint("with everything")
-    assert narrow.checkpoint() is None
+    whole.checkpoints.save("with everything")
+    assert narrow.checkpoints.get() is None
     with pytest.raises(tacit.Conflict, match="thread"):
-        narrow.save_checkpoint("mine")
-    narrow.forget_checkpoint()
-    assert whole.checkpoint() is not None
-    saved = narrow.save_checkpoint("mine", thread="own")
+        narrow.checkpoints.save("mine")
+    narrow.checkpoints.delete()
+    assert whole.checkpoints.get() is not None
+    saved = narrow.checkpoints.save("mine", thread="own")
     for view in (narrow, whole, narrowed(plain, ["profile", "project"])):
-        assert view.checkpoint("own") == saved
-    assert narrowed(plain, ["project"]).checkpoint("own") is None
+        assert view.checkpoints.get("own") == saved
+    assert narrowed(plain, ["project"]).checkpoints.get("own") is None
     assert not [line for line in narrow.export(everything=True) if "with everything" in line]
 
 
@@ -159,30 +161,30 @@ def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(
 ) -> None:
     there = memory.view(ACCOUNT, tacit.Chat.private("web:42"), thread="plans")
     here = private(memory, ALICE, thread="plans")
-    there.save_checkpoint("by the account")
+    there.checkpoints.save("by the account")
     clock.forward(seconds=1)
-    here.save_checkpoint("by telegram")
+    here.checkpoints.save("by telegram")
     memory.link(ALICE.key, ACCOUNT.key)
-    newest = here.checkpoint()
-    assert newest == there.checkpoint()
+    newest = here.checkpoints.get()
+    assert newest == there.checkpoints.get()
     assert newest is not None
     assert newest.data == "by telegram"
     clock.forward(seconds=1)
-    there.save_checkpoint("by both", version=newest.version)
+    there.checkpoints.save("by both", version=newest.version)
     memory.unlink(ALICE.key)
-    left = [view.checkpoint() for view in (here, there)]
+    left = [view.checkpoints.get() for view in (here, there)]
     assert [one and one.data for one in left] == ["by both", "by the account"]
 
 
 def test_what_was_forgotten_is_gone_at_once_under_every_identity(plain: Memory) -> None:
     there = plain.view(ACCOUNT, tacit.Chat.private("web:42"), thread="plans")
     here = private(plain, ALICE, thread="plans")
-    there.save_checkpoint("by the account")
-    here.save_checkpoint("by telegram")
+    there.checkpoints.save("by the account")
+    here.checkpoints.save("by telegram")
     plain.link(ALICE.key, ACCOUNT.key)
-    here.forget_checkpoint()
-    here.forget_checkpoint()
-    assert here.checkpoint() is there.checkpoint() is None
+    here.checkpoints.delete()
+    here.checkpoints.delete()
+    assert here.checkpoints.get() is there.checkpoints.get() is None
 
 
 def test_an_erasure_takes_what_may_have_been_saved_of_it_and_nothing_older(
@@ -190,18 +192,18 @@ def test_an_erasure_takes_what_may_have_been_saved_of_it_and_nothing_older(
 ) -> None:
     here = (ALICE, BOB)
     for who in (ALICE, BOB, CAROL):
-        private(memory, who).save_checkpoint("before", thread="old")
+        private(memory, who).checkpoints.save("before", thread="old")
     clock.forward(seconds=1)
     fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
     id = kept(group(memory, ALICE, here=here), "A party", **fields)
     for who in (ALICE, BOB, CAROL):
-        private(memory, who).save_checkpoint("since", thread="new")
+        private(memory, who).checkpoints.save("since", thread="new")
     done = private(memory, ALICE).erase(id)
     assert done.certificate is not None
     assert "checkpoints" not in done.certificate.counts  # how many Bob had is not told to Alice
     for who, left in ((ALICE, False), (BOB, False), (CAROL, True)):
-        assert private(memory, who).checkpoint("old"), who
-        assert bool(private(memory, who).checkpoint("new")) is left, who
+        assert private(memory, who).checkpoints.get("old"), who
+        assert bool(private(memory, who).checkpoints.get("new")) is left, who
 
 
 def test_an_erasure_takes_what_was_saved_with_those_whom_it_was_about(memory: Memory) -> None:
@@ -209,13 +211,13 @@ def test_an_erasure_takes_what_was_saved_with_those_whom_it_was_about(memory: Me
     room = group(memory, ALICE, FAMILY, here=(ALICE,))
     fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "portable": True}
     id = kept(room, "He plays the cello", about=[BOB.key], **fields)
-    assert said(private(memory, BOB).about("me")) == ["He plays the cello"]
-    private(memory, BOB).save_checkpoint({"heard": "He plays the cello"})
+    assert said(private(memory, BOB).people.about("me")) == ["He plays the cello"]
+    private(memory, BOB).checkpoints.save({"heard": "He plays the cello"})
     room.update(id, "She plays the cello", about=[CAROL.key])
-    private(memory, CAROL).save_checkpoint({"heard": "She plays the cello"})
+    private(memory, CAROL).checkpoints.save({"heard": "She plays the cello"})
     private(memory, ALICE).erase(id)
-    assert private(memory, BOB).checkpoint() is None
-    assert private(memory, CAROL).checkpoint() is None
+    assert private(memory, BOB).checkpoints.get() is None
+    assert private(memory, CAROL).checkpoints.get() is None
 
 
 def test_what_somebody_was_never_told_takes_nothing_of_theirs_along(memory: Memory) -> None:
@@ -235,19 +237,19 @@ def test_what_somebody_was_never_told_takes_nothing_of_theirs_along(memory: Memo
             **fields,
         ),
     ]
-    private(memory, BOB).save_checkpoint("Bob's")
+    private(memory, BOB).checkpoints.save("Bob's")
     for id in hidden:
         private(memory, ALICE).erase(id)
-    assert private(memory, BOB).checkpoint() is not None
+    assert private(memory, BOB).checkpoints.get() is not None
 
 
 def test_what_was_taken_back_may_have_been_saved_before(memory: Memory) -> None:
     fields: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
     id = kept(group(memory, ALICE), "A party", **fields)
-    private(memory, BOB).save_checkpoint("A party")
+    private(memory, BOB).checkpoints.save("A party")
     private(memory, ALICE).set_visibility(id, "private_only")
     private(memory, ALICE).erase(id)
-    assert private(memory, BOB).checkpoint() is None
+    assert private(memory, BOB).checkpoints.get() is None
 
 
 @pytest.mark.parametrize("act", ["wipe", "person", "space"])
@@ -255,16 +257,16 @@ def test_whatever_erases_a_person_erases_their_checkpoints(
     shared_url: str, opened: Open, act: str
 ) -> None:
     memory, word = opened(shared_url), "Qxcheckpointword"
-    private(memory, ALICE).save_checkpoint({"said": [word]})
-    private(memory, BOB).save_checkpoint("Bob's")
+    private(memory, ALICE).checkpoints.save({"said": [word]})
+    private(memory, BOB).checkpoints.save("Bob's")
     if act == "wipe":
         private(memory, ALICE).wipe()
     elif act == "person":
         memory.erase_subject(ALICE.key)
     else:
         memory.erase_space()
-    assert private(memory, ALICE).checkpoint() is None
-    assert bool(private(memory, BOB).checkpoint()) is (act != "space")
+    assert private(memory, ALICE).checkpoints.get() is None
+    assert bool(private(memory, BOB).checkpoints.get()) is (act != "space")
     memory.close()
     assert traces(shared_url, word) == []
 
@@ -273,8 +275,8 @@ def test_an_export_of_everything_takes_them_along(memory: Memory) -> None:
     view = private(memory, ALICE)
     count = 45  # more than a page
     for number in range(count):
-        view.save_checkpoint({"n": number}, thread=f"thread {number}")
-    private(memory, BOB).save_checkpoint("Bob's")
+        view.checkpoints.save({"n": number}, thread=f"thread {number}")
+    private(memory, BOB).checkpoints.save("Bob's")
     lines = list(view.export(everything=True))
     parts = [json.loads(line) for line in lines]
     found = [part for part in parts if part["type"] == "checkpoint"]
@@ -283,38 +285,38 @@ def test_an_export_of_everything_takes_them_along(memory: Memory) -> None:
     assert sum("thread 7" in line for line in view.export(format="markdown")) == 1
     assert not any("checkpoint" in line for line in view.export())
     elsewhere = memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key))
-    done = elsewhere.import_lines(lines)
+    done = elsewhere.imports.add_lines(lines)
     assert (done.created, done.refused) == (0, ())
-    assert elsewhere.checkpoint("thread 7") is None
+    assert elsewhere.checkpoints.get("thread 7") is None
 
 
 def test_there_is_a_limit_to_how_many(plain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CHECKPOINTS_MAX_COUNT", 2)
     view = private(plain, ALICE)
-    view.save_checkpoint(1, thread="a")
-    view.save_checkpoint(2, thread="b")
+    view.checkpoints.save(1, thread="a")
+    view.checkpoints.save(2, thread="b")
     with pytest.raises(tacit.InvalidInput, match="at most 2"):
-        view.save_checkpoint(3, thread="c")
-    view.save_checkpoint(4, thread="b")
-    view.forget_checkpoint("a")
-    view.save_checkpoint(3, thread="c")
+        view.checkpoints.save(3, thread="c")
+    view.checkpoints.save(4, thread="b")
+    view.checkpoints.delete("a")
+    view.checkpoints.save(3, thread="c")
 
 
 def test_a_checkpoint_that_is_sent_twice_is_saved_once(plain: Memory) -> None:
     view = private(plain, ALICE)
-    first = view.once("a").save_checkpoint(STATE)
-    assert view.once("a").save_checkpoint(STATE) == first
-    view.save_checkpoint("gone on")
-    assert view.once("a").save_checkpoint(STATE) == first
-    found = view.checkpoint()
+    first = view.once("a").checkpoints.save(STATE)
+    assert view.once("a").checkpoints.save(STATE) == first
+    view.checkpoints.save("gone on")
+    assert view.once("a").checkpoints.save(STATE) == first
+    found = view.checkpoints.get()
     assert found is not None
     assert found.data == "gone on"
-    view.forget_checkpoint()
+    view.checkpoints.delete()
     with pytest.raises(tacit.NotFound, match="checkpoint"):
-        view.once("a").save_checkpoint(STATE)
+        view.once("a").checkpoints.save(STATE)
 
 
 def test_a_backup_counts_them(opened: Open, tmp_path: Path) -> None:
     memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
-    private(memory, ALICE).save_checkpoint(STATE)
+    private(memory, ALICE).checkpoints.save(STATE)
     assert memory.backup(tmp_path / "copy.db").counts["checkpoints"] == 1

@@ -10,7 +10,7 @@ def test_a_view_of_a_memory_that_was_closed_says_so(database_url: str) -> None:
     memory = tacit.open(database_url, embedder=None)
     view = private(memory, ALICE)
     view.remember("Alice drinks green tea")
-    steps = view.steps()
+    steps = view.checkpoints.steps
     memory.close()
     memory.close()
     for use in (

@@ -84,7 +84,7 @@ def test_a_group_that_writes_for_the_first_time_all_at_once_is_one_group(memory:
     )
     assert [one for one in done if isinstance(one, BaseException)] == []
     assert len(group(memory, people[0], here=people).list()) == 1
-    assert len(group(memory, people[0], here=people).people()) == 12
+    assert len(group(memory, people[0], here=people).people.list()) == 12
     assert memory.maintain().healthy
 
 

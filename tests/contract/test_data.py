@@ -162,12 +162,12 @@ def test_a_question_whether_others_may_hear_it_is_about_the_value_that_was_shown
 ) -> None:
     own, here = private(memory, ALICE), group(memory, ALICE)
     own.put("profile", "zone", "Europe/Lisbon", data={"utc": 0})
-    here.propose_public("profile", "zone")
-    (asked,) = own.proposals()
+    here.proposals.propose_public("profile", "zone")
+    (asked,) = own.proposals.list()
     assert asked.reason.endswith("listen")
     own.put("profile", "zone", "Europe/Lisbon", data={"utc": 1})
     with pytest.raises(tacit.errors.Conflict, match="another one by now"):
-        own.approve(asked.id)
+        own.proposals.approve(asked.id)
     assert here.list().items == ()
 
 
@@ -267,11 +267,11 @@ def test_data_goes_out_and_comes_in_with_its_memory(memory: Memory) -> None:
         view.remember("weighed", data={"n": n, "a": n})
     lines = list(view.export())
     there = private(memory.space("elsewhere"), ALICE)
-    assert there.import_lines(lines).created == 3
-    assert there.import_lines(lines).created == 0
+    assert there.imports.add_lines(lines).created == 3
+    assert there.imports.add_lines(lines).created == 0
     found = sorted((one.content, json.dumps(one.data, sort_keys=True)) for one in there.list())
     assert found == sorted(
         (one.content, json.dumps(one.data, sort_keys=True)) for one in view.list()
     )
     secret = json.dumps({"content": "x", "data": {"password": "correct-horse-42!"}})
-    assert there.import_lines([secret]).refused
+    assert there.imports.add_lines([secret]).refused

@@ -30,57 +30,57 @@ def check(view: View, id: str) -> None:
     view.restore(id)
     assert (view.forget_key("profile", "k"), view.forget_category("profile")) == (0, 0)
     assert (view.erase(id).count, view.wipe().count) == (0, 0)
-    assert view.import_lines(['{"content": "x"}']).created == 0
-    assert not view.import_items("r", [tacit.ImportItem(content="x")], source="mem0")
-    assert not view.revert_import("r")
-    assert view.preview_items([{"content": "x"}], source="mem0") == tacit.ImportPreview()
-    assert [*view.imports()] == []
+    assert view.imports.add_lines(['{"content": "x"}']).created == 0
+    assert not view.imports.add("r", [tacit.ImportItem(content="x")], source="mem0")
+    assert not view.imports.revert("r")
+    assert view.imports.preview([{"content": "x"}], source="mem0") == tacit.ImportPreview()
+    assert [*view.imports.list()] == []
     assert view.get("profile", "k") is None
-    pages = [*view.list(), *view.about("Alice")]
-    others = [*view.recall("one"), *view.history(id), *view.people(), *view.export()]
-    others += view.history_export()
+    pages = [*view.list(), *view.people.about("Alice")]
+    others = [*view.recall("one"), *view.history(id), *view.people.list(), *view.export()]
+    others += view.audit.export_history()
     assert (pages, others) == ([], [])
-    view.write_file("a.md", "- one")
-    view.rename_file("a.md", "b.md")
-    view.delete_file("b.md")
-    assert (view.files(), view.file_sizes()) == ([], {})
+    view.files.write("a.md", "- one")
+    view.files.rename("a.md", "b.md")
+    view.files.delete("b.md")
+    assert (view.files.list(), view.files.sizes()) == ([], {})
     assert view.delta().changes == ()
-    assert not view.save_checkpoint({"step": 1})
-    assert view.checkpoint() is None
-    view.forget_checkpoint()
-    steps = view.steps()
+    assert not view.checkpoints.save({"step": 1})
+    assert view.checkpoints.get() is None
+    view.checkpoints.delete()
+    steps = view.checkpoints.steps
     steps.save(GraphStep(thread="t", id="1", type="x", data=b"-"))
     steps.write("t", "", "1", [])
     steps.copy_thread("t", "u")
     steps.prune(["t"])
-    steps.forget_runs(["r"])
-    steps.forget_thread("t")
-    assert (steps.find("t"), len(steps.page())) == (None, 0)
-    view.refuse_link()
-    assert (view.link_waiting(), view.identities()) == (None, [])
-    for link in (view.offer_link, view.confirm_link, view.unlink_me):
+    steps.delete_runs(["r"])
+    steps.delete_thread("t")
+    assert (steps.find("t"), len(steps.list())) == (None, 0)
+    view.account.refuse_link()
+    assert (view.account.pending_link(), view.account.identities()) == (None, [])
+    for link in (view.account.offer_link, view.account.confirm_link, view.account.unlink):
         with pytest.raises(tacit.NotFound):
             link()
     with pytest.raises(tacit.NotFound):
-        view.accept_link("ABCDE-23456")
+        view.account.accept_link("ABCDE-23456")
     assert not view.unlearn("m1")
     assert not view.once("a").remember("one")
-    woken, ended = view.begin_session(), view.end_session(draft=SessionDraft(facts=("one",)))
+    woken, ended = view.sessions.begin(), view.sessions.end(draft=SessionDraft(facts=("one",)))
     assert (woken.long_term, woken.recent, woken.today) == ((), (), None)
     assert (ended.path, ended.added, ended.note) == ("", 0, None)
-    assert (view.graph().nodes, [*view.activity()], view.activity_days()) == ((), [], ())
-    assert ([*view.browse()], view.browse_count(), [*view.looks()]) == ([], 0, [])
-    assert (view.stats().memories, view.count(), view.rooms()) == (0, 0, [])
-    assert [*view.hearing(ROOMS[0])] == []
-    for act in (view.show, view.explain, view.hearers, view.read_file):
+    assert (view.graph().nodes, [*view.audit.activity()], view.audit.daily_counts()) == ((), [], ())
+    assert ([*view.browse()], view.browse_count(), [*view.audit.access_log()]) == ([], 0, [])
+    assert (view.stats().memories, view.count(), view.audience.chats()) == (0, 0, [])
+    assert [*view.audience.preview(ROOMS[0])] == []
+    for act in (view.show, view.explain, view.audience.of, view.files.read):
         with pytest.raises(tacit.NotFound):
             act(id)
     with pytest.raises(tacit.NotFound):
-        view.name("Alice", "Al")
+        view.people.name("Alice", "Al")
     with pytest.raises(tacit.NotFound):
-        view.merge_people("person:AAAAAAAA", "person:BBBBBBBB")
+        view.people.merge("person:AAAAAAAA", "person:BBBBBBBB")
     with pytest.raises(tacit.NotFound):
-        view.unmerge_people("person:AAAAAAAA")
+        view.people.unmerge("person:AAAAAAAA")
 
 
 @pytest.mark.parametrize("chat", ROOMS, ids=["private", "group"])

@@ -250,7 +250,7 @@ def test_a_slow_model_is_not_waited_for(database_url: str, opened: Open) -> None
 WRITES: dict[str, Callable[[Memory], object]] = {
     "remember": lambda m: private(m, ALICE).remember("apple new"),
     "put": lambda m: private(m, ALICE).put("goal", "k", "apple new"),
-    "import": lambda m: private(m, ALICE).import_lines(['{"content": "apple new"}']),
+    "import": lambda m: private(m, ALICE).imports.add_lines(['{"content": "apple new"}']),
     "in a group": lambda m: group(m, ALICE).remember("apple new"),
     "an operator's": lambda m: m.operator("x").update(
         private(m, ALICE).list().items[0].id, "apple new"

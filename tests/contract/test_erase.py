@@ -110,7 +110,7 @@ def test_an_erased_memory_is_gone_from_every_answer(memory: Memory) -> None:
             act(id)
     assert view.get("profile", "k") is None
     assert view.recall(word) == []
-    answers = [view.list(), view.list(state="forgotten"), view.delta(), view.people()]
+    answers = [view.list(), view.list(state="forgotten"), view.delta(), view.people.list()]
     assert word not in repr([*answers, list(view.export()), view.stats()])
     assert view.stats().memories == 0
 
@@ -172,7 +172,7 @@ def test_a_person_somebody_else_still_speaks_of_keeps_their_name(memory: Memory)
     id = kept(view, "one", about=["Zelda"])
     view.remember("two", about=["Zelda"])
     view.erase(id)
-    assert said(view.about("Zelda")) == ["two"]
+    assert said(view.people.about("Zelda")) == ["two"]
 
 
 def test_a_subject_erases_what_they_hear_about_themselves_and_that_alone(memory: Memory) -> None:

@@ -78,14 +78,14 @@ def lived(memory: Memory) -> str:
     memory.take_in("telegram", [tacit.Update("1", FAMILY, WORD, DORA.key)])
     plant(memory, "link_offers", offered_by="ext:telegram:3003", accepted_by=who)
     plant(memory, "link_tries", person=who)
-    own.save_checkpoint({"said": [WORD]})
-    steps, said = own.steps(), id.encode()
+    own.checkpoints.save({"said": [WORD]})
+    steps, said = own.checkpoints.steps, id.encode()
     steps.save(
         GraphStep(thread=WORD, id="1", type="x", data=said, metadata={"said": id}),
         [StepValue(channel=id, version="1", type="x", data=said)],
     )
     steps.write(WORD, "", "1", [StepWrite(task=id, index=0, channel="c", type="x", data=said)])
-    own.import_items(WORD, [tacit.ImportItem(content=f"{WORD} moved in")], source=WORD)
+    own.imports.add(WORD, [tacit.ImportItem(content=f"{WORD} moved in")], source=WORD)
     plant(memory, "imported", person=who, run=WORD, memory_id=id)
     own.once(WORD).pin(id)
     own.block()

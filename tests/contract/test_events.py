@@ -316,16 +316,16 @@ def test_the_history_of_everything_is_told_as_far_as_it_may_be_heard(memory: Mem
     room = group(memory, ALICE)
     shared = kept(room, "We meet at nine", visibility="room", sensitivity="public")
     hidden = kept(bob, "Bob's own")
-    lines = [json.loads(line) for line in own.history_export()]
+    lines = [json.loads(line) for line in own.audit.export_history()]
     told_of = {id: [e["event"] for e in lines if e["memory_id"] == id] for id in (mine, shared)}
     assert told_of == {mine: ["ADD", "UPDATE", "DELETE"], shared: ["ADD"]}
     assert len(lines) == 4
     assert {one["content"] for one in lines} == {"one", "two", "We meet at nine"}
-    theirs = [json.loads(line) for line in bob.history_export()]
+    theirs = [json.loads(line) for line in bob.audit.export_history()]
     assert {one["memory_id"] for one in theirs} == {shared, hidden}
-    in_group = [json.loads(line)["memory_id"] for line in room.history_export()]
+    in_group = [json.loads(line)["memory_id"] for line in room.audit.export_history()]
     assert in_group == [shared]
-    assert list(private(memory, CAROL).history_export()) == []
+    assert list(private(memory, CAROL).audit.export_history()) == []
 
 
 def test_an_exported_history_is_that_of_each_memory(memory: Memory) -> None:
@@ -334,7 +334,7 @@ def test_an_exported_history_is_that_of_each_memory(memory: Memory) -> None:
     group(memory, ALICE, here=(ALICE, BOB, CAROL)).update(id, "The code is 2")
     own.pin(id)
     for view in (own, later, private(memory, BOB)):
-        lines = [json.loads(line) for line in view.history_export()]
+        lines = [json.loads(line) for line in view.audit.export_history()]
         told_one_by_one = [
             (e.event, e.version, e.content, e.detail, e.actor, e.at.isoformat())
             for e in view.history(id)
@@ -354,7 +354,7 @@ def test_an_agent_exports_the_history_of_its_own_categories_alone(
     kept(view, "a fact")
     goal = kept(view, "a goal", category="goal")
     agent = memory.view(ALICE, tacit.Chat.private(ALICE.key), agent="planner")
-    assert [json.loads(line)["memory_id"] for line in agent.history_export()] == [goal]
+    assert [json.loads(line)["memory_id"] for line in agent.audit.export_history()] == [goal]
 
 
 def test_what_is_hidden_changes_nothing_that_a_view_tells(
@@ -372,7 +372,7 @@ def test_what_is_hidden_changes_nothing_that_a_view_tells(
             id = kept(alice, "Bob is fired", about=[BOB.key])
             alice.update(id, "Bob is fired tomorrow")
             alice.recall("Bob")
-        lines = [json.loads(line) for line in bob.history_export()]
+        lines = [json.loads(line) for line in bob.audit.export_history()]
         answers.append([{**line, "memory_id": ""} for line in lines])
     assert answers[0] == answers[1]
     assert not hasattr(private(memory, BOB), "events")

@@ -71,7 +71,7 @@ def test_who_turned_out_to_be_somebody_one_has_met_counts(memory: Memory) -> Non
     """`people` says so already."""
     own = private(memory, ALICE)
     about = kept(group(memory, ALICE), "Robert plays chess", about=["Robert"], **OPEN)
-    (robert,) = [one.id for one in own.people() if one.id.startswith("person:")]
+    (robert,) = [one.id for one in own.people.list() if one.id.startswith("person:")]
     at_home = tacit.Chat.private(BOB.key)
     assert own.explain(about, at_home, asked_by=BOB).rule == "P4"
     memory.merge_people(robert, BOB.key)

@@ -82,7 +82,7 @@ def test_everything_can_be_imported_as_far_as_it_is_ones_own(
 ) -> None:
     lines = list(private(lived, ALICE).export(everything=True, turns=True))
     with tacit.open("sqlite://", clock=clock, embedder=None) as other:
-        done = private(other, ALICE).import_lines(lines)
+        done = private(other, ALICE).imports.add_lines(lines)
         assert done.refused == ()
         assert said(private(other, ALICE).list()) == ["I swim", "Sarah is my wife"]
         assert list(private(other, ALICE).export()) != []

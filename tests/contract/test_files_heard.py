@@ -17,57 +17,57 @@ TEAMS_TODAY = "2026-03-01/telegram_-100.md"
 
 def test_nobody_reads_what_is_somebody_elses(memory: Memory) -> None:
     alice, bob = private(memory, ALICE), private(memory, BOB)
-    alice.write_file("trips.md", TRIPS)
-    alice.write_file("_index.md", "## Key Facts\n- Alice is ill\n")
-    alice.write_file(TODAY, "## Temporary Facts\n- The wifi is slow\n")
-    assert bob.files() == []
+    alice.files.write("trips.md", TRIPS)
+    alice.files.write("_index.md", "## Key Facts\n- Alice is ill\n")
+    alice.files.write(TODAY, "## Temporary Facts\n- The wifi is slow\n")
+    assert bob.files.list() == []
     for path in ("trips.md", "_index.md", TODAY, "2026-03-01"):
         refusals = []
         for one in (path, path.replace("2026-03-01", "2026-03-02")):
-            for act in (bob.delete_file, bob.file_sizes):
+            for act in (bob.files.delete, bob.files.sizes):
                 with pytest.raises(tacit.NotFound) as refused:
                     act(one)
                 refusals.append(str(refused.value))
         assert len(set(refusals)) == 1
-    bob.write_file("trips.md", "- Oslo\n", new=True)
-    assert bob.read_file("trips.md") == "- Oslo\n"
-    assert alice.read_file("trips.md") == TRIPS
+    bob.files.write("trips.md", "- Oslo\n", new=True)
+    assert bob.files.read("trips.md") == "- Oslo\n"
+    assert alice.files.read("trips.md") == TRIPS
 
 
 def test_in_a_group_there_are_the_groups_own_sessions_and_nothing_else(memory: Memory) -> None:
     alice = private(memory, ALICE)
-    alice.write_file("trips.md", TRIPS)
-    alice.write_file("_index.md", "## Key Facts\n- Alice is ill\n")
-    alice.write_file(TODAY, "## Temporary Facts\n- The wifi is slow\n")
+    alice.files.write("trips.md", TRIPS)
+    alice.files.write("_index.md", "## Key Facts\n- Alice is ill\n")
+    alice.files.write(TODAY, "## Temporary Facts\n- The wifi is slow\n")
     family = group(memory, ALICE, FAMILY)
-    family.end_session(draft=SessionDraft(facts=("The dinner is on Friday",)))
+    family.sessions.end(draft=SessionDraft(facts=("The dinner is on Friday",)))
     team = group(memory, ALICE)
-    assert team.files() == []
+    assert team.files.list() == []
     for path in ("trips.md", "_index.md", TODAY, "2026-03-01/telegram_-200.md"):
         with pytest.raises(tacit.NotFound):
-            team.read_file(path)
+            team.files.read(path)
         with pytest.raises(tacit.NotFound):
-            team.delete_file(path)
+            team.files.delete(path)
     for path in ("trips.md", "_index.md", "new.md"):
         with pytest.raises(tacit.InvalidInput, match=TEAMS_TODAY):
-            team.write_file(path, "- a\n")
+            team.files.write(path, "- a\n")
     with pytest.raises(tacit.NotFound):
-        team.write_file("2026-03-01/telegram_-200.md", "## Temporary Facts\n- a\n")
-    assert alice.read_file("trips.md") == TRIPS
+        team.files.write("2026-03-01/telegram_-200.md", "## Temporary Facts\n- a\n")
+    assert alice.files.read("trips.md") == TRIPS
 
 
 def test_a_group_reads_and_writes_its_session_together(memory: Memory) -> None:
     alice, bob = group(memory, ALICE), group(memory, BOB)
-    alice.write_file(TEAMS_TODAY, "## Temporary Facts\n- The release is on Monday\n")
-    assert bob.files() == [TEAMS_TODAY]
-    text = bob.read_file(TEAMS_TODAY)
+    alice.files.write(TEAMS_TODAY, "## Temporary Facts\n- The release is on Monday\n")
+    assert bob.files.list() == [TEAMS_TODAY]
+    text = bob.files.read(TEAMS_TODAY)
     assert "The release is on Monday" in text
-    bob.write_file(TEAMS_TODAY, text.replace("Monday", "Tuesday"))
-    assert "The release is on Tuesday" in alice.read_file(TEAMS_TODAY)
+    bob.files.write(TEAMS_TODAY, text.replace("Monday", "Tuesday"))
+    assert "The release is on Tuesday" in alice.files.read(TEAMS_TODAY)
     (fact,) = alice.list()
     assert (fact.content, fact.owner) == ("The release is on Tuesday", None)
-    alice.delete_file(TEAMS_TODAY)
-    assert bob.files() == []
+    alice.files.delete(TEAMS_TODAY)
+    assert bob.files.list() == []
 
 
 def in_front_of_carol(memory: Memory, who: tacit.Requester) -> View:
@@ -77,15 +77,15 @@ def in_front_of_carol(memory: Memory, who: tacit.Requester) -> View:
 def plan_a_cake(memory: Memory, *lines: str) -> None:
     """Said about Carol, and she was not there."""
     alice = group(memory, ALICE)
-    alice.name(CAROL.key, "Carol")
+    alice.people.name(CAROL.key, "Carol")
     listed = "".join(f"- {line}\n" for line in ("Carol gets a cake", *lines))
-    alice.write_file(TEAMS_TODAY, f"## Temporary Facts\n{listed}")
+    alice.files.write(TEAMS_TODAY, f"## Temporary Facts\n{listed}")
 
 
 def test_what_was_said_about_somebody_is_not_read_out_in_front_of_them(memory: Memory) -> None:
     plan_a_cake(memory, "Lunch is at one")
-    assert "cake" in group(memory, BOB).read_file(TEAMS_TODAY)
-    text = in_front_of_carol(memory, BOB).read_file(TEAMS_TODAY)
+    assert "cake" in group(memory, BOB).files.read(TEAMS_TODAY)
+    text = in_front_of_carol(memory, BOB).files.read(TEAMS_TODAY)
     assert "cake" not in text
     assert "Lunch" in text
 
@@ -93,12 +93,12 @@ def test_what_was_said_about_somebody_is_not_read_out_in_front_of_them(memory: M
 def test_whoever_writes_or_deletes_what_they_hear_leaves_the_rest_alone(memory: Memory) -> None:
     plan_a_cake(memory, "Lunch is at one")
     bob = in_front_of_carol(memory, BOB)
-    text = bob.read_file(TEAMS_TODAY)
-    bob.write_file(TEAMS_TODAY, text.replace("at one", "at two\n2. Tea is at five"))
+    text = bob.files.read(TEAMS_TODAY)
+    bob.files.write(TEAMS_TODAY, text.replace("at one", "at two\n2. Tea is at five"))
     alone = group(memory, BOB, complete=True)
-    assert "Carol gets a cake" in alone.read_file(TEAMS_TODAY)
-    bob.delete_file(TEAMS_TODAY)
-    assert bob.files() == []
+    assert "Carol gets a cake" in alone.files.read(TEAMS_TODAY)
+    bob.files.delete(TEAMS_TODAY)
+    assert bob.files.list() == []
     assert said(alone.list()) == ["Carol gets a cake"]
 
 
@@ -107,16 +107,16 @@ def test_a_session_of_which_nothing_may_be_heard_is_like_one_that_never_was(
 ) -> None:
     bob = in_front_of_carol(memory, BOB)
     with pytest.raises(tacit.NotFound) as absent:
-        bob.read_file(TEAMS_TODAY)
+        bob.files.read(TEAMS_TODAY)
     plan_a_cake(memory)
-    assert bob.files() == []
-    for act in (bob.read_file, bob.delete_file, bob.files):
+    assert bob.files.list() == []
+    for act in (bob.files.read, bob.files.delete, bob.files.list):
         with pytest.raises(tacit.NotFound) as hidden:
             act(TEAMS_TODAY)
         assert str(hidden.value) == str(absent.value)
-    bob.write_file(TEAMS_TODAY, "## Temporary Facts\n- Lunch is at one\n", new=True)
-    assert "cake" not in bob.read_file(TEAMS_TODAY)
-    assert "cake" in group(memory, BOB, complete=True).read_file(TEAMS_TODAY)
+    bob.files.write(TEAMS_TODAY, "## Temporary Facts\n- Lunch is at one\n", new=True)
+    assert "cake" not in bob.files.read(TEAMS_TODAY)
+    assert "cake" in group(memory, BOB, complete=True).files.read(TEAMS_TODAY)
 
 
 def test_what_is_hidden_does_not_show_in_what_one_writes(memory: Memory) -> None:
@@ -128,17 +128,17 @@ def test_what_is_hidden_does_not_show_in_what_one_writes(memory: Memory) -> None
             plan_a_cake(space, "Lunch is at one")
         else:
             facts = "## Temporary Facts\n- Lunch is at one\n"
-            group(space, ALICE).write_file(TEAMS_TODAY, facts)
+            group(space, ALICE).files.write(TEAMS_TODAY, facts)
         bob = in_front_of_carol(space, BOB)
-        read = [bob.read_file(TEAMS_TODAY)]
+        read = [bob.files.read(TEAMS_TODAY)]
         first = "1. Coffee is at nine\n2. Lunch is at two\n3. Tea is at five"
-        bob.write_file(TEAMS_TODAY, read[0].replace("1. Lunch is at one", first))
-        read.append(bob.read_file(TEAMS_TODAY))
+        bob.files.write(TEAMS_TODAY, read[0].replace("1. Lunch is at one", first))
+        read.append(bob.files.read(TEAMS_TODAY))
         last = "1. Tea is at five\n2. Coffee is at nine"
-        bob.write_file(TEAMS_TODAY, read[1].replace(first, last))
-        read.append(bob.read_file(TEAMS_TODAY))
-        bob.delete_file(TEAMS_TODAY)
-        told.append((read, bob.files()))
+        bob.files.write(TEAMS_TODAY, read[1].replace(first, last))
+        read.append(bob.files.read(TEAMS_TODAY))
+        bob.files.delete(TEAMS_TODAY)
+        told.append((read, bob.files.list()))
         assert first in read[1]
         assert last in read[2]
     assert told[0] == told[1]
@@ -146,81 +146,81 @@ def test_what_is_hidden_does_not_show_in_what_one_writes(memory: Memory) -> None
 
 def test_what_is_too_private_for_a_group_is_refused_in_its_note(memory: Memory) -> None:
     alice = group(memory, ALICE)
-    alice.write_file(TEAMS_TODAY, "## Temporary Facts\n- Alice is away on Monday\n")
-    text = alice.read_file(TEAMS_TODAY)
+    alice.files.write(TEAMS_TODAY, "## Temporary Facts\n- Alice is away on Monday\n")
+    text = alice.files.read(TEAMS_TODAY)
     worse = text.replace("on Monday", "on Monday because of her cancer")
     more = text.replace("Monday\n", "Monday\n2. Alice was diagnosed with diabetes\n")
     for one in (worse, more):
         with pytest.raises(tacit.InvalidInput, match="too private"):
-            alice.write_file(TEAMS_TODAY, one)
-    assert alice.read_file(TEAMS_TODAY) == text
+            alice.files.write(TEAMS_TODAY, one)
+    assert alice.files.read(TEAMS_TODAY) == text
 
 
 def test_in_private_a_member_reads_what_they_heard_and_cannot_change_it_there(
     memory: Memory,
 ) -> None:
-    group(memory, ALICE).write_file(TEAMS_TODAY, "## Temporary Facts\n- Lunch is at one\n")
+    group(memory, ALICE).files.write(TEAMS_TODAY, "## Temporary Facts\n- Lunch is at one\n")
     bob = private(memory, BOB)
-    assert bob.files() == [TEAMS_TODAY]
-    text = bob.read_file(TEAMS_TODAY)
+    assert bob.files.list() == [TEAMS_TODAY]
+    text = bob.files.read(TEAMS_TODAY)
     with pytest.raises(tacit.InvalidInput, match="not yours"):
-        bob.write_file(TEAMS_TODAY, text.replace("one", "two"))
+        bob.files.write(TEAMS_TODAY, text.replace("one", "two"))
     with pytest.raises(tacit.InvalidInput, match="not yours"):
-        bob.delete_file(TEAMS_TODAY)
-    assert private(memory, CAROL).files() == []
-    assert group(memory, BOB).read_file(TEAMS_TODAY) == text
+        bob.files.delete(TEAMS_TODAY)
+    assert private(memory, CAROL).files.list() == []
+    assert group(memory, BOB).files.read(TEAMS_TODAY) == text
 
 
 def test_somebody_elses_private_chat_and_a_chat_of_no_kind_have_no_files(memory: Memory) -> None:
-    private(memory, ALICE).write_file("trips.md", TRIPS)
+    private(memory, ALICE).files.write("trips.md", TRIPS)
     others = memory.view(ALICE, tacit.Chat.private(BOB.key))
     unknown = memory.view(ALICE, tacit.Chat("telegram:77", "unknown"))  # type: ignore[arg-type]
     for view in (others, unknown):
-        assert view.files() == []
+        assert view.files.list() == []
         with pytest.raises(tacit.NotFound):
-            view.read_file("trips.md")
+            view.files.read("trips.md")
         with pytest.raises(tacit.InvalidInput):
-            view.write_file("trips.md", "- a\n")
+            view.files.write("trips.md", "- a\n")
 
 
 def test_linked_accounts_read_one_tree_and_write_it_without_loss(memory: Memory) -> None:
     phone = private(memory, ALICE)
-    phone.write_file("trips.md", "- Lisbon in May\n")
-    phone.write_file("_index.md", "## Key Facts\n- Sarah is my wife\n")
+    phone.files.write("trips.md", "- Lisbon in May\n")
+    phone.files.write("_index.md", "## Key Facts\n- Sarah is my wife\n")
     memory.link(ALICE.key, "acct:a", verified=True, actor="test")
     web = private(memory, tacit.Requester("acct:a"))
-    text = web.read_file("_index.md")
+    text = web.files.read("_index.md")
     assert "Sarah is my wife" in text
-    web.write_file("_index.md", text + "- We have a dog\n")
-    web.write_file("trips.md", web.read_file("trips.md") + "- Porto in June\n")
+    web.files.write("_index.md", text + "- We have a dog\n")
+    web.files.write("trips.md", web.files.read("trips.md") + "- Porto in June\n")
     for view in (web, phone):
-        assert view.read_file("trips.md") == "- Lisbon in May\n- Porto in June\n"
-        assert view.read_file("_index.md").count("\n- ") == 2
+        assert view.files.read("trips.md") == "- Lisbon in May\n- Porto in June\n"
+        assert view.files.read("_index.md").count("\n- ") == 2
 
 
 def test_pages_of_one_name_under_two_identities_are_read_and_written_as_one(
     memory: Memory,
 ) -> None:
     phone, web = private(memory, ALICE), private(memory, tacit.Requester("acct:a"))
-    phone.write_file("trips.md", "# On the phone\n\n- Lisbon in May\n")
-    web.write_file("trips.md", "# On the web\n\n- Porto in June\n")
+    phone.files.write("trips.md", "# On the phone\n\n- Lisbon in May\n")
+    web.files.write("trips.md", "# On the web\n\n- Porto in June\n")
     memory.link(ALICE.key, "acct:a", verified=True, actor="test")
     both = "# On the web\n\n- Porto in June\n- Lisbon in May\n"
-    assert phone.read_file("trips.md") == web.read_file("trips.md") == both
-    web.write_file("trips.md", both.replace("May", "April") + "- Oslo\n", instead_of=both)
-    text = phone.read_file("trips.md")
+    assert phone.files.read("trips.md") == web.files.read("trips.md") == both
+    web.files.write("trips.md", both.replace("May", "April") + "- Oslo\n", instead_of=both)
+    text = phone.files.read("trips.md")
     assert text == "# On the web\n\n- Porto in June\n- Oslo\n- Lisbon in April\n"
-    phone.delete_file("trips.md")
-    assert web.files() == []
+    phone.files.delete("trips.md")
+    assert web.files.list() == []
     assert len(web.list(state="forgotten").items) == 3
 
 
 def test_spaces_have_trees_of_their_own(memory: Memory) -> None:
-    private(memory, ALICE).write_file("trips.md", TRIPS)
+    private(memory, ALICE).files.write("trips.md", TRIPS)
     other = private(memory.space("other"), ALICE)
-    assert other.files() == []
-    other.write_file("trips.md", "- Oslo\n")
-    assert private(memory, ALICE).read_file("trips.md") == TRIPS
+    assert other.files.list() == []
+    other.files.write("trips.md", "- Oslo\n")
+    assert private(memory, ALICE).files.read("trips.md") == TRIPS
 
 
 def test_an_agent_reads_and_writes_within_its_own_categories(
@@ -228,14 +228,14 @@ def test_an_agent_reads_and_writes_within_its_own_categories(
 ) -> None:
     settings = Settings(allowlists={"clerk": ("context",)})
     memory = opened(database_url, settings=settings)
-    private(memory, ALICE).write_file("trips.md", TRIPS)
+    private(memory, ALICE).files.write("trips.md", TRIPS)
     clerk = memory.view(ALICE, tacit.Chat.private(ALICE.key), agent="clerk")
-    assert clerk.files() == []
+    assert clerk.files.list() == []
     with pytest.raises(tacit.NotFound):
-        clerk.read_file("trips.md")
+        clerk.files.read("trips.md")
     with pytest.raises(tacit.InvalidInput, match="may not use"):
-        clerk.write_file("trips.md", "- mine\n")
+        clerk.files.write("trips.md", "- mine\n")
     with pytest.raises(tacit.InvalidInput, match="may not use"):
-        clerk.write_file("empty.md", "# Nothing but a heading\n")
-    clerk.write_file(TODAY, "## Temporary Facts\n- The wifi is slow\n")
-    assert private(memory, ALICE).read_file("trips.md") == TRIPS
+        clerk.files.write("empty.md", "# Nothing but a heading\n")
+    clerk.files.write(TODAY, "## Temporary Facts\n- The wifi is slow\n")
+    assert private(memory, ALICE).files.read("trips.md") == TRIPS

@@ -82,7 +82,7 @@ def test_a_person_under_two_identities_is_one_node(memory: Memory) -> None:
     view = private(memory, ALICE)
     kept(view, "Tom likes tea", about=["Tom"])
     kept(view, "Thomas lives in Rome", about=["Thomas"])
-    ids = {one.names[0].text: one.id for one in view.people() if one.names[0].text != "Alice"}
+    ids = {one.names[0].text: one.id for one in view.people.list() if one.names[0].text != "Alice"}
     memory.merge_people(ids["Thomas"], ids["Tom"])
     people = [node for node in view.graph().nodes if node.kind == "person"]
     assert len(people) == 1

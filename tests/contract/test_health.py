@@ -57,7 +57,7 @@ def test_predicates_that_share_a_subject_are_all_kept(
     view = private(learning, NORA)
     told(learning, view, said)
     assert contents(view) == sorted(f"Nora {one}" for one in kept)
-    assert view.proposals() == []
+    assert view.proposals.list() == []
 
 
 def test_each_half_is_as_sensitive_as_it_is(learning: Memory) -> None:
@@ -95,7 +95,7 @@ def test_the_health_of_ones_family_is_kept_when_told_in_private(
     assert (found.content, found.state) == (kept, State.ACTIVE)
     assert found.sensitivity is Sensitivity.SENSITIVE
     assert found.visibility in (None, Visibility.PRIVATE_ONLY)
-    assert view.proposals() == []
+    assert view.proposals.list() == []
     assert contents(group(learning, NORA, here=(NORA, BOB))) == []
 
 
@@ -117,14 +117,14 @@ def test_somebody_with_a_key_of_their_own_is_asked_about(learning: Memory) -> No
     view = private(learning, ALICE)
     told(learning, view, "Bob is my husband", "Bob has epilepsy")
     assert [one for one in contents(view) if "epilepsy" in one] == []
-    assert ["epilepsy" in one.content for one in view.proposals()] == [True]
+    assert ["epilepsy" in one.content for one in view.proposals.list()] == [True]
 
 
 def test_others_than_family_are_asked_about(learning: Memory) -> None:
     view = private(learning, NORA)
     told(learning, view, "my colleague Sam has diabetes", "Zoe is HIV positive")
     assert contents(view) == []
-    assert len(view.proposals()) == 2
+    assert len(view.proposals.list()) == 2
 
 
 def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(
@@ -138,7 +138,7 @@ def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(
         view = private(learning, tacit.Requester(f"telegram:{9_000 + number}", name="Nora"))
         told(learning, view, row["said"])
         kept = "; ".join(contents(view))
-        waiting = "; ".join(sorted(one.content for one in view.proposals()))
+        waiting = "; ".join(sorted(one.content for one in view.proposals.list()))
         if (kept, waiting) != (row["kept"], row["waiting"]):
             wrong.append(
                 f"{row['said']}\n  - {row['kept']} | {row['waiting']}\n  + {kept} | {waiting}"
@@ -151,7 +151,7 @@ def test_a_whole_clause_about_another_person_waits_for_a_yes(learning: Memory) -
     view = private(learning, NORA)
     told(learning, view, "I'm allergic to nuts, my colleague Sam to shellfish")
     assert contents(view) == []
-    (waiting,) = view.proposals()
+    (waiting,) = view.proposals.list()
     assert waiting.content == "Nora is allergic to nuts, Nora's colleague Sam to shellfish"
 
 

@@ -37,25 +37,29 @@ def rules(found: AudienceReport) -> dict[str, str]:
 
 def test_the_rooms_of_somebody_are_those_they_are_in_now(memory: Memory, own: View) -> None:
     group(memory, BOB, BOBS_ROOM, here=(BOB, CAROL)).remember("hello")
-    own.name(BOB.key, "my brother-in-law")
+    own.people.name(BOB.key, "my brother-in-law")
     memory.set_confidential(FAMILY)
-    told = [(room.id, room.kind, room.confidential, names(room)) for room in own.rooms()]
+    told = [(room.id, room.kind, room.confidential, names(room)) for room in own.audience.chats()]
     assert told == [
         (ALICE.key, "private", False, []),
         (FAMILY, "group", True, ["Carol", "Bob"]),
         (TEAM, "group", False, ["Bob"]),
     ]
     memory.left(TEAM, BOB.key)
-    assert [names(room) for room in own.rooms()] == [[], ["Carol", "Bob"], []]
+    assert [names(room) for room in own.audience.chats()] == [[], ["Carol", "Bob"], []]
     memory.left(FAMILY, ALICE.key)
-    assert [room.id for room in own.rooms()] == [ALICE.key, TEAM]
+    assert [room.id for room in own.audience.chats()] == [ALICE.key, TEAM]
 
 
 def test_a_room_that_moved_is_one_room_under_its_newest_id(memory: Memory, own: View) -> None:
     id = kept(group(memory, ALICE), "Alice likes tea", visibility="room")
     memory.migrated(TEAM, "telegram:-1000000000100")
-    assert [room.id for room in own.rooms()] == [ALICE.key, "telegram:-1000000000100", FAMILY]
-    assert rules(own.hearers(id))["telegram:-1000000000100"] == "G1b"
+    assert [room.id for room in own.audience.chats()] == [
+        ALICE.key,
+        "telegram:-1000000000100",
+        FAMILY,
+    ]
+    assert rules(own.audience.of(id))["telegram:-1000000000100"] == "G1b"
 
 
 def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(
@@ -65,10 +69,10 @@ def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(
     theirs = kept(private(memory, BOB), "Bob's own")
     heard = kept(group(memory, BOB), "Bob likes tea", **OPEN)
     together = group(memory, ALICE)
-    assert together.rooms() == []
+    assert together.audience.chats() == []
     for view, id in ((together, mine), (own, theirs), (own, heard), (own, "AAAAAAAA"), (own, "")):
         with pytest.raises(tacit.NotFound, match="no such memory here"):
-            view.hearers(id)
+            view.audience.of(id)
 
 
 @pytest.mark.parametrize("sensitivity", ["public", "personal", "sensitive"])
@@ -91,7 +95,9 @@ def test_who_would_hear_a_memory_is_who_hears_it(
     }
     heard |= {who.key: hears(private(memory, who)) for who in (ALICE, BOB, CAROL)}
     for id in ids:
-        assert set(rules(own.hearers(id))) == {where for where, some in heard.items() if id in some}
+        assert set(rules(own.audience.of(id))) == {
+            where for where, some in heard.items() if id in some
+        }
 
 
 def hears(view: View) -> set[str]:
@@ -104,22 +110,22 @@ def test_a_change_of_visibility_can_be_looked_at_before_it_is_made(
     id = kept(group(memory, ALICE), "Alice likes tea", visibility="room", kind="task")
     before = own.show(id)
     for wanted in ("public_ok", "private_only", "room"):
-        seen = own.hearers(id, visibility=wanted)
+        seen = own.audience.of(id, visibility=wanted)
         assert own.show(id) == before
         own.set_visibility(id, wanted)
-        assert own.hearers(id) == seen
+        assert own.audience.of(id) == seen
         before = own.show(id)
-    assert rules(own.hearers(id)) == {ALICE.key: "P1", TEAM: "G1b", BOB.key: "P4"}
-    assert set(rules(own.hearers(id, visibility="public_ok"))) == {ALICE.key, *HERE, BOB.key}
-    assert set(rules(own.hearers(id, visibility="private_only"))) == {ALICE.key}
+    assert rules(own.audience.of(id)) == {ALICE.key: "P1", TEAM: "G1b", BOB.key: "P4"}
+    assert set(rules(own.audience.of(id, visibility="public_ok"))) == {ALICE.key, *HERE, BOB.key}
+    assert set(rules(own.audience.of(id, visibility="private_only"))) == {ALICE.key}
     with pytest.raises(tacit.InvalidInput, match="visibility"):
-        own.hearers(id, visibility="everywhere")
+        own.audience.of(id, visibility="everywhere")
 
 
 def test_what_is_forgotten_would_be_heard_by_nobody(own: View) -> None:
     id = kept(own, "one", visibility="public_ok", sensitivity="public")
     own.forget(id)
-    found = own.hearers(id)
+    found = own.audience.of(id)
     assert {why.rule for _, why in (*found.rooms, *found.people)} == {"D1"}
 
 
@@ -137,10 +143,10 @@ def test_of_many_rooms_and_people_those_who_would_hear_it_come_first(
     monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 2)
     monkeypatch.setattr(limits, "AUDIENCE_CHAT_PEOPLE_MAX_COUNT", 2)
     monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 2)
-    private_chat, third, second = own.rooms()
+    private_chat, third, second = own.audience.chats()
     assert (private_chat.complete, third.complete, second.complete) == (True, False, False)
     assert [person.id for person in third.people] == [f"ext:{one}" for one in everybody[:2]]
-    found = own.hearers(id)
+    found = own.audience.of(id)
     assert [room.id for room, _ in found.rooms] == [ALICE.key, "telegram:-2", "telegram:-3"]
     told = [(person.id.removeprefix("ext:"), why.rule) for person, why in found.people]
     assert told == [(everybody[2], "P4"), (everybody[0], "P0")]
@@ -154,7 +160,7 @@ def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(
     group(memory, laptop, "slack:C1", here=(laptop, CAROL)).remember("hello")
     memory.link(ALICE.key, "acct:alice")
     memory.link(laptop.key, "acct:alice")
-    assert [room.id for room in own.rooms()] == [ALICE.key, "slack:C1", FAMILY, TEAM]
-    assert {name for room in own.rooms() for name in names(room)} == {"Bob", "Carol"}
+    assert [room.id for room in own.audience.chats()] == [ALICE.key, "slack:C1", FAMILY, TEAM]
+    assert {name for room in own.audience.chats() for name in names(room)} == {"Bob", "Carol"}
     id = kept(own, "Alice likes tea", visibility="public_ok")
-    assert set(rules(own.hearers(id))) == {ALICE.key, "slack:C1", FAMILY, TEAM}
+    assert set(rules(own.audience.of(id))) == {ALICE.key, "slack:C1", FAMILY, TEAM}

@@ -45,8 +45,8 @@ def test_what_would_be_said_is_what_is_said(
 ) -> None:
     """In a group that the store knows, and alone."""
     by = None if who is ALICE else who
-    alone = own.hearing(tacit.Chat.private(who.key), by, Search(state="any"))
-    together = own.hearing(tacit.Chat.group(chat), by, Search(state="any"))
+    alone = own.audience.preview(tacit.Chat.private(who.key), by, Search(state="any"))
+    together = own.audience.preview(tacit.Chat.group(chat), by, Search(state="any"))
     mine = {one.id for one in own.browse(Search(state="any"))}
     real = {
         tuple(alone): said_to(private(memory, who)),
@@ -64,7 +64,7 @@ def test_a_page_tells_what_explain_tells_of_each(memory: Memory, own: View) -> N
     here = [ALICE.key, BOB.key]
     chats = [tacit.Chat.private(BOB.key), tacit.Chat.group(TEAM, here, complete=True)]
     for chat, by in ((chat, by) for chat in chats for by in (None, BOB)):
-        for one in own.hearing(chat, by, Search(state="any")):
+        for one in own.audience.preview(chat, by, Search(state="any")):
             told = own.explain(one.memory.id, chat, by)
             assert (one.allowed, one.rule, one.says) == (told.allowed, told.rule, told.says)
 
@@ -73,16 +73,16 @@ def test_pages_and_searches_are_those_of_browse(own: View) -> None:
     chat = tacit.Chat.group(TEAM)
     for search in (Search(), Search(words="about bo"), Search(chat=FAMILY), Search(kind="task")):
         browsed = [one.id for one in own.browse(search)]
-        first = own.hearing(chat, None, search, limit=1)
-        rest = own.hearing(chat, None, search, cursor=first.cursor) if first.cursor else ()
+        first = own.audience.preview(chat, None, search, limit=1)
+        rest = own.audience.preview(chat, None, search, cursor=first.cursor) if first.cursor else ()
         assert [one.memory.id for one in (*first, *rest)] == browsed
         assert browsed
 
 
 def test_where_others_listen_there_is_nothing_to_ask_about(memory: Memory, own: View) -> None:
     team = group(memory, ALICE)
-    assert not team.hearing(tacit.Chat.private(ALICE.key)).items
-    assert not private(memory, CAROL).hearing(tacit.Chat.group(FAMILY), ALICE).items
+    assert not team.audience.preview(tacit.Chat.private(ALICE.key)).items
+    assert not private(memory, CAROL).audience.preview(tacit.Chat.group(FAMILY), ALICE).items
 
 
 def test_what_is_asked_must_make_sense(own: View) -> None:
@@ -97,7 +97,7 @@ def test_what_is_asked_must_make_sense(own: View) -> None:
     ]
     for one in wrong:
         with pytest.raises(tacit.InvalidInput):
-            own.hearing(**{"chat": tacit.Chat.group(TEAM), **one})
+            own.audience.preview(**{"chat": tacit.Chat.group(TEAM), **one})
 
 
 def test_a_page_costs_by_the_page_and_not_by_what_is_on_it(memory: Memory, own: View) -> None:
@@ -105,6 +105,6 @@ def test_a_page_costs_by_the_page_and_not_by_what_is_on_it(memory: Memory, own: 
     ran = []
     for limit in (10, 1, 10):
         with recorded(memory) as statements:
-            own.hearing(chat, BOB, limit=limit)
+            own.audience.preview(chat, BOB, limit=limit)
         ran.append(len(statements))
     assert ran[1] == ran[2]

@@ -40,7 +40,7 @@ def act(memory: Memory, what: str, first: Any, second: Any) -> None:
     elif what == "merge":
         alone = private(memory, tacit.Requester(first))
         alone.remember("Ally is kind", about=["Ally"])
-        known = {identity for one in alone.people() for identity in one.identities}
+        known = {identity for one in alone.people.list() for identity in one.identities}
         memory.merge_people(min(one for one in known if one.startswith("person:")), second)
     elif what == "meet":
         somebody = tacit.Requester(first)
@@ -71,11 +71,11 @@ def told(memory: Memory, clock: SetClock, acts: list[tuple[str, Any, Any]]) -> l
         with suppress(tacit.NotFound, tacit.Conflict, tacit.InvalidInput):
             act(memory, *one)
     return [
-        own.rooms(),
-        [own.hearers(id) for id in plain],
-        [own.hearers(id, visibility="public_ok") for id in plain],
+        own.audience.chats(),
+        [own.audience.of(id) for id in plain],
+        [own.audience.of(id, visibility="public_ok") for id in plain],
         # Of what she hears herself in a room, she is told what she would hear there.
-        [own.hearers(id).people for id in (*plain, *probes)],
+        [own.audience.of(id).people for id in (*plain, *probes)],
         heard(own),
     ]
 
@@ -84,7 +84,7 @@ def heard(view: View) -> list[object]:
     """What somebody would hear, by a key that she knows and by one that she can only guess."""
     asks = [tacit.Requester(one) for one in (BOB.key, SLACK)]
     chats = [tacit.Chat.group(TEAM), tacit.Chat.group(ELSEWHERE), tacit.Chat.private(BOB.key)]
-    pages = [view.hearing(chat, one) for chat in chats for one in asks]
+    pages = [view.audience.preview(chat, one) for chat in chats for one in asks]
     return [sorted((hit.memory.content, hit.allowed, hit.rule) for hit in page) for page in pages]
 
 

@@ -26,7 +26,7 @@ SECRET = ImportItem(content=f"My key is {KEY}", source="m-3")
 
 
 def took(view: View, run: str, *items: Any, **more: Any) -> tuple[int, int, int]:
-    done = view.import_items(run, items, source="mem0", **more)
+    done = view.imports.add(run, items, source="mem0", **more)
     return done.created, done.already, len(done.refused)
 
 
@@ -34,7 +34,7 @@ def test_a_preview_tells_what_would_come_and_writes_nothing(memory: Memory) -> N
     view = private(memory, ALICE)
     view.remember("I drink tea")
     ill = ImportItem(content="I was diagnosed with diabetes")
-    found = view.preview_items([BEES, TEA, SECRET, ill, BEES], source="mem0")
+    found = view.imports.preview([BEES, TEA, SECRET, ill, BEES], source="mem0")
     assert (found.new, found.already, found.sensitive) == (2, 2, 1)
     ((refused),) = found.refused
     assert (refused.place, refused.secret) == (2, "anthropic_key")
@@ -52,7 +52,7 @@ def test_a_preview_tells_what_would_come_and_writes_nothing(memory: Memory) -> N
     )
     assert second.sensitivity == "sensitive"
     assert said(view.list()) == ["I drink tea"]
-    assert [*view.imports()] == []
+    assert [*view.imports.list()] == []
 
 
 def test_what_is_imported_is_the_persons_own_and_nobody_elses(
@@ -69,7 +69,7 @@ def test_what_is_imported_is_the_persons_own_and_nobody_elses(
     assert said(one.memory for one in view.recall("bees and tea")) == ["I drink tea", "I keep bees"]
     for other in (private(memory, BOB), group(memory, ALICE), group(memory, BOB)):
         assert said(one.memory for one in other.recall("bees and tea")) == []
-        assert [*other.list(), *other.imports()] == []
+        assert [*other.list(), *other.imports.list()] == []
     assert took(private(memory, BOB), "moving", BEES) == (1, 0, 0)
 
 
@@ -86,7 +86,7 @@ def test_the_same_things_again_are_already_here_whatever_became_of_them(memory: 
     assert said(view.list()) == ["I keep forty hives"]
     reworded = ImportItem(content="I kept bees once", source="m-1")  # known by its id there
     assert took(view, "two", reworded) == (0, 1, 0)
-    elsewhere = view.import_items("three", [reworded], source="another")
+    elsewhere = view.imports.add("three", [reworded], source="another")
     assert elsewhere.created == 1
 
 
@@ -102,7 +102,7 @@ def test_what_the_person_has_in_the_same_words_or_under_the_key_stays_theirs(
     assert view.get("profile", "city").content == "Lisbon"  # type: ignore[union-attr]
     view.update(own, "I drink coffee")  # it is known that this was it
     assert took(view, "again", city, TEA, twin) == (0, 3, 0)
-    assert not view.revert_import("moving").forgotten
+    assert not view.imports.revert("moving").forgotten
     assert said(view.list()) == ["I drink coffee", "Lisbon"]
 
 
@@ -113,7 +113,7 @@ def test_what_has_expired_here_stands_in_no_imports_way(memory: Memory, clock: S
     view.put("profile", "city", "Lisbon", expires_at=soon)
     clock.forward(days=1)
     city = ImportItem(content="Porto", category="profile", key="city")
-    assert view.preview_items([TEA, city], source="mem0").new == 2
+    assert view.imports.preview([TEA, city], source="mem0").new == 2
     assert took(view, "moving", TEA, city) == (2, 0, 0)
     assert said(view.list()) == ["I drink tea", "Porto"]
     assert took(view, "moving", TEA, city) == (0, 2, 0)
@@ -143,8 +143,8 @@ def test_what_reads_as_an_instruction_to_a_model_does_not_come_in(memory: Memory
         ({"content": "x", "data": {order: 1}}, "data"),
     ]
     items = [one for one, _ in hidden]
-    done = view.import_items("moving", [*items, TEA], source="mem0")
-    assert done.refused == view.preview_items(items, source="mem0").refused
+    done = view.imports.add("moving", [*items, TEA], source="mem0")
+    assert done.refused == view.imports.preview(items, source="mem0").refused
     assert (done.created, [one.place for one in done.refused]) == (1, [0, 1, 2, 3, 4, 5])
     for told, (_, field) in zip(done.refused, hidden, strict=True):
         assert told.why.startswith(f"{field}: reads as an instruction (overrides instructions)")
@@ -172,14 +172,14 @@ def test_what_is_wrong_is_refused_one_by_one_and_never_with_a_secret(
         (7, "item"),
     ]
     wrong = [one for one, _ in bad]
-    done = view.import_items("moving", [*wrong, TEA], source="mem0", total=12, after=0)
+    done = view.imports.add("moving", [*wrong, TEA], source="mem0", total=12, after=0)
     assert (done.created, done.already, len(done.refused)) == (1, 0, len(bad))
     assert [one.place for one in done.refused] == list(range(len(bad)))
     for told, (_, field) in zip(done.refused, bad, strict=True):
         assert told.why.startswith(f"{field}: "), told
     assert KEY not in repr(done)
     assert "hunter2" not in repr(done)
-    foreseen = view.preview_items(wrong, source="mem0")
+    foreseen = view.imports.preview(wrong, source="mem0")
     assert foreseen.refused == done.refused
     assert said(view.list()) == ["I drink tea"]
     assert done.run is not None
@@ -200,22 +200,22 @@ def test_an_import_is_reverted_as_one_and_what_was_changed_since_is_left(
     view.pin(ids["Fact number 1"])
     view.forget(ids["I drink tea"])
     view.erase(ids["Fact number 2"])
-    done = view.revert_import("moving")
+    done = view.imports.revert("moving")
     assert (done.run, done.forgotten, done.changed) == ("moving", 2, 2)
-    assert view.revert_import("moving") == done  # asked again, it says the same
+    assert view.imports.revert("moving") == done  # asked again, it says the same
     assert said(view.list()) == ["Fact number 1", "I keep forty hives", "I row", "I skate"]
     assert {one.id for one in view.list()} >= {own, ids["I skate"]}
     gone = view.history(ids["Fact number 0"])[-1]
     assert gone.event == "DELETE"
-    run = next(one for one in view.imports() if one.run == "moving")
+    run = next(one for one in view.imports.list() if one.run == "moving")
     assert (run.reverted_at, run.reverting, run.created) == (clock.now, False, 6)
     # What was left is known as before; what was reverted may come again.
     clock.forward(seconds=5)
     assert took(view, "moving", BEES, TEA, *more, after=0) == (3, 3, 0)
     assert took(view, "moving", BEES, TEA, *more, after=0) == (0, 6, 0)
-    run = next(one for one in view.imports() if one.run == "moving")
+    run = next(one for one in view.imports.list() if one.run == "moving")
     assert (run.reverted_at, run.created, run.already, run.done) == (None, 3, 3, 6)
-    assert view.revert_import("moving").forgotten == 3
+    assert view.imports.revert("moving").forgotten == 3
     view.restore(ids["Fact number 0"])
     assert "Fact number 0" in said(view.list())
 
@@ -235,7 +235,7 @@ def test_what_the_person_says_themselves_since_is_theirs_and_no_revert_takes_it(
         "Alice loves green tea": "stated",
         "I drink tea": "imported",
     }
-    done = view.revert_import("r")
+    done = view.imports.revert("r")
     assert (done.forgotten, done.changed) == (1, 2)
     assert said(view.list()) == ["Alice loves green tea", "dark"]
 
@@ -248,11 +248,11 @@ def test_a_run_counts_nothing_twice_however_often_it_is_begun_again(memory: Memo
     for _ in range(2):  # interrupted after four of six, and begun again from the start
         for start in (0, 2):
             took(view, "moving", *whole[start : start + 2], total=6, after=start)
-    (run,) = view.imports()
+    (run,) = view.imports.list()
     assert (run.created, run.already, run.refused, run.done, run.total) == (2, 1, 1, 4, 6)
     took(view, "moving", *whole[4:], total=6, after=4)
     took(view, "moving", *whole, total=6, after=0)
-    (run,) = view.imports()
+    (run,) = view.imports.list()
     assert (run.created, run.already, run.refused, run.done) == (4, 1, 1, 6)
     assert (run.run, run.source) == ("moving", "mem0")
 
@@ -267,7 +267,7 @@ def test_imports_are_listed_newest_first_and_a_page_at_a_time(
         clock.forward(seconds=1)
     found, cursor = [], None
     while True:
-        page = view.imports(limit=2, cursor=cursor)
+        page = view.imports.list(limit=2, cursor=cursor)
         found += [one.run for one in page]
         cursor = page.cursor
         if cursor is None:
@@ -281,17 +281,17 @@ def test_imports_are_for_a_private_chat_and_for_all_categories(memory: Memory) -
     took(private(memory, ALICE), "moving", TEA)
     for view in (group(memory, ALICE), narrow):
         with pytest.raises(tacit.InvalidInput, match="import"):
-            view.preview_items([BEES], source="mem0")
+            view.imports.preview([BEES], source="mem0")
         with pytest.raises(tacit.InvalidInput, match="import"):
             took(view, "moving", BEES)
         with pytest.raises(tacit.InvalidInput, match="import"):
-            view.revert_import("moving")
-        assert [*view.imports()] == []
+            view.imports.revert("moving")
+        assert [*view.imports.list()] == []
     for other in (private(memory, BOB), private(memory, ALICE)):
         with pytest.raises(tacit.NotFound, match="no such import here"):
-            other.revert_import("nothing of that name")
+            other.imports.revert("nothing of that name")
     with pytest.raises(tacit.NotFound, match="no such import here"):
-        private(memory, BOB).revert_import("moving")
+        private(memory, BOB).imports.revert("moving")
 
 
 def test_a_call_that_is_wrong_as_a_whole_is_refused_as_a_whole(memory: Memory) -> None:
@@ -299,18 +299,18 @@ def test_a_call_that_is_wrong_as_a_whole_is_refused_as_a_whole(memory: Memory) -
     many = [TEA] * (limits.IMPORT_ITEMS_MAX_COUNT + 1)
     for items in (many, iter(many), "text", None, {"content": "x"}):
         with pytest.raises(tacit.InvalidInput, match="items"):
-            view.import_items("r", items, source="mem0")  # type: ignore[arg-type]
+            view.imports.add("r", items, source="mem0")  # type: ignore[arg-type]
     for field, bad in (("run", {"run": ""}), ("run", {"run": KEY}), ("source", {"source": ""})):
         asked: dict[str, Any] = {"run": "r", "items": [TEA], "source": "mem0", **bad}
         with pytest.raises(tacit.InvalidInput, match=field) as refused:
-            view.import_items(**asked)
+            view.imports.add(**asked)
         assert KEY not in str(refused.value)
     for name in ("total", "after"):
         for number in (-1, True, "1", 2**40):
             counted: dict[str, Any] = {name: number}
             with pytest.raises(tacit.InvalidInput, match=name):
-                view.import_items("r", [TEA], source="mem0", **counted)
-    assert [*view.list(), *view.imports()] == []
+                view.imports.add("r", [TEA], source="mem0", **counted)
+    assert [*view.list(), *view.imports.list()] == []
     took(view, "r", TEA)
     with pytest.raises(tacit.Conflict, match="run"):
-        view.import_items("r", [BEES], source="another")
+        view.imports.add("r", [BEES], source="another")

@@ -28,9 +28,7 @@ def take_over(view: View, run: str, items: Sequence[ImportItem] = WHOLE, size: i
     created = 0
     for start in range(0, len(items), size):
         some = items[start : start + size]
-        created += view.import_items(
-            run, some, source="mem0", total=len(items), after=start
-        ).created
+        created += view.imports.add(run, some, source="mem0", total=len(items), after=start).created
     return created
 
 
@@ -55,11 +53,11 @@ def test_two_processes_that_import_the_same_file_at_once_import_it_once(
             thread.join()
     assert sum(created) == len(WHOLE)
     assert said(views[0].list(limit=100)) == sorted(one.content for one in WHOLE)
-    listed = {one.run: one for one in views[0].imports()}
+    listed = {one.run: one for one in views[0].imports.list()}
     same = listed["same"]
     assert (same.created, same.already, same.done) == (len(WHOLE), 0, len(WHOLE))
     assert listed["one"].already == listed["other"].already == len(WHOLE)
-    assert views[1].revert_import("same").forgotten == len(WHOLE)
+    assert views[1].imports.revert("same").forgotten == len(WHOLE)
     assert [*views[0].list()] == []
 
 
@@ -78,10 +76,10 @@ def test_a_call_that_is_cut_off_leaves_nothing_and_the_next_one_goes_on(
     monkeypatch.setattr(imports, "insert_imported", cut_off)
     with pytest.raises(KeyboardInterrupt):
         take_over(view, "moving")
-    (run,) = view.imports()
+    (run,) = view.imports.list()
     assert (run.created, run.done, view.count()) == (30, 30, 30)
     assert take_over(view, "moving", WHOLE) == 30
-    (run,) = view.imports()
+    (run,) = view.imports.list()
     assert (run.created, run.already, run.refused, run.done) == (60, 0, 0, 60)
 
 
@@ -103,16 +101,16 @@ def test_a_revert_that_is_cut_off_goes_on_and_tells_the_whole(
 
         cutting.setattr(revert, "revert_import_step", cut_off)
         with pytest.raises(KeyboardInterrupt):
-            view.revert_import("moving")
+            view.imports.revert("moving")
     later = private(opened(shared_url), ALICE)
-    (run,) = later.imports()
+    (run,) = later.imports.list()
     assert (run.reverting, run.reverted_at) == (True, None)
     assert later.count() in (35, 36)
     with pytest.raises(tacit.Conflict, match="being reverted"):
-        later.import_items("moving", WHOLE[:1], source="mem0")
-    done = later.revert_import("moving")
+        later.imports.add("moving", WHOLE[:1], source="mem0")
+    done = later.imports.revert("moving")
     assert (done.forgotten, done.changed, later.count()) == (59, 1, 1)
-    (run,) = later.imports()
+    (run,) = later.imports.list()
     assert (run.reverting, run.reverted_at) == (False, clock.now)
     assert take_over(later, "moving") == 59
 
@@ -124,8 +122,8 @@ def test_whichever_of_somebodys_identities_imports_it_is_known_to_all(memory: Me
     memory.link(ALICE.key, ACCOUNT.key)
     assert take_over(here, "more", WHOLE[:20]) == 8
     assert take_over(there, "more", WHOLE[:20]) == 0
-    assert there.revert_import("moving").forgotten == 22
-    assert {one.run for one in here.imports() if one.reverted_at is None} == {"more"}
+    assert there.imports.revert("moving").forgotten == 22
+    assert {one.run for one in here.imports.list() if one.reverted_at is None} == {"more"}
     memory.unlink(ALICE.key)
     assert take_over(here, "moving", WHOLE[:10]) == 10
 
@@ -136,8 +134,8 @@ def test_nothing_of_an_import_outlives_the_person_and_its_runs_are_theirs_to_tak
     memory = opened(shared_url)
     view = private(memory, ALICE)
     moved = [ImportItem(content="I play the Qxharmonium", source="Qxforeign")]
-    view.import_items("Qxzwetschge", moved, source="Qxquitte")
-    private(memory, BOB).import_items("theirs", moved[:0], source="mem0")
+    view.imports.add("Qxzwetschge", moved, source="Qxquitte")
+    private(memory, BOB).imports.add("theirs", moved[:0], source="mem0")
     told = [json.loads(line) for line in view.export(everything=True)]
     (run,) = (one for one in told if one["type"] == "import")
     assert (run["run"], run["source"], run["created"]) == ("Qxzwetschge", "Qxquitte", 1)
@@ -148,8 +146,8 @@ def test_nothing_of_an_import_outlives_the_person_and_its_runs_are_theirs_to_tak
     assert gone.certificate.counts["imports"] == 1
     for word in ("Qxzwetschge", "Qxquitte", "Qxharmonium"):
         assert not traces(shared_url, word)
-    assert len(private(memory, BOB).imports()) == 1
-    assert view.import_items("Qxzwetschge", moved, source="Qxquitte").created == 1
+    assert len(private(memory, BOB).imports.list()) == 1
+    assert view.imports.add("Qxzwetschge", moved, source="Qxquitte").created == 1
 
 
 def test_what_is_erased_alone_is_no_longer_known(memory: Memory) -> None:
@@ -181,6 +179,6 @@ def test_the_delta_of_a_thread_tells_what_came_and_what_went(memory: Memory) -> 
     ]
     elsewhere = private(memory, ALICE, thread="elsewhere")
     before = elsewhere.delta().revision
-    elsewhere.revert_import("moving")
+    elsewhere.imports.revert("moving")
     for thread, revision in ((view, came.revision), (elsewhere, before)):
         assert [one.event for one in thread.delta(since=revision).changes] == ["deleted"] * 3

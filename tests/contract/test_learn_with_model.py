@@ -149,7 +149,7 @@ def test_what_was_read_between_the_lines_needs_a_second_signal(
     told(learning, view, TANGO)
     assert contents(view) == ["Alice likes tango evenings"]
     assert only(view, "tango").state is State.ACTIVE
-    assert view.proposals() == []
+    assert view.proposals.list() == []
 
 
 def test_what_was_read_between_the_lines_is_kept_at_a_yes(
@@ -158,8 +158,8 @@ def test_what_was_read_between_the_lines_is_kept_at_a_yes(
     endpoint.always = facts(LIKES_TANGO)
     view = private(learning, ALICE)
     told(learning, view, TANGO)
-    (asked,) = view.proposals()
-    view.approve(asked.id)
+    (asked,) = view.proposals.list()
+    view.proposals.approve(asked.id)
     assert contents(view) == ["Alice likes tango evenings"]
 
 
@@ -181,7 +181,7 @@ def test_a_model_cannot_make_something_a_request(
     view = private(learning, ALICE)
     told(learning, view, HEDGEHOGS)
     assert contents(view) == []
-    assert [one.content for one in view.proposals()] == [GARDEN["content"]]
+    assert [one.content for one in view.proposals.list()] == [GARDEN["content"]]
 
 
 def test_how_far_it_may_go_is_as_the_speaker_says_and_not_as_the_model_does(

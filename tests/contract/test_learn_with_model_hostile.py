@@ -93,7 +93,7 @@ def test_a_lie_is_refused_and_the_turn_is_done(
     told(learning, view, message)
     assert contents(view) == []
     assert rows(learning, "SELECT id FROM memories") == []
-    assert view.proposals() == []
+    assert view.proposals.list() == []
     assert learning.waiting().turns == 0
     # Asked once, told once what was wrong, and once that this was no answer to that.
     assert endpoint.count <= 3

@@ -305,7 +305,7 @@ def test_learning_can_be_switched_off(database_url: str, opened: Open) -> None:
 def test_nobody_learns_through_a_disabled_view(learning: Memory) -> None:
     view = learning.view(None, tacit.Chat.private(TEAM))
     assert not view.learn([Message("user", "I live in Lisbon")])
-    assert view.proposals() == []
+    assert view.proposals.list() == []
     assert learning.waiting().turns == 0
 
 

@@ -67,7 +67,7 @@ def world(
     seen: list[object] = []
     for who in others:
         for view in (private(memory, who), group(memory, who, here=(ALICE, BOB, CAROL))):
-            seen += [observed(view), [one.content for one in view.proposals()]]
+            seen += [observed(view), [one.content for one in view.proposals.list()]]
     clock.now = start
     return seen
 

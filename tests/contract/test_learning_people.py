@@ -17,7 +17,7 @@ def learning(database_url: str, opened: Open) -> Memory:
 
 
 def names_of(memory: Memory, person: str) -> set[tuple[str, str]]:
-    (found,) = [p for p in private(memory, ALICE).people() if person in p.identities]
+    (found,) = [p for p in private(memory, ALICE).people.list() if person in p.identities]
     return {(name.kind.value, name.text) for name in found.names}
 
 
@@ -52,8 +52,8 @@ def test_who_could_be_two_people_is_not_guessed(learning: Memory) -> None:
     view = private(learning, ALICE)
     view.remember("met Sam at work", about=["telegram:51"])
     view.remember("met Sam at school", about=["telegram:52"])
-    view.name("telegram:51", "Sam")
-    view.name("telegram:52", "Sam")
+    view.people.name("telegram:51", "Sam")
+    view.people.name("telegram:52", "Sam")
     told(learning, view, "Sam works at Siemens")
     assert [one for one in contents(view) if "Siemens" in one] == []
 

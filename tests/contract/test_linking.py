@@ -23,11 +23,11 @@ def test_a_code_makes_two_identities_one_person(memory: Memory, clock: SetClock)
     phone, laptop = private(memory, ALICE), private(memory, LAPTOP)
     phone.remember("said on the phone")
     laptop.remember("said on the laptop")
-    offer = phone.offer_link()
+    offer = phone.account.offer_link()
     clock.forward(seconds=60)
-    waiting = laptop.accept_link(offer.code.lower().replace("-", " "))
+    waiting = laptop.account.accept_link(offer.code.lower().replace("-", " "))
     assert waiting.identity == ALICE.key
-    found = phone.link_waiting()
+    found = phone.account.pending_link()
     assert found == tacit.LinkWaiting(identity=LAPTOP.key, expires_at=waiting.expires_at)
     assert waiting.expires_at > offer.expires_at
     assert (said(phone.list()), said(laptop.list())) == (
@@ -35,11 +35,11 @@ def test_a_code_makes_two_identities_one_person(memory: Memory, clock: SetClock)
         ["said on the laptop"],
     )
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES - 1)
-    link = phone.confirm_link()
+    link = phone.account.confirm_link()
     for view in (phone, laptop):
         assert said(view.list()) == ["said on the laptop", "said on the phone"]
-        assert view.identities() == sorted([link.target, LAPTOP.key, ALICE.key])
-        assert view.link_waiting() is None
+        assert view.account.identities() == sorted([link.target, LAPTOP.key, ALICE.key])
+        assert view.account.pending_link() is None
     (mine,), (theirs,) = memory.links(ALICE.key), memory.links(LAPTOP.key)
     assert theirs == link
     assert (mine.target, mine.holds, theirs.holds) == (link.target, True, True)
@@ -51,24 +51,24 @@ def test_what_is_no_code_of_anybodys_is_refused_in_the_same_words(
 ) -> None:
     monkeypatch.setattr(limits, "LINK_TRIES_MAX_COUNT", 100)
     phone, laptop, tablet = (private(memory, who) for who in (ALICE, LAPTOP, TABLET))
-    expired = private(memory, BOB).offer_link().code
+    expired = private(memory, BOB).account.offer_link().code
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES)
-    gone = private(memory, WEB).offer_link().code
-    private(memory, WEB).refuse_link()
-    replaced = phone.offer_link().code
-    taken = phone.offer_link().code
-    tablet.accept_link(taken)
-    own = laptop.offer_link().code
-    elsewhere = private(memory.space("other"), ALICE).offer_link().code
+    gone = private(memory, WEB).account.offer_link().code
+    private(memory, WEB).account.refuse_link()
+    replaced = phone.account.offer_link().code
+    taken = phone.account.offer_link().code
+    tablet.account.accept_link(taken)
+    own = laptop.account.offer_link().code
+    elsewhere = private(memory.space("other"), ALICE).account.offer_link().code
     told = set()
     for code in (WRONG, expired, gone, replaced, taken, own, elsewhere, "", "yes", "x" * 10**5):
         with pytest.raises(tacit.NotFound) as refused:
-            laptop.accept_link(code)
+            laptop.account.accept_link(code)
         told.add(str(refused.value))
     assert told == {"no such code here"}
-    phone.confirm_link()
+    phone.account.confirm_link()
     with pytest.raises(tacit.NotFound, match="no such code here"):
-        laptop.accept_link(taken)
+        laptop.account.accept_link(taken)
 
 
 def test_after_some_wrong_codes_even_the_right_one_is_refused_for_a_while(
@@ -77,91 +77,106 @@ def test_after_some_wrong_codes_even_the_right_one_is_refused_for_a_while(
     laptop = private(memory, LAPTOP)
     for _ in range(limits.LINK_TRIES_MAX_COUNT):
         with pytest.raises(tacit.NotFound):
-            laptop.accept_link(WRONG)
+            laptop.account.accept_link(WRONG)
         clock.forward(seconds=60)
-    for code in (private(memory, ALICE).offer_link().code, WRONG):
+    for code in (private(memory, ALICE).account.offer_link().code, WRONG):
         with pytest.raises(tacit.TooManyRequests) as refused:
-            laptop.accept_link(code)
+            laptop.account.accept_link(code)
         assert refused.value.retry_after_seconds == 3600 - 60 * limits.LINK_TRIES_MAX_COUNT
-    private(memory, TABLET).accept_link(private(memory, BOB).offer_link().code)
+    private(memory, TABLET).account.accept_link(private(memory, BOB).account.offer_link().code)
     clock.forward(seconds=refused.value.retry_after_seconds)
-    laptop.accept_link(private(memory, ALICE).offer_link().code)
+    laptop.account.accept_link(private(memory, ALICE).account.offer_link().code)
 
 
 def test_a_wipe_gives_no_new_tries(plain: Memory) -> None:
     laptop = private(plain, LAPTOP)
     for _ in range(limits.LINK_TRIES_MAX_COUNT):
         with pytest.raises(tacit.NotFound):
-            laptop.accept_link(WRONG)
+            laptop.account.accept_link(WRONG)
     laptop.wipe()
     with pytest.raises(tacit.TooManyRequests):
-        laptop.accept_link(WRONG)
+        laptop.account.accept_link(WRONG)
 
 
 def test_it_works_in_the_persons_own_private_chat_only(plain: Memory) -> None:
     asked(plain, ALICE, LAPTOP)
-    code = private(plain, BOB).offer_link().code
+    code = private(plain, BOB).account.offer_link().code
     for view in (
         group(plain, ALICE),
         plain.view(ALICE, tacit.Chat.unknown("web:9")),
         plain.view(ALICE, tacit.Chat.private(BOB.key)),
     ):
-        acts = (view.offer_link, view.confirm_link, view.refuse_link, view.unlink_me)
-        for act in (*acts, lambda view=view: view.accept_link(code)):
+        acts = (
+            view.account.offer_link,
+            view.account.confirm_link,
+            view.account.refuse_link,
+            view.account.unlink,
+        )
+        for act in (*acts, lambda view=view: view.account.accept_link(code)):
             with pytest.raises(tacit.InvalidInput, match="private chat only"):
                 act()
-        assert view.link_waiting() is None
-        assert view.identities() == []
-    assert private(plain, ALICE).link_waiting() is not None
+        assert view.account.pending_link() is None
+        assert view.account.identities() == []
+    assert private(plain, ALICE).account.pending_link() is not None
 
 
 def test_an_agent_that_may_use_less_links_nothing(plain: Memory) -> None:
     """What it may not read, it would read as the other identity."""
     asked(plain, ALICE, LAPTOP)
-    code = private(plain, BOB).offer_link().code
+    code = private(plain, BOB).account.offer_link().code
     narrow = plain.view(ALICE, tacit.Chat.private(ALICE.key), categories=["profile"])
-    for act in (narrow.offer_link, narrow.confirm_link, lambda: narrow.accept_link(code)):
+    for act in (
+        narrow.account.offer_link,
+        narrow.account.confirm_link,
+        lambda: narrow.account.accept_link(code),
+    ):
         with pytest.raises(tacit.InvalidInput, match="narrowed"):
             act()
-    narrow.refuse_link()
-    assert private(plain, ALICE).link_waiting() is None
+    narrow.account.refuse_link()
+    assert private(plain, ALICE).account.pending_link() is None
 
 
 def test_no_is_no_from_either_side_and_a_new_code_voids_the_old(memory: Memory) -> None:
     phone, laptop = private(memory, ALICE), private(memory, LAPTOP)
-    for undo in (phone.refuse_link, laptop.refuse_link, phone.offer_link, phone.wipe, laptop.wipe):
+    for undo in (
+        phone.account.refuse_link,
+        laptop.account.refuse_link,
+        phone.account.offer_link,
+        phone.wipe,
+        laptop.wipe,
+    ):
         asked(memory, ALICE, LAPTOP)
         undo()
-        assert phone.link_waiting() is None
+        assert phone.account.pending_link() is None
         with pytest.raises(tacit.NotFound, match="no such link here"):
-            phone.confirm_link()
-    phone.refuse_link()
+            phone.account.confirm_link()
+    phone.account.refuse_link()
     assert memory.links(ALICE.key) == memory.links(LAPTOP.key) == []
 
 
 def test_a_yes_that_comes_too_late_is_none(memory: Memory, clock: SetClock) -> None:
     phone = asked(memory, ALICE, LAPTOP)
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES)
-    assert phone.link_waiting() is None
+    assert phone.account.pending_link() is None
     with pytest.raises(tacit.NotFound, match="no such link here"):
-        phone.confirm_link()
+        phone.account.confirm_link()
 
 
 def test_whoever_accepts_another_code_takes_the_first_answer_back(plain: Memory) -> None:
     phone = asked(plain, ALICE, LAPTOP)
     tablet = asked(plain, TABLET, LAPTOP)
-    assert phone.link_waiting() is None
-    tablet.confirm_link()
+    assert phone.account.pending_link() is None
+    tablet.account.confirm_link()
     with pytest.raises(tacit.NotFound):
-        phone.confirm_link()
-    assert phone.identities() == [ALICE.key]
+        phone.account.confirm_link()
+    assert phone.account.identities() == [ALICE.key]
 
 
 def test_further_identities_come_into_the_account_that_is_there(plain: Memory) -> None:
     first = linked(plain, ALICE, LAPTOP)
     second = linked(plain, LAPTOP, TABLET)
     assert second.target == first.target
-    assert len(private(plain, ALICE).identities()) == 4
+    assert len(private(plain, ALICE).account.identities()) == 4
     plain.link(BOB.key, "acct:bob")
     assert linked(plain, BOB, tacit.Requester("matrix:bob")).target == "acct:bob"
     third = linked(plain, WEB, tacit.Requester("slack:T1:UW"))
@@ -171,18 +186,18 @@ def test_further_identities_come_into_the_account_that_is_there(plain: Memory) -
 def test_who_is_in_an_account_is_told_so_whatever_the_code_is(memory: Memory) -> None:
     linked(memory, ALICE, LAPTOP)
     memory.link(TABLET.key, "acct:tablet", verified=False)
-    right = private(memory, BOB).offer_link().code
+    right = private(memory, BOB).account.offer_link().code
     told = set()
     for who in (ALICE, LAPTOP, TABLET, WEB):
         for code in (right, WRONG):
             with pytest.raises(tacit.Conflict, match="unlink it first") as refused:
-                private(memory, who).accept_link(code)
+                private(memory, who).account.accept_link(code)
             told.add(str(refused.value))
     assert len(told) == 1
     with pytest.raises(tacit.Conflict, match="never verified"):
-        private(memory, TABLET).offer_link()
-    private(memory, TABLET).unlink_me()
-    private(memory, TABLET).accept_link(right)
+        private(memory, TABLET).account.offer_link()
+    private(memory, TABLET).account.unlink()
+    private(memory, TABLET).account.accept_link(right)
 
 
 def test_who_came_into_an_account_meanwhile_stays_there(plain: Memory) -> None:
@@ -190,14 +205,14 @@ def test_who_came_into_an_account_meanwhile_stays_there(plain: Memory) -> None:
     private(plain, LAPTOP).remember("said on the laptop")
     plain.link(LAPTOP.key, "acct:other")
     with pytest.raises(tacit.Conflict, match="new code"):
-        phone.confirm_link()
+        phone.account.confirm_link()
     assert said(phone.list()) == []
     assert plain.links(ALICE.key) == []
     tablet = asked(plain, TABLET, BOB)
     plain.link(TABLET.key, "acct:tablet", verified=False)
     with pytest.raises(tacit.Conflict, match="never verified"):
-        tablet.confirm_link()
-    assert private(plain, BOB).identities() == [BOB.key]
+        tablet.account.confirm_link()
+    assert private(plain, BOB).account.identities() == [BOB.key]
 
 
 def test_a_person_has_only_so_many_identities(
@@ -206,16 +221,18 @@ def test_a_person_has_only_so_many_identities(
     monkeypatch.setattr(limits, "IDENTITIES_PER_PERSON_MAX_COUNT", 2)
     phone = asked(plain, ALICE, LAPTOP)
     with pytest.raises(tacit.InvalidInput, match="at most 2"):
-        phone.confirm_link()
+        phone.account.confirm_link()
     assert plain.links(ALICE.key) == plain.links(LAPTOP.key) == []
 
 
 def test_somebody_known_by_name_comes_along_and_is_no_key(plain: Memory) -> None:
-    person = private(plain, BOB).name("Ally", "Alice")
+    person = private(plain, BOB).people.name("Ally", "Alice")
     plain.merge_people(person.id, LAPTOP.key)
     linked(plain, ALICE, LAPTOP)
-    assert len(private(plain, ALICE).identities()) == 3
-    assert not [one for one in private(plain, LAPTOP).identities() if one.startswith("person:")]
+    assert len(private(plain, ALICE).account.identities()) == 3
+    assert not [
+        one for one in private(plain, LAPTOP).account.identities() if one.startswith("person:")
+    ]
 
 
 def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: Open) -> None:
@@ -225,16 +242,19 @@ def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: O
     linked(here, ALICE, LAPTOP)
     laptop.remember("said as one")
     assert said(phone.list()) == ["said as one", "said on the laptop"]
-    code = laptop.offer_link().code
-    ended = laptop.unlink_me()
+    code = laptop.account.offer_link().code
+    ended = laptop.account.unlink()
     assert ended.ended_at is not None
     assert (said(phone.list()), said(laptop.list())) == (["said as one"], ["said on the laptop"])
-    assert (laptop.identities(), LAPTOP.key in phone.identities()) == ([LAPTOP.key], False)
+    assert (laptop.account.identities(), LAPTOP.key in phone.account.identities()) == (
+        [LAPTOP.key],
+        False,
+    )
     assert here.links(LAPTOP.key) == [ended]
     with pytest.raises(tacit.NotFound, match="no such code here"):
-        private(here, TABLET).accept_link(code)
+        private(here, TABLET).account.accept_link(code)
     with pytest.raises(tacit.NotFound, match="no such link here"):
-        laptop.unlink_me()
+        laptop.account.unlink()
     linked(here, ALICE, LAPTOP)
     assert said(laptop.list()) == ["said as one", "said on the laptop"]
 
@@ -245,9 +265,9 @@ def test_what_an_erased_person_was_about_to_link_is_gone(
 ) -> None:
     phone = asked(memory, ALICE, LAPTOP)
     memory.erase_subject(who.key)
-    assert phone.link_waiting() is None
+    assert phone.account.pending_link() is None
     with pytest.raises(tacit.NotFound):
-        phone.confirm_link()
+        phone.account.confirm_link()
 
 
 def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: SetClock) -> None:
@@ -256,9 +276,9 @@ def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: 
             tables = (link_offers, link_tries)
             return [len(connection.execute(select(table)).all()) for table in tables]
 
-    private(plain, ALICE).offer_link()
+    private(plain, ALICE).account.offer_link()
     with pytest.raises(tacit.NotFound):
-        private(plain, BOB).accept_link(WRONG)
+        private(plain, BOB).account.accept_link(WRONG)
     plain.expire()
     assert rows() == [1, 1]
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES)
@@ -271,8 +291,8 @@ def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: 
 
 def test_codes_are_nowhere_in_the_database(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url)
-    code = private(memory, ALICE).offer_link().code
-    assert code not in repr(private(memory, BOB).offer_link())
+    code = private(memory, ALICE).account.offer_link().code
+    assert code not in repr(private(memory, BOB).account.offer_link())
     memory.close()
     for written in (code, code.replace("-", "")):
         assert traces(shared_url, written) == []
@@ -281,19 +301,19 @@ def test_codes_are_nowhere_in_the_database(shared_url: str, opened: Open) -> Non
 def test_what_is_sent_twice_is_done_once(plain: Memory) -> None:
     phone, laptop = private(plain, ALICE), private(plain, LAPTOP)
     with pytest.raises(tacit.InvalidInput, match="once"):
-        phone.once("a").offer_link()
+        phone.once("a").account.offer_link()
     for _ in range(limits.LINK_TRIES_MAX_COUNT + 1):
         with pytest.raises(tacit.NotFound, match="no such code here"):
-            laptop.once("wrong").accept_link(WRONG)
-    code = phone.offer_link().code
-    first = laptop.once("b").accept_link(code)
-    assert laptop.once("b").accept_link(code) == first
-    assert laptop.accept_link(code).identity == ALICE.key  # and without a key, too
-    link = phone.once("c").confirm_link()
-    assert phone.once("c").confirm_link() == link
+            laptop.once("wrong").account.accept_link(WRONG)
+    code = phone.account.offer_link().code
+    first = laptop.once("b").account.accept_link(code)
+    assert laptop.once("b").account.accept_link(code) == first
+    assert laptop.account.accept_link(code).identity == ALICE.key  # and without a key, too
+    link = phone.once("c").account.confirm_link()
+    assert phone.once("c").account.confirm_link() == link
     with pytest.raises(tacit.NotFound, match="no such code here"):
-        laptop.once("b").accept_link(code)
-    ended = laptop.once("d").unlink_me()
-    assert laptop.once("d").unlink_me() == ended
+        laptop.once("b").account.accept_link(code)
+    ended = laptop.once("d").account.unlink()
+    assert laptop.once("d").account.unlink() == ended
     for _ in range(2):
-        phone.once("e").refuse_link()
+        phone.once("e").account.refuse_link()

@@ -97,7 +97,7 @@ class Linking(RuleBasedStateMachine):
         return [key for key in KEYS if key not in {giver, has_it, *self.account}]
 
     def offer(self, key: str) -> None:
-        offer = self.view(key).offer_link()
+        offer = self.view(key).account.offer_link()
         self.open.pop(key, None)
         self.asked.pop(key, None)
         self.codes.append((offer.code, key))
@@ -114,34 +114,34 @@ class Linking(RuleBasedStateMachine):
         taken = again is not None and again[:2] == (code, key) and again[2] > now
         is_good = giver != key and free[0] == code and free[1] > now
         if key in self.account:
-            refused(tacit.Conflict, lambda: self.view(key).accept_link(code))
+            refused(tacit.Conflict, lambda: self.view(key).account.accept_link(code))
         elif is_good or taken:
-            assert self.view(key).accept_link(code).identity == giver
+            assert self.view(key).account.accept_link(code).identity == giver
             kept = self.asked if taken else {**self.asked, giver: (code, key, now + LASTS)}
             others = {g: one for g, one in kept.items() if one[1] != key or g == giver}
             self.asked = others
             self.open.pop(giver, None)
         else:
-            refused(tacit.NotFound, lambda: self.view(key).accept_link(code))
+            refused(tacit.NotFound, lambda: self.view(key).account.accept_link(code))
 
     def confirm(self, key: str) -> None:
         _, other, until = self.asked.get(key, ("", "", self.clock.now))
         if until <= self.clock.now:
-            refused(tacit.NotFound, self.view(key).confirm_link)
+            refused(tacit.NotFound, self.view(key).account.confirm_link)
             return
-        assert self.view(key).confirm_link().source == f"ext:{other}"
+        assert self.view(key).account.confirm_link().source == f"ext:{other}"
         self.account[other] = self.account.setdefault(key, next(self.numbers))
         self.void(key, other)
 
     def refuse(self, key: str) -> None:
-        self.view(key).refuse_link()
+        self.view(key).account.refuse_link()
         self.void(key)
 
     def unlink(self, key: str) -> None:
         if key not in self.account:
-            refused(tacit.NotFound, self.view(key).unlink_me)
+            refused(tacit.NotFound, self.view(key).account.unlink)
             return
-        self.view(key).unlink_me()
+        self.view(key).account.unlink()
         del self.account[key]
         self.void(key)
 
@@ -155,7 +155,7 @@ class Linking(RuleBasedStateMachine):
             theirs = sorted(word for word, owner in self.words.items() if self.hears(key, owner))
             assert said(view.list()) == theirs
             _, other, until = self.asked.get(key, ("", "", self.clock.now))
-            waiting = view.link_waiting()
+            waiting = view.account.pending_link()
             assert (waiting and waiting.identity) == (other if until > self.clock.now else None)
 
 

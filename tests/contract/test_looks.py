@@ -25,7 +25,7 @@ def root(memory: Memory) -> Operator:
 
 
 def words_of(who: Any) -> list[str]:
-    return [look.word for look in who.looks()]
+    return [look.word for look in who.audit.access_log()]
 
 
 def test_an_operator_looks_through_everybodys(memory: Memory, root: Operator) -> None:
@@ -78,15 +78,15 @@ def test_each_look_is_told_to_those_whose_memories_it_showed(
     clock.forward(seconds=1)
     root.history(id)
     root.browse_count()
-    told = [(one.actor, one.word, one.count, one.memory_id) for one in alice.looks()]
+    told = [(one.actor, one.word, one.count, one.memory_id) for one in alice.audit.access_log()]
     assert told == [
         ("operator:root", "history", 1, id),
         ("operator:root", "show", 1, id),
         ("operator:root", "browse", 1, None),
     ]
-    assert [(one.word, one.count) for one in bob.looks()] == [("browse", 2)]
-    assert list(private(memory, CAROL).looks()) == []
-    noted = {(one.word, one.count, one.memory_id) for one in root.looks()}
+    assert [(one.word, one.count) for one in bob.audit.access_log()] == [("browse", 2)]
+    assert list(private(memory, CAROL).audit.access_log()) == []
+    noted = {(one.word, one.count, one.memory_id) for one in root.audit.access_log()}
     assert noted == {
         ("browse", 3, None),
         ("show", 1, id),
@@ -102,37 +102,37 @@ def test_who_has_what_was_counted_is_told(memory: Memory, root: Operator) -> Non
     id = kept(alice, "is allergic to walnuts")
     kept(bob, "likes walnut ice")
     assert root.browse_count(Search(words="walnuts")) == 1
-    assert [(one.word, one.count, one.memory_id) for one in alice.looks()] == [
+    assert [(one.word, one.count, one.memory_id) for one in alice.audit.access_log()] == [
         ("browse_count", 1, id)
     ]
-    assert list(bob.looks()) == []
+    assert list(bob.audit.access_log()) == []
     assert root.browse_count(Search(owner=BOB.key, words="walnut")) == 1
     assert words_of(bob) == ["browse_count"]
     assert root.browse_count(Search(words="walnut", state=ANY_STATE)) == 2
-    assert (len(alice.looks()), len(bob.looks())) == (2, 2)
+    assert (len(alice.audit.access_log()), len(bob.audit.access_log())) == (2, 2)
 
 
 def test_names_are_told_of_to_those_they_belong_to(memory: Memory, root: Operator) -> None:
     alice, bob, carol = (private(memory, one) for one in (ALICE, BOB, CAROL))
     kept(group(memory, ALICE), "here with Bob")
-    alice.name(BOB.key, "the bore")
+    alice.people.name(BOB.key, "the bore")
     kept(carol, "somewhere else")
-    assert len(root.people(BOB.key)) == 1
+    assert len(root.people.list(BOB.key)) == 1
     for who in (alice, bob):
-        assert [(one.word, one.count, one.memory_id) for one in who.looks()] == [
+        assert [(one.word, one.count, one.memory_id) for one in who.audit.access_log()] == [
             ("people", 0, None)
         ]
-    assert list(carol.looks()) == []
+    assert list(carol.audit.access_log()) == []
 
 
 def test_who_was_never_here_is_not_told_that_others_speak_of_them(
     memory: Memory, root: Operator
 ) -> None:
     kept(private(memory, ALICE), "Bob is late", about=[BOB.key])
-    private(memory, ALICE).name(BOB.key, "the bore")
-    root.people(BOB.key)
+    private(memory, ALICE).people.name(BOB.key, "the bore")
+    root.people.list(BOB.key)
     assert words_of(private(memory, ALICE)) == ["people"]
-    assert list(private(memory, BOB).looks()) == []
+    assert list(private(memory, BOB).audit.access_log()) == []
 
 
 def test_who_may_use_some_categories_is_not_told_of_looks_at_others(
@@ -140,7 +140,7 @@ def test_who_may_use_some_categories_is_not_told_of_looks_at_others(
 ) -> None:
     root.show(kept(private(memory, ALICE), "one", category="profile"))
     narrow = memory.view(ALICE, tacit.Chat.private(ALICE.key), categories=["preference"])
-    assert list(narrow.looks()) == []
+    assert list(narrow.audit.access_log()) == []
     assert words_of(private(memory, ALICE)) == ["show"]
 
 
@@ -155,15 +155,15 @@ def test_looks_are_told_in_pages_whichever_identity_they_were_at(
         clock.forward(seconds=number % 2)
     clock.forward(seconds=1)
     root.browse()
-    everything = list(alice.looks())
+    everything = list(alice.audit.access_log())
     assert [one.count for one in everything] == [2, 1, 1, 1, 1, 1]
-    first = alice.looks(limit=4)
-    rest = alice.looks(limit=4, cursor=first.cursor)
+    first = alice.audit.access_log(limit=4)
+    rest = alice.audit.access_log(limit=4, cursor=first.cursor)
     assert [*first, *rest] == everything
     assert rest.cursor is None
-    noted = root.looks(limit=2)
+    noted = root.audit.access_log(limit=2)
     assert [one.word for one in noted] == ["browse", "show"]
-    assert len(root.looks(limit=10, cursor=noted.cursor)) == 4
+    assert len(root.audit.access_log(limit=10, cursor=noted.cursor)) == 4
 
 
 def test_what_cannot_be_noted_is_not_shown(
@@ -176,13 +176,13 @@ def test_what_cannot_be_noted_is_not_shown(
 
     monkeypatch.setattr(store_looks, "insert_access_log_entry", refuse)
     asks: list[Callable[[], object]] = [
-        root.browse, root.browse_count, root.looks, lambda: root.show(id), lambda: root.history(id),
+        root.browse, root.browse_count, root.audit.access_log, lambda: root.show(id), lambda: root.history(id),
     ]  # fmt: skip
     for ask in asks:
         with pytest.raises(tacit.StoreUnavailable):
             ask()
     monkeypatch.undo()
-    assert list(root.looks()) == []
+    assert list(root.audit.access_log()) == []
 
 
 def test_a_look_at_nothing_is_not_found_like_any_other(memory: Memory, root: Operator) -> None:
@@ -190,7 +190,7 @@ def test_a_look_at_nothing_is_not_found_like_any_other(memory: Memory, root: Ope
         for look in (root.show, root.history):
             with pytest.raises(tacit.NotFound, match="no such memory here"):
                 look(id)
-    assert list(root.looks()) == []
+    assert list(root.audit.access_log()) == []
     for field, search in (
         ("about", Search(about="Alice")),
         ("owner", Search(owner="Alice")),
@@ -207,8 +207,8 @@ def test_looks_of_one_space_are_not_anothers(memory: Memory, root: Operator) -> 
     kept(private(other, ALICE), "elsewhere")
     assert said(root.browse(Search(words="e"))) == []
     assert said(other.operator("root").browse()) == ["elsewhere"]
-    assert len(private(memory, ALICE).looks()) == 0
-    assert len(private(other, ALICE).looks()) == 1
+    assert len(private(memory, ALICE).audit.access_log()) == 0
+    assert len(private(other, ALICE).audit.access_log()) == 1
 
 
 def test_looks_go_with_the_person_and_ids_with_their_memory(memory: Memory, root: Operator) -> None:
@@ -218,9 +218,12 @@ def test_looks_go_with_the_person_and_ids_with_their_memory(memory: Memory, root
     root.show(other)
     root.browse()
     bob.erase(other)
-    assert {(one.word, one.memory_id) for one in bob.looks()} == {("show", None), ("browse", None)}
+    assert {(one.word, one.memory_id) for one in bob.audit.access_log()} == {
+        ("show", None),
+        ("browse", None),
+    }
     memory.erase_subject(ALICE.key)
-    assert list(alice.looks()) == []
+    assert list(alice.audit.access_log()) == []
     assert sorted(words_of(root)) == ["browse", "show"]
     assert words_of(bob).count("browse") == 1
 
@@ -232,11 +235,11 @@ def test_looks_are_kept_for_a_while(memory: Memory, root: Operator, clock: SetCl
     clock.forward(days=399)
     memory.purge(confirm_clock=True)
     memory.expire()
-    assert len(own.looks()) == 1
+    assert len(own.audit.access_log()) == 1
     clock.forward(days=2)
     memory.purge(confirm_clock=True)
     memory.expire()
-    assert len(own.looks()) == 0
+    assert len(own.audit.access_log()) == 0
 
 
 def test_a_turn_is_never_shown(memory: Memory, root: Operator) -> None:

@@ -12,6 +12,8 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.tools.anthropic_memory import MemoryTool
+from tacit.view.notes import Files
+from tacit.view.operations import resource
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later
@@ -119,7 +121,7 @@ def test_a_mistake_is_told_in_words_and_changes_nothing(
     memory: Memory, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     view = private(memory, ALICE)
-    view.write_file("trips.md", "- one\n- two\n- two more\n")
+    view.files.write("trips.md", "- one\n- two\n- two more\n")
     mistakes: list[tuple[Command, str]] = [
         (view_of("/memories/other.md"), "does not exist"),
         (view_of("/etc/passwd"), "must begin with /memories"),
@@ -157,7 +159,7 @@ def test_a_mistake_is_told_in_words_and_changes_nothing(
         assert one.failed, command
         assert words in one.text, command
     assert "AKIA" not in "".join(one.text for one in heard)
-    assert view.read_file("trips.md") == "- one\n- two\n- two more\n"
+    assert view.files.read("trips.md") == "- one\n- two\n- two more\n"
     assert caplog.records == []  # nothing went wrong, as far as the SDK knows
 
 
@@ -178,14 +180,14 @@ def test_no_path_that_a_model_makes_up_leads_out(memory: Memory, endpoint: Endpo
     ):
         heard = told(endpoint, view, *map(make, paths))
         assert all(one.failed for one in heard)
-    assert view.files() == []
+    assert view.files.list() == []
     assert memory.stats().memories == 0
 
 
 def test_in_a_group_the_model_has_that_groups_session_and_nothing_private(
     memory: Memory, endpoint: Endpoint
 ) -> None:
-    private(memory, ALICE).write_file("diary.md", "- I am looking for another job\n")
+    private(memory, ALICE).files.write("diary.md", "- I am looking for another job\n")
     heard = told(
         endpoint,
         group(memory, ALICE),
@@ -203,7 +205,7 @@ def test_in_a_group_the_model_has_that_groups_session_and_nothing_private(
 
 
 def test_a_refusal_tells_nothing_of_what_is_there(memory: Memory, endpoint: Endpoint) -> None:
-    private(memory, ALICE).write_file("diary.md", "- I am looking for another job\n")
+    private(memory, ALICE).files.write("diary.md", "- I am looking for another job\n")
     commands = (
         view_of("/memories/diary.md"),
         replaced("/memories/diary.md", "job", "house"),
@@ -212,31 +214,35 @@ def test_a_refusal_tells_nothing_of_what_is_there(memory: Memory, endpoint: Endp
         {"command": "rename", "old_path": "/memories/diary.md", "new_path": "/memories/x.md"},
     )
     there = told(endpoint, private(memory, BOB), *commands)
-    private(memory, ALICE).delete_file("diary.md")
+    private(memory, ALICE).files.delete("diary.md")
     assert told(endpoint, private(memory, BOB), *commands) == there
     assert all(one.failed for one in there)
 
 
-class Overtaken(View):
-    """Whoever reads with it is overtaken by another writer before they can write."""
+class Overtaken(Files):
+    """Files that another writer changes between a read and the write that follows it."""
 
-    def read_file(self, path: str) -> str:
-        text = View.read_file(self, path)
+    def read(self, path: str) -> str:
+        text = Files.read(self, path)
         other = View(replace(self._context, thread="phone"))
-        other.write_file(path, "- Lisbon in May\n- Porto in June\n")
+        other.files.write(path, "- Lisbon in May\n- Porto in June\n")
         return text
+
+
+class OvertakenView(View):
+    files = resource(Overtaken)
 
 
 def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(
     memory: Memory, endpoint: Endpoint
 ) -> None:
     view = private(memory, ALICE)
-    view.write_file("trips.md", "- Lisbon in May\n")
-    slow = Overtaken(view._context)
+    view.files.write("trips.md", "- Lisbon in May\n")
+    slow = OvertakenView(view._context)
     (heard,) = told(endpoint, slow, replaced("/memories/trips.md", "May", "April"))
     assert heard.failed
     assert "view it again" in heard.text
-    assert view.read_file("trips.md") == "- Lisbon in May\n- Porto in June\n"
+    assert view.files.read("trips.md") == "- Lisbon in May\n- Porto in June\n"
 
 
 def test_without_an_identity_the_tool_says_that_there_is_no_memory(

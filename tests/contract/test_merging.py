@@ -25,7 +25,9 @@ WEB = tacit.Requester("slack:T1:U9", name="Alice")
 
 def person(view: View, name: str) -> str:
     """The id of somebody whom this view's requester calls so."""
-    (found,) = [one.id for one in view.people() if name in {called.text for called in one.names}]
+    (found,) = [
+        one.id for one in view.people.list() if name in {called.text for called in one.names}
+    ]
     return found
 
 
@@ -38,32 +40,32 @@ def two(memory: Memory) -> tuple[View, str, str]:
 
 def test_who_is_merged_has_all_names_and_all_that_is_known(memory: Memory) -> None:
     view, tom, thomas = two(memory)
-    merged = view.merge_people(thomas, tom)
+    merged = view.people.merge(thomas, tom)
     assert merged.identities == {tom, thomas}
     assert {name.text for name in merged.names} == {"Tom", "Thomas"}
-    assert [one for one in view.people() if one.identities & {tom, thomas}] == [merged]
+    assert [one for one in view.people.list() if one.identities & {tom, thomas}] == [merged]
     both = ["Thomas lives in Rome", "Tom likes tea"]
     for who in ("Tom", "Thomas", tom, thomas):
-        assert said(view.about(who)) == both
+        assert said(view.people.about(who)) == both
     people = [node.id for node in view.graph().nodes if node.kind == "person"]
     assert people == [merged.id]
 
 
 def test_an_undo_parts_them_again(memory: Memory) -> None:
     view, tom, thomas = two(memory)
-    before = view.people()
-    view.merge_people(thomas, tom)
-    assert view.unmerge_people(thomas).identities == {thomas}
-    assert view.people() == before
-    assert said(view.about("Tom")) == ["Tom likes tea"]
+    before = view.people.list()
+    view.people.merge(thomas, tom)
+    assert view.people.unmerge(thomas).identities == {thomas}
+    assert view.people.list() == before
+    assert said(view.people.about("Tom")) == ["Tom likes tea"]
     with pytest.raises(tacit.NotFound):
-        view.unmerge_people(thomas)
+        view.people.unmerge(thomas)
 
 
 def test_recall_knows_them_by_every_name(memory: Memory) -> None:
     view, tom, thomas = two(memory)
     assert not any(r.signals.person for r in view.recall("Rome Tom") if "Rome" in r.memory.content)
-    view.merge_people(thomas, tom)
+    view.people.merge(thomas, tom)
     (rome,) = [r for r in view.recall("Rome Tom") if "Rome" in r.memory.content]
     assert rome.signals.person > 0
 
@@ -72,9 +74,9 @@ def test_chains_are_one_person_and_part_where_they_were_joined(memory: Memory) -
     view, tom, thomas = two(memory)
     kept(view, "Tommy sails", about=["Tommy"])
     tommy = person(view, "Tommy")
-    view.merge_people(tommy, thomas)
-    assert view.merge_people(thomas, tom).identities == {tom, thomas, tommy}
-    assert view.unmerge_people(thomas).identities == {thomas, tommy}
+    view.people.merge(tommy, thomas)
+    assert view.people.merge(thomas, tom).identities == {tom, thomas, tommy}
+    assert view.people.unmerge(thomas).identities == {thomas, tommy}
 
 
 def test_one_name_for_two_people_means_one_once_they_are_merged(memory: Memory) -> None:
@@ -84,20 +86,20 @@ def test_one_name_for_two_people_means_one_once_they_are_merged(memory: Memory) 
     memory.link(ALICE.key, "acct:alice")
     memory.link(WEB.key, "acct:alice")
     view = private(memory, ALICE)
-    toms = [one.id for one in view.people() if one.id.startswith("person:")]
-    refuses(view.about, "person", "Tom")
-    view.merge_people(*toms)
-    assert said(view.about("Tom")) == ["Tom likes tea", "Tom lives in Rome"]
+    toms = [one.id for one in view.people.list() if one.id.startswith("person:")]
+    refuses(view.people.about, "person", "Tom")
+    view.people.merge(*toms)
+    assert said(view.people.about("Tom")) == ["Tom likes tea", "Tom lives in Rome"]
     kept(view, "Tom has a boat", about=["Tom"])
-    assert len(view.about("Tom")) == 3
-    assert len(private(memory, WEB).about("Tom")) == 3
+    assert len(view.people.about("Tom")) == 3
+    assert len(private(memory, WEB).people.about("Tom")) == 3
     memory.unlink(WEB.key)
-    assert said(private(memory, WEB).about("Tom")) == ["Tom lives in Rome"]
+    assert said(private(memory, WEB).people.about("Tom")) == ["Tom lives in Rome"]
 
 
 def test_a_secret_is_kept_from_all_whom_its_owner_takes_for_one(memory: Memory) -> None:
     view, tom, thomas = two(memory)
-    view.merge_people(thomas, tom)
+    view.people.merge(thomas, tom)
     for who in ("Tom", thomas):
         id = kept(view, f"A party, not for {who}", withheld_from=[who])
         assert view.show(id).withheld_from == {tom, thomas}
@@ -111,11 +113,11 @@ def test_whom_one_did_not_name_is_absent_whoever_else_did(memory: Memory) -> Non
     told = set()
     for one, other in ((uma, tom), (tom, uma), ("person:AAAAAAAA", tom), (tom, "person:AAAAAAAA")):
         with pytest.raises(tacit.NotFound) as absent:
-            view.merge_people(one, other)
+            view.people.merge(one, other)
         told.add(str(absent.value))
     for one in (uma, "person:AAAAAAAA", tom):
         with pytest.raises(tacit.NotFound) as absent:
-            view.unmerge_people(one)
+            view.people.unmerge(one)
         told.add(str(absent.value))
     assert len(told) == 1
 
@@ -124,35 +126,35 @@ def test_only_in_private_are_people_merged_or_taken_for_one(memory: Memory) -> N
     view, tom, thomas = two(memory)
     room = group(memory, ALICE)
     with pytest.raises(tacit.NotFound):
-        room.merge_people(thomas, tom)
-    view.merge_people(thomas, tom)
+        room.people.merge(thomas, tom)
+    view.people.merge(thomas, tom)
     with pytest.raises(tacit.NotFound):
-        room.unmerge_people(thomas)
+        room.people.unmerge(thomas)
     kept(room, "Tom plays chess", about=[tom], **ROOM)
     kept(room, "Thomas plays cards", about=[thomas], **ROOM)
-    assert said(room.about(tom)) == ["Tom plays chess"]
-    assert said(room.about("Thomas")) == ["Thomas plays cards"]
+    assert said(room.people.about(tom)) == ["Tom plays chess"]
+    assert said(room.people.about("Thomas")) == ["Thomas plays cards"]
 
 
 def test_what_makes_no_sense_is_refused(memory: Memory) -> None:
     view, tom, thomas = two(memory)
-    refuses(view.merge_people, "person", "Tom", thomas)
-    refuses(view.merge_people, "into", tom, "telegram:2002")
-    refuses(view.unmerge_people, "person", "acct:alice")
+    refuses(view.people.merge, "person", "Tom", thomas)
+    refuses(view.people.merge, "into", tom, "telegram:2002")
+    refuses(view.people.unmerge, "person", "acct:alice")
     kept(view, "Ann sings", about=["Ann"])
-    view.merge_people(thomas, tom)
+    view.people.merge(thomas, tom)
     for one, other in ((thomas, tom), (tom, thomas), (thomas, person(view, "Ann")), (tom, tom)):
         with pytest.raises(tacit.Conflict):
-            view.merge_people(one, other)
+            view.people.merge(one, other)
 
 
 def test_who_is_gone_is_merged_with_nobody(memory: Memory) -> None:
     view, tom, thomas = two(memory)
-    view.merge_people(thomas, tom)
+    view.people.merge(thomas, tom)
     (about_tom,) = [one.id for one in view.list() if one.content == "Tom likes tea"]
     view.erase(about_tom)
     assert rows(memory, "SELECT * FROM same_people") == []
-    assert [one.id for one in view.people() if one.id.startswith("person:")] == [thomas]
+    assert [one.id for one in view.people.list() if one.id.startswith("person:")] == [thomas]
 
 
 def told(view: View, who: list[str]) -> list[object]:
@@ -163,7 +165,7 @@ def told(view: View, who: list[str]) -> list[object]:
 
     def about(one: str) -> object:
         try:
-            return [still(memory) for memory in view.about(one)]
+            return [still(memory) for memory in view.people.about(one)]
         except tacit.InvalidInput as unsure:
             return str(unsure)
 
@@ -171,7 +173,7 @@ def told(view: View, who: list[str]) -> list[object]:
         [still(memory) for memory in view.list()],
         [(r.memory.id, r.score, r.why, r.rule) for r in view.recall("Tom Thomas Ann tea")],
         [about(one) for one in who],
-        [view.people(), view.graph(), view.activity(), view.delta(), view.stats()],
+        [view.people.list(), view.graph(), view.audit.activity(), view.delta(), view.stats()],
         view.block().text,
     ]
 
@@ -191,7 +193,7 @@ PAIRS = st.lists(
 
 def happen(memory: Memory, act: str, name: str) -> None:
     alone, room = private(memory, ALICE), group(memory, ALICE, here=(ALICE, BOB, CAROL))
-    known = [one.id for one in alone.people() if one.id.startswith("person:")]
+    known = [one.id for one in alone.people.list() if one.id.startswith("person:")]
     if act == "alone":
         kept(alone, f"{name} likes tea", about=[name])
     elif act == "in the room":
@@ -202,7 +204,7 @@ def happen(memory: Memory, act: str, name: str) -> None:
         kept(private(memory, BOB), f"{name} owes me tea", about=[name])
     elif act == "Bob of them":  # by the ids that he heard
         for one in known[:2]:
-            private(memory, BOB).name(one, name)
+            private(memory, BOB).people.name(one, name)
     elif known:
         with suppress(tacit.Conflict, tacit.InvalidInput):
             memory.merge_people(known[0], BOB.key)
@@ -229,11 +231,11 @@ def test_nobody_else_hears_or_learns_anything_by_whom_somebody_merges(
     for view in others:
         view.block()  # by which people come to be known in a room
     before = [told(view, asked) for view in others]
-    named = {one for someone in alone.people() for one in someone.identities}
+    named = {one for someone in alone.people.list() for one in someone.identities}
     for merging, first, second in pairs if ids else ():
         one, other = ids[first % len(ids)], ids[second % len(ids)]
         try:
-            _ = alone.merge_people(one, other) if merging else alone.unmerge_people(one)
+            _ = alone.people.merge(one, other) if merging else alone.people.unmerge(one)
             assert one in named
         except tacit.NotFound:
             pass
@@ -249,9 +251,9 @@ def test_a_link_for_everybody_would_be_noticed(memory: Memory) -> None:
     kept(room, "Thomas is in town", about=["Thomas"], **ROOM)
     own, bob = private(memory, ALICE), group(memory, BOB)
     tom, thomas = person(own, "Tom"), person(own, "Thomas")
-    assert said(bob.about(tom)) == ["Tom likes tea"]
-    own.merge_people(thomas, tom)
-    assert said(bob.about(tom)) == ["Tom likes tea"]
-    own.unmerge_people(thomas)
+    assert said(bob.people.about(tom)) == ["Tom likes tea"]
+    own.people.merge(thomas, tom)
+    assert said(bob.people.about(tom)) == ["Tom likes tea"]
+    own.people.unmerge(thomas)
     memory.merge_people(thomas, tom)
-    assert len(bob.about(tom)) == 2
+    assert len(bob.people.about(tom)) == 2

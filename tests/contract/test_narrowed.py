@@ -80,7 +80,7 @@ def test_a_narrowed_view_wipes_nothing(listed: Memory) -> None:
 
 def test_only_lines_on_the_list_are_taken_in(listed: Memory) -> None:
     lines = ['{"content": "climb", "category": "goal"}', '{"content": "tea"}']
-    done = narrowed(listed, "goal").import_lines(lines)
+    done = narrowed(listed, "goal").imports.add_lines(lines)
     assert (done.created, len(done.refused)) == (1, 1)
     assert said(private(listed, ALICE).list()) == ["climb"]
 
@@ -115,13 +115,13 @@ def test_a_proposal_off_the_list_is_neither_told_nor_answered(opened: Open) -> N
     own = private(memory, ALICE)
     own.learn([Message("user", "My sister is called Ana")])
     memory.catch_up()
-    (asked,) = own.proposals()
+    (asked,) = own.proposals.list()
     view = narrowed(memory, "goal")
-    assert view.proposals() == []
-    for answer in (view.approve, view.decline):
+    assert view.proposals.list() == []
+    for answer in (view.proposals.approve, view.proposals.decline):
         with pytest.raises(NotFound):
             answer(asked.id)
-    assert own.proposals() == [asked]
+    assert own.proposals.list() == [asked]
 
 
 def test_a_list_is_a_list(listed: Memory) -> None:

@@ -42,7 +42,7 @@ def hide(memory: Memory, acts: list[tuple[str, Any, Any]]) -> None:
         elif act == "forget_key":
             alone.forget_key("context", f"hidden {first}")
         elif act == "name":
-            alone.name("telegram:2002", first)
+            alone.people.name("telegram:2002", first)
         elif act == "in the group":
             group(memory, ALICE, here=(ALICE, BOB, CAROL)).put("goal", f"quiet {first}", second)
         elif first < len(ids):
@@ -72,8 +72,8 @@ def observed(view: View) -> list[object]:
         [(m.content, m.version, m.category, m.key, m.visibility, m.tags) for m in listed],
         [[(h.event, h.version, h.content) for h in view.history(m.id)] for m in listed],
         [(r.memory.content, r.score, r.why, r.rule) for r in view.recall("Alice Bob tea")],
-        sorted(str(person.names) for person in view.people()),
-        [m.content for who in ("telegram:1001", "Alice", "me") for m in view.about(who)],
+        sorted(str(person.names) for person in view.people.list()),
+        [m.content for who in ("telegram:1001", "Alice", "me") for m in view.people.about(who)],
         [(c.event, c.content, c.category) for c in view.delta().changes],
         view.stats(),
         [view.get(c, f"hidden {k}") for c in ("context", "goal") for k in ("tea", "city")],

@@ -36,7 +36,7 @@ def book(memory: Memory, folder: Path) -> Notebook:
 def promoted(book: Notebook) -> str:
     """Something in the long-term index, and its id."""
     draft = SessionDraft(promote=HOUSE, promote_to=Section.KEY_FACTS)
-    id = book.view.end_session(draft=draft).promoted
+    id = book.view.sessions.end(draft=draft).promoted
     book.memory.sync_notes()
     assert id is not None
     return id
@@ -140,7 +140,7 @@ def test_an_edit_of_what_was_said_in_another_private_chat_keeps_its_id(
 ) -> None:
     elsewhere = book.memory.view(ALICE, tacit.Chat.private("web:alice"))
     draft = SessionDraft(promote=HOUSE, promote_to=Section.KEY_FACTS)
-    id = elsewhere.end_session(draft=draft).promoted
+    id = elsewhere.sessions.end(draft=draft).promoted
     book.memory.sync_notes()
     path = folder / INDEX
     path.write_text(path.read_text().replace("blue door", "green door"))
@@ -172,16 +172,16 @@ def test_a_page_is_free_text(memory: Memory, folder: Path) -> None:
     ]
     assert strip_ids(path.read_text()) == said
     assert memory.sync_notes().written == 0
-    assert view.read_file("boats.md").startswith("# Boats\n\nWe have two of them. Both leak.\n")
+    assert view.files.read("boats.md").startswith("# Boats\n\nWe have two of them. Both leak.\n")
 
 
 def test_what_a_model_writes_into_a_page_reaches_its_file(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
-    view.write_file("boats.md", "# Boats\n\n- The red one\n")
+    view.files.write("boats.md", "# Boats\n\n- The red one\n")
     memory.sync_notes()
     path = folder / "_longterms" / "ext_telegram_1001" / "boats.md"
     assert path.read_text().startswith("# Boats\n\n- The red one <!-- ")
-    view.write_file("boats.md", "# All boats\n\n- The red one\n- The blue one\n")
+    view.files.write("boats.md", "# All boats\n\n- The red one\n- The blue one\n")
     memory.sync_notes()
     text = path.read_text()
     assert text.startswith("# All boats\n\n- The red one <!-- ")
@@ -190,10 +190,10 @@ def test_what_a_model_writes_into_a_page_reaches_its_file(memory: Memory, folder
 
 def test_a_page_that_a_model_deleted_is_gone_from_the_folder(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
-    view.write_file("boats.md", "# Boats\n\n- The red one\n")
+    view.files.write("boats.md", "# Boats\n\n- The red one\n")
     memory.sync_notes()
     assert len(files_in(folder)) == 1
-    view.delete_file("boats.md")
+    view.files.delete("boats.md")
     memory.sync_notes()
     assert files_in(folder) == {}
 

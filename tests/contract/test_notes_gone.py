@@ -191,8 +191,8 @@ def test_an_erased_memory_leaves_a_file_that_cannot_be_read(book: Notebook) -> N
 
 def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
-    ended = view.end_session(draft=SessionDraft(summary=f"Saw a {CANARY}", facts=("It is grey",)))
-    private(memory, BOB).end_session(draft=SessionDraft(summary="Bob's day", facts=("Rain",)))
+    ended = view.sessions.end(draft=SessionDraft(summary=f"Saw a {CANARY}", facts=("It is grey",)))
+    private(memory, BOB).sessions.end(draft=SessionDraft(summary="Bob's day", facts=("Rain",)))
     memory.sync_notes()
     assert (folder / ended.path).exists()
     assert cleaned(memory.erase_subject("telegram:1001"))

@@ -20,11 +20,11 @@ from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
 def _filled(memory: Memory, clock: SetClock) -> None:
     """Sessions of two days, in private and in a group, a long-term index, and a page."""
     for who in (ALICE, BOB, CAROL):
-        private(memory, who).end_session(draft=TRIP)
-    group(memory, ALICE).end_session(draft=TRIP)
+        private(memory, who).sessions.end(draft=TRIP)
+    group(memory, ALICE).sessions.end(draft=TRIP)
     clock.forward(days=1, seconds=1.25)
     view = private(memory, ALICE)
-    view.end_session(
+    view.sessions.end(
         draft=SessionDraft(
             summary="A day with one wish.",
             promote="The summer house in Sintra has the blue door",
@@ -32,7 +32,7 @@ def _filled(memory: Memory, clock: SetClock) -> None:
             tags=("summer", "house"),
         )
     )
-    view.write_file("boats.md", "# Boats\n\n- The red boat leaks\n\nA whole paragraph.\n")
+    view.files.write("boats.md", "# Boats\n\n- The red boat leaks\n\nA whole paragraph.\n")
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_any_notes_become_files_and_the_same_notes_again(drafts: list[SessionDra
         )
         with one:
             for draft in drafts:
-                private(one, ALICE).end_session(draft=draft)
+                private(one, ALICE).sessions.end(draft=draft)
                 clock.forward(days=1)
             one.sync_notes()
             before = files_in(folder / "one")

@@ -60,7 +60,7 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
     memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = private(memory, ALICE)
-    path = view.end_session(draft=SessionDraft(facts=("Doctor zq1z", "Another thing"))).path
+    path = view.sessions.end(draft=SessionDraft(facts=("Doctor zq1z", "Another thing"))).path
     id, write = id_of(memory, "zq1z"), sync.NotesSync._write_file
     erasing: list[threading.Thread] = []
 
@@ -84,7 +84,7 @@ def test_the_summary_in_a_file_that_could_not_be_read_is_not_learned_again(
 ) -> None:
     view = private(memory, ALICE)
     draft = SessionDraft(summary="Saw zq1z", facts=("It was zq1z", "Another thing"))
-    file = folder / view.end_session(draft=draft).path
+    file = folder / view.sessions.end(draft=draft).path
     memory.sync_notes()
     edit(file, "source: telegram\n", "source: telegram\nbroken: [1, 2\n")
     memory.sync_notes()
@@ -99,10 +99,10 @@ def test_the_summary_in_a_file_that_could_not_be_read_is_not_learned_again(
 def test_the_other_wording_of_a_summary_goes_with_it(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
     draft = SessionDraft(summary="Saw zq1z", facts=("The doctor said so", "Another thing"))
-    file = folder / view.end_session(draft=draft).path
+    file = folder / view.sessions.end(draft=draft).path
     memory.sync_notes()
     edit(file, "Saw zq1z", "Saw somebody")
-    view.end_session(draft=SessionDraft(summary="Saw zq2z", facts=("A third thing",)))
+    view.sessions.end(draft=SessionDraft(summary="Saw zq2z", facts=("A third thing",)))
     memory.sync_notes()
     assert "zq2z" in file.read_text()
     assert cleaned(view.erase(id_of(memory, "The doctor")))
@@ -113,28 +113,28 @@ def test_what_is_said_in_private_does_not_change_a_room_s_note(
     memory: Memory, folder: Path
 ) -> None:
     draft = SessionDraft(facts=("The build is red",), tasks=(TaskDraft(text="Pay the rent"),))
-    path = group(memory, ALICE).end_session(draft=draft).path
+    path = group(memory, ALICE).sessions.end(draft=draft).path
     view = private(memory, ALICE)
-    before = view.read_file(path)
+    before = view.files.read(path)
     for after in (
         before.replace("is red", "is red, Bob zq1z broke it"),
         before.replace("is red", "is red\n2. I leave zq1z"),
         before.replace("[ ]", "[x]"),
     ):
         with pytest.raises(InvalidInput):
-            view.write_file(path, after)
+            view.files.write(path, after)
     memory.sync_notes()
     assert "zq1z" not in (folder / path).read_text()
-    assert group(memory, BOB).read_file(path) == before
+    assert group(memory, BOB).files.read(path) == before
 
 
 def test_a_person_s_new_line_outlives_a_page_s_old_name(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
-    view.write_file("trips.md", "- Lisbon in May\n")
+    view.files.write("trips.md", "- Lisbon in May\n")
     memory.sync_notes()
     (path,) = files_in(folder)
     (folder / path).write_text((folder / path).read_text() + "- Porto, by hand\n")
-    view.rename_file("trips.md", "travel.md")
+    view.files.rename("trips.md", "travel.md")
     memory.sync_notes()
     assert "Porto, by hand" in contents(memory)
 
@@ -143,7 +143,7 @@ def test_a_person_s_new_line_outlives_the_erasure_of_all_others(
     memory: Memory, folder: Path
 ) -> None:
     view = private(memory, ALICE)
-    file = folder / view.end_session(draft=SessionDraft(facts=("Doctor zq1z",))).path
+    file = folder / view.sessions.end(draft=SessionDraft(facts=("Doctor zq1z",))).path
     memory.sync_notes()
     edit(file, "## Tasks\n", "## Tasks\n- [ ] Written by hand\n")
     view.erase(id_of(memory, "zq1z"))
@@ -155,12 +155,12 @@ def test_a_person_s_new_line_outlives_the_erasure_of_all_others(
 def test_what_an_operator_words_anew_was_heard_by_nobody(memory: Memory, folder: Path) -> None:
     group(memory, BOB).remember("hello")
     draft = SessionDraft(facts=("Bob is away on Friday", "The build is red"))
-    path = group(memory, ALICE).end_session(draft=draft).path
+    path = group(memory, ALICE).sessions.end(draft=draft).path
     memory.sync_notes()
     edit(folder / path, "on Friday <!--", "on Friday, when we prepare zq1z for him <!--")
     memory.sync_notes()
-    assert "zq1z" not in group(memory, ALICE).read_file(path)  # Bob is there, and hears it
-    assert "zq1z" not in private(memory, BOB).read_file(path)
+    assert "zq1z" not in group(memory, ALICE).files.read(path)  # Bob is there, and hears it
+    assert "zq1z" not in private(memory, BOB).files.read(path)
 
 
 def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(
@@ -168,7 +168,7 @@ def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(
 ) -> None:
     memory.set_confidential(TEAM)
     draft = SessionDraft(facts=("The build is red",))
-    path = group(memory, ALICE).end_session(draft=draft).path
+    path = group(memory, ALICE).sessions.end(draft=draft).path
     memory.sync_notes()
     edit(folder / path, "## Tasks\n", "## Tasks\n- [ ] Written by hand\n")
     memory.sync_notes()
@@ -181,8 +181,8 @@ def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(
     draft = SessionDraft(
         facts=("The build zq1z",), links=(NoteLink(text="a", target="zq1z.md"),), tags=("zq1z",)
     )
-    path = group(memory, ALICE).end_session(draft=draft).path
-    group(memory, BOB).end_session(draft=SessionDraft(facts=("Something else",)))
+    path = group(memory, ALICE).sessions.end(draft=draft).path
+    group(memory, BOB).sessions.end(draft=SessionDraft(facts=("Something else",)))
     memory.sync_notes()
     assert cleaned(memory.erase_subject(ALICE.key))
     assert "zq1z" not in (folder / path).read_text()
@@ -194,9 +194,9 @@ def test_a_link_taken_out_through_a_view_does_not_come_back_by_an_erasure(
 ) -> None:
     view = private(memory, ALICE)
     draft = SessionDraft(facts=("One", "Two"), links=(NoteLink(text="b", target="zq1z.md"),))
-    path = view.end_session(draft=draft).path
+    path = view.sessions.end(draft=draft).path
     memory.sync_notes()
-    view.write_file(path, view.read_file(path).replace("- [b](zq1z.md)\n", ""))
+    view.files.write(path, view.files.read(path).replace("- [b](zq1z.md)\n", ""))
     view.erase(id_of(memory, "One"))
     memory.sync_notes()
     assert "zq1z" not in (folder / path).read_text()
@@ -206,25 +206,25 @@ def test_a_heading_taken_out_through_a_view_does_not_come_back_by_an_erasure(
     memory: Memory,
 ) -> None:
     view = private(memory, ALICE)
-    view.write_file("a.md", "# About zq1z\n\n- One\n- Two\n")
+    view.files.write("a.md", "# About zq1z\n\n- One\n- Two\n")
     memory.sync_notes()
-    view.write_file("a.md", "# Plans\n\n- One\n- Two\n")
+    view.files.write("a.md", "# Plans\n\n- One\n- Two\n")
     view.erase(id_of(memory, "One"))
     memory.sync_notes()
-    assert view.read_file("a.md") == "# Plans\n\n- Two\n"
+    assert view.files.read("a.md") == "# Plans\n\n- Two\n"
 
 
 def test_an_item_added_while_a_file_is_first_written_reaches_it(
     memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = private(memory, ALICE)
-    path = view.end_session(draft=SessionDraft(facts=("First",))).path
+    path = view.sessions.end(draft=SessionDraft(facts=("First",))).path
     rows_of, done = notes.list_file_items, list[threading.Thread]()
 
     def slow(*what: Any) -> Any:
         found = rows_of(*what)
         if not done:
-            done.append(meanwhile(lambda: view.end_session(draft=SessionDraft(facts=("Second",)))))
+            done.append(meanwhile(lambda: view.sessions.end(draft=SessionDraft(facts=("Second",)))))
             done[0].join(1)  # on SQLite it waits for this write
         return found
 
@@ -243,14 +243,14 @@ def test_links_that_two_add_at_once_are_both_kept(
     def linked(name: str) -> SessionDraft:
         return SessionDraft(facts=("First",), links=(NoteLink(text=name, target=f"{name}.md"),))
 
-    file = folder / view.end_session(draft=linked("a")).path
+    file = folder / view.sessions.end(draft=linked("a")).path
     memory.sync_notes()
     file.write_text(file.read_text() + "- [b](b.md)\n")
     fields, done = readback.HeadReadback._fields, list[threading.Thread]()
 
     def slow(self: readback.HeadReadback, *, touched: bool) -> None:
         if not done:
-            done.append(meanwhile(lambda: view.end_session(draft=linked("c"))))
+            done.append(meanwhile(lambda: view.sessions.end(draft=linked("c"))))
             done[0].join(1)
         fields(self, touched=touched)
 
@@ -258,6 +258,6 @@ def test_links_that_two_add_at_once_are_both_kept(
     memory.sync_notes()
     done[0].join()
     memory.sync_notes()
-    today = view.begin_session().today
+    today = view.sessions.begin().today
     assert today is not None
     assert {link.target for link in today.links} == {"a.md", "b.md", "c.md"}

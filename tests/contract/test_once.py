@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -164,8 +165,8 @@ def test_what_is_noted_stands_or_falls_with_the_write(
 
 def _two_named(view: View) -> list[str]:
     for name in ("Tom", "Thomas"):
-        view.name(name, name, "name")
-    return [one.id for one in view.people() if one.id.startswith("person:")]
+        view.people.name(name, name, "name")
+    return [one.id for one in view.people.list() if one.id.startswith("person:")]
 
 
 def _story(view: View, other: str, id: str) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
@@ -178,18 +179,18 @@ def _story(view: View, other: str, id: str) -> list[tuple[str, tuple[Any, ...], 
         ("set_visibility", (id, "public_ok"), {}),
         ("withhold_from", (id, ["telegram:2002"]), {}),
         ("relate", (id, other), {"strength": 0.5}),
-        ("name", ("telegram:2002", "Bobby"), {}),
-        ("merge_people", tuple(_two_named(view)), {}),
-        ("unmerge_people", tuple(_two_named(view)[:1]), {}),
+        ("people.name", ("telegram:2002", "Bobby"), {}),
+        ("people.merge", tuple(_two_named(view)), {}),
+        ("people.unmerge", tuple(_two_named(view)[:1]), {}),
         ("record", ([Message("user", "Hello there")],), {}),
         ("learn", ([Message("user", "I live in Lisbon", id="m1")],), {}),
         ("unlearn", ("m1",), {}),
-        ("end_session", (), {"draft": SessionDraft(facts=("The train leaves at nine",))}),
-        ("write_file", ("trips.md", "- Rome in May\n"), {}),
-        ("rename_file", ("trips.md", "travel.md"), {}),
-        ("delete_file", ("travel.md",), {}),
-        ("save_checkpoint", ({"step": 3},), {}),
-        ("forget_checkpoint", (), {}),
+        ("sessions.end", (), {"draft": SessionDraft(facts=("The train leaves at nine",))}),
+        ("files.write", ("trips.md", "- Rome in May\n"), {}),
+        ("files.rename", ("trips.md", "travel.md"), {}),
+        ("files.delete", ("travel.md",), {}),
+        ("checkpoints.save", ({"step": 3},), {}),
+        ("checkpoints.delete", (), {}),
         ("forget", (id,), {}),
         ("restore", (id,), {}),
         ("forget_key", ("profile", "drink"), {}),
@@ -204,13 +205,19 @@ def test_every_word_that_changes_something_is_done_once(keeping: Memory) -> None
     id, other = kept(view, "I like trains"), kept(view, "I like buses")
     story = _story(view, other, id)
     for word, args, named in story:
-        first = getattr(view.once(word), word)(*args, **named)
+        first = attrgetter(word)(view.once(word))(*args, **named)
         before = counts(keeping)
-        again = getattr(view.once(word), word)(*args, **named)
+        again = attrgetter(word)(view.once(word))(*args, **named)
         assert again == first, word
         assert counts(keeping) == before, word
-    elsewhere = {"approve", "decline", "propose_public"}  # below, and in test_linking
-    elsewhere |= {"accept_link", "confirm_link", "refuse_link", "unlink_me"}
+    elsewhere = {
+        "proposals.approve",
+        "proposals.decline",
+        "proposals.propose_public",
+    }  # below, and in test_linking
+    elsewhere |= {f"account.{one}_link" for one in ("accept", "confirm", "refuse")} | {
+        "account.unlink"
+    }
     assert {word for word, _, _ in story} | elsewhere == {
         one.name for one in VIEW_OPERATIONS.values() if one.replay is not None
     }
@@ -221,11 +228,11 @@ def test_answers_to_proposals_are_given_once(keeping: Memory) -> None:
     for key, word in (("drink", "approve"), ("food", "decline")):
         view.put("profile", key, "whatever there is")
         for _ in range(2):
-            view.once(f"ask {word}").propose_public("profile", key)
-        (asked,) = view.proposals()
+            view.once(f"ask {word}").proposals.propose_public("profile", key)
+        (asked,) = view.proposals.list()
         for _ in range(2):
-            getattr(view.once(word), word)(asked.id)
-        assert view.proposals() == []
+            getattr(view.once(word).proposals, word)(asked.id)
+        assert view.proposals.list() == []
 
 
 def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(
@@ -235,10 +242,10 @@ def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(
     view = private(memory, ALICE)
     view.learn([Message("user", "I'm allergic to peanuts")])
     memory.catch_up()
-    (asked,) = view.proposals()
+    (asked,) = view.proposals.list()
     for _ in range(2):
         view.once(KEY).forget(asked.id)
-    assert view.proposals() == []
+    assert view.proposals.list() == []
     assert counts(memory)["done_memories"] == 0
 
 
@@ -367,7 +374,7 @@ def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
     view = private(plain, ALICE)
     id = kept(view, f"I like {WORD}")
     for word, args, named in _story(view, kept(view, WORD), id)[:12]:
-        getattr(view.once(f"{word} {WORD}"), word)(*args, **named)
+        attrgetter(word)(view.once(f"{word} {WORD}"))(*args, **named)
     view.once(f"more {WORD}").remember(f"I like {WORD}", key=WORD, category="profile")
     with plain._storage.database.read() as connection:
         rows = [*connection.execute(select(done_once)), *connection.execute(select(done_memories))]
@@ -382,12 +389,12 @@ def test_a_trace_cannot_be_kept_once_and_an_import_repeats_by_itself(plain: Memo
     with pytest.raises(tacit.InvalidInput, match="once"):
         view.once(KEY).trace("I live in Lisbon", keep=True)
     lines = ['{"content": "I like tea"}']
-    assert view.once(KEY).import_lines(lines).created == 1
-    assert view.once(KEY).import_lines(lines).skipped == 1
+    assert view.once(KEY).imports.add_lines(lines).created == 1
+    assert view.once(KEY).imports.add_lines(lines).skipped == 1
     moved = [tacit.ImportItem(content="I like cake")]
-    assert view.once(KEY).import_items("r", moved, source="mem0").created == 1
-    assert view.once(KEY).import_items("r", moved, source="mem0").already == 1
-    assert view.once(KEY).revert_import("r") == view.once(KEY).revert_import("r")
+    assert view.once(KEY).imports.add("r", moved, source="mem0").created == 1
+    assert view.once(KEY).imports.add("r", moved, source="mem0").already == 1
+    assert view.once(KEY).imports.revert("r") == view.once(KEY).imports.revert("r")
 
 
 def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> None:
@@ -395,22 +402,46 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
     id = kept(view, "I like tea")
     once = view.once("another").once(KEY)
     reads: dict[str, tuple[Any, ...]] = {
-        "about": ("me",), "activity": (), "activity_days": (), "begin_session": (), "block": (),
-        "browse": (), "browse_count": (), "checkpoint": (), "delta": (), "explain": (id,),
-        "export": (), "file_sizes": (), "files": (), "fresh": ("tea",),
-        "get": ("profile", "drink"), "graph": (), "hearers": (id,),
-        "hearing": (tacit.Chat.group(TEAM),), "history": (id,), "history_export": (), "imports": (),
-        "list": (), "looks": (), "people": (), "proposals": (), "query": ("tea",),
-        "recall": ("tea",), "rooms": (), "show": (id,), "stats": (),
-        "suggest_update": ("I like green tea",), "trace": ("I live in Rome",),
-    }  # fmt: skip
+        "people.about": ("me",),
+        "audit.activity": (),
+        "audit.daily_counts": (),
+        "sessions.begin": (),
+        "block": (),
+        "browse": (),
+        "browse_count": (),
+        "checkpoints.get": (),
+        "delta": (),
+        "explain": (id,),
+        "export": (),
+        "files.sizes": (),
+        "files.list": (),
+        "fresh": ("tea",),
+        "get": ("profile", "drink"),
+        "graph": (),
+        "audience.of": (id,),
+        "audience.preview": (tacit.Chat.group(TEAM),),
+        "history": (id,),
+        "audit.export_history": (),
+        "imports.list": (),
+        "list": (),
+        "audit.access_log": (),
+        "people.list": (),
+        "proposals.list": (),
+        "query": ("tea",),
+        "recall": ("tea",),
+        "audience.chats": (),
+        "show": (id,),
+        "stats": (),
+        "suggest_update": ("I like green tea",),
+        "trace": ("I live in Rome",),
+    }
     for word, args in reads.items():
-        expected, found = (getattr(one, word)(*args) for one in (view, once))
-        if word.endswith("export"):
+        expected, found = (attrgetter(word)(one)(*args) for one in (view, once))
+        if "export" in word:
             expected, found = list(expected), list(found)
         assert found == expected, word
     with pytest.raises(tacit.NotFound):
-        once.read_file("_index.md")
+        once.files.read("_index.md")
     assert counts(plain)["done_once"] == 0
     # The block of a conversation that begins is noted by whoever asks first.
     begun = private(plain, ALICE, thread="begun").once(KEY).block()
@@ -430,12 +461,12 @@ def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
     assert not [one for one in ran if "done_" in one.sql or "checkpoints" in one.sql]
     for number in range(150):  # a table of a few rows is read in whichever way
         view.once(f"{KEY} {number}").pin(id, on=bool(number % 2))
-        private(memory, BOB).save_checkpoint(1, thread=f"thread {number}")
+        private(memory, BOB).checkpoints.save(1, thread=f"thread {number}")
     memory.maintain()
     with recorded(memory) as ran:
         for _ in range(2):
             view.once(KEY).pin(id, on=False)
-            view.save_checkpoint(1)
+            view.checkpoints.save(1)
     ours = ("done_once", "done_memories", "checkpoints")
     asked = [one for one in ran if one.sql.startswith("SELECT")]
     asked = [

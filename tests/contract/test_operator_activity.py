@@ -32,7 +32,7 @@ def test_what_happened_to_everybody_is_told_with_whose_it_is(
     memory: Memory, clock: SetClock
 ) -> None:
     spoken(memory, clock)
-    page = memory.operator("root").activity()
+    page = memory.operator("root").audit.activity()
     assert [(one.content, one.owner) for one in page] == [
         ("The team meets at nine", None),
         ("My boss is Ann", "ext:telegram:2002"),
@@ -46,18 +46,20 @@ def test_what_happened_to_everybody_is_told_with_whose_it_is(
 def test_pages_of_what_happened_follow_one_another(memory: Memory, clock: SetClock) -> None:
     spoken(memory, clock)
     root = memory.operator("root")
-    first = root.activity(limit=2)
-    rest = root.activity(limit=2, cursor=first.cursor)
+    first = root.audit.activity(limit=2)
+    rest = root.audit.activity(limit=2, cursor=first.cursor)
     assert [one.content for one in rest] == ["Tom likes tea"]
     assert rest.cursor is None
-    assert [one.content for one in root.activity(since=clock.now)] == ["The team meets at nine"]
-    refuses(root.activity, "since", since=NAIVE)
-    refuses(root.activity, "cursor", cursor="x")
+    assert [one.content for one in root.audit.activity(since=clock.now)] == [
+        "The team meets at nine"
+    ]
+    refuses(root.audit.activity, "since", since=NAIVE)
+    refuses(root.audit.activity, "cursor", cursor="x")
 
 
 def test_days_of_a_space_are_counted_and_nobody_is_shown(memory: Memory, clock: SetClock) -> None:
     spoken(memory, clock)
-    days = memory.operator("root").activity_days(2)
+    days = memory.operator("root").audit.daily_counts(2)
     assert [one.counts for one in days] == [{}, {"learned": 3}]
     assert look(memory) == (("activity_days", "operator:root", 0), set())
 
@@ -88,8 +90,8 @@ def test_what_there_was_no_room_for_was_not_looked_at(memory: Memory, clock: Set
 def test_nobody_learns_by_a_look_that_there_is_something_about_them(memory: Memory) -> None:
     """Nor who calls them by some name, which is not shown for that reason."""
     kept(private(memory, BOB), "I like trains")
-    private(memory, CAROL).name("person:AAAAAAAA", "Zed")
-    private(memory, CAROL).name(BOB.key, "Arnold", "name")
+    private(memory, CAROL).people.name("person:AAAAAAAA", "Zed")
+    private(memory, CAROL).people.name(BOB.key, "Arnold", "name")
     private(memory, BOB).forget(private(memory, BOB).list().items[0].id)
     kept(private(memory, ALICE), "Bob is tall", about=[BOB.key, "person:AAAAAAAA"])
     graph = memory.operator("root").graph()
@@ -104,10 +106,10 @@ def test_an_empty_space_has_an_empty_picture(memory: Memory) -> None:
 
 def test_everybody_is_listed_once_with_all_identities_and_names(memory: Memory) -> None:
     kept(private(memory, ALICE), "Tom likes tea", about=["Tom"])
-    private(memory, BOB).name("telegram:1001", "Ally")
+    private(memory, BOB).people.name("telegram:1001", "Ally")
     memory.link("telegram:1001", "acct:alice")
     kept(private(memory, tacit.Requester("acct:alice")), "From the account")
-    found = {one.id: one for one in memory.operator("root").people()}
+    found = {one.id: one for one in memory.operator("root").people.list()}
     alice = found["acct:alice"]
     assert alice.identities == {"acct:alice", "ext:telegram:1001"}
     assert {name.text for name in alice.names} == {"Alice", "alice_l", "Ally"}
@@ -120,12 +122,12 @@ def test_people_come_in_pages_and_nobody_twice(memory: Memory) -> None:
     view = private(memory, ALICE)
     for n in range(5):
         kept(view, f"About friend {n}", about=[f"Friend {n}"])
-    friends = [one.id for one in view.people() if one.id.startswith("person:")]
+    friends = [one.id for one in view.people.list() if one.id.startswith("person:")]
     memory.merge_people(friends[0], friends[4])
     memory.merge_people(friends[1], friends[4])
     root, found, cursor = memory.operator("root"), [], None
     while True:
-        page = root.people(limit=2, cursor=cursor)
+        page = root.people.list(limit=2, cursor=cursor)
         found += [one.identities for one in page]
         cursor = page.cursor
         if cursor is None:
@@ -139,9 +141,9 @@ def test_people_are_found_by_how_a_name_of_theirs_begins(memory: Memory) -> None
     kept(private(memory, BOB), "Zora sings", about=["Zora"])
     root = memory.operator("root")
     for begun, count in (("zo", 2), ("ZOË", 1), ("zora", 1), ("quinn", 0), ("%", 0)):
-        assert len(root.people(begun)) == count, begun
-    refuses(root.people, "name", "")
-    refuses(root.people, "cursor", cursor="x")
+        assert len(root.people.list(begun)) == count, begun
+    refuses(root.people.list, "name", "")
+    refuses(root.people.list, "cursor", cursor="x")
 
 
 def test_what_is_known_about_somebody_is_told_whoever_said_it(
@@ -153,20 +155,20 @@ def test_what_is_known_about_somebody_is_told_whoever_said_it(
     private(memory, ALICE).forget(kept(private(memory, ALICE), "Bob is late", about=[BOB.key]))
     memory.link(BOB.key, "acct:bob")
     root = memory.operator("root")
-    assert said(root.about("acct:bob")) == ["Bob is tall", "I like trains"]
+    assert said(root.people.about("acct:bob")) == ["Bob is tall", "I like trains"]
     assert look(memory)[0] == ("about", "operator:root", 2)
-    first = root.about("telegram:2002", limit=1)
+    first = root.people.about("telegram:2002", limit=1)
     assert said(first) == ["I like trains"]
-    assert said(root.about("telegram:2002", limit=1, cursor=first.cursor)) == ["Bob is tall"]
-    assert said(root.about("person:AAAAAAAA")) == []
-    refuses(root.about, "person", "Bob")
+    assert said(root.people.about("telegram:2002", limit=1, cursor=first.cursor)) == ["Bob is tall"]
+    assert said(root.people.about("person:AAAAAAAA")) == []
+    refuses(root.people.about, "person", "Bob")
 
 
 def test_a_space_is_looked_at_by_itself(memory: Memory, clock: SetClock) -> None:
     spoken(memory.space("other"), clock)
     root = memory.operator("root")
-    assert (root.activity().items, root.people().items) == ((), ())
-    assert (root.graph().nodes, root.about(ALICE.key).items) == ((), ())
+    assert (root.audit.activity().items, root.people.list().items) == ((), ())
+    assert (root.graph().nodes, root.people.about(ALICE.key).items) == ((), ())
 
 
 @pytest.mark.parametrize("word", ["activity", "activity_days", "graph", "people", "about"])

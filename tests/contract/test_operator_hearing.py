@@ -41,14 +41,14 @@ def hears(view: View, id: str) -> bool:
 
 def test_the_rooms_of_a_space_are_told_in_pages(memory: Memory) -> None:
     root = memory.operator("root")
-    first = root.rooms(limit=2)
-    second = root.rooms(limit=2, cursor=first.cursor)
+    first = root.audience.chats(limit=2)
+    second = root.audience.chats(limit=2, cursor=first.cursor)
     found = {room.id: [person.id for person in room.people] for room in (*first, *second)}
     assert (len(first), len(second), second.cursor) == (2, 1, None)
     assert found == {c: sorted(f"ext:{one.key}" for one in here) for c, here in HERE.items()}
     for strange in ("x", "¡", "", 7, "dGVsZWdyYW0"):
         with pytest.raises(tacit.InvalidInput, match="cursor"):
-            root.rooms(cursor=strange)  # type: ignore[arg-type]
+            root.audience.chats(cursor=strange)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("about", [[], [BOB.key], [BOB.key, CAROL.key]], ids=str)
@@ -60,9 +60,9 @@ def test_who_would_hear_a_memory_is_who_hears_it_in_every_room(
     view = own if where == ALICE.key else group(memory, ALICE, where, here=HERE[where])
     id = kept(view, "something", about=about, sensitivity="public", kind="knowledge")
     for visibility in ("private_only", "room", "public_ok"):
-        seen = root.hearers(id, visibility=visibility)
+        seen = root.audience.of(id, visibility=visibility)
         own.set_visibility(id, visibility)
-        told = root.hearers(id)
+        told = root.audience.of(id)
         assert told == seen
         assert {room.id: why.allowed for room, why in told.rooms} == {
             chat: any(hears(group(memory, who, chat, here=here), id) for who in here)
@@ -77,7 +77,7 @@ def test_operators_know_who_is_whom(memory: Memory) -> None:
     id = kept(group(memory, ALICE, here=(ALICE, SLACK)), "Alice likes tea", **OPEN)
     memory.link(BOB.key, "acct:bob")
     memory.link(SLACK.key, "acct:bob")
-    told = memory.operator("root").hearers(id)
+    told = memory.operator("root").audience.of(id)
     (bob,) = [(person, why) for person, why in told.people if "acct:bob" in person.identities]
     assert bob[0].identities == {"acct:bob", "ext:telegram:2002", "ext:slack:T1:U9"}
     assert {name.text for name in bob[0].names} == {"Bob", "Robert"}
@@ -91,7 +91,7 @@ def test_rooms_and_people_that_are_left_out_are_counted(
     id = kept(group(memory, ALICE, FAMILY, here=HERE[FAMILY]), "Alice likes tea", **OPEN)
     monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 1)
     monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 1)
-    told = memory.operator("root").hearers(id)
+    told = memory.operator("root").audience.of(id)
     assert [(room.id, why.allowed) for room, why in told.rooms] == [(FAMILY, True)]
     assert [why.allowed for _, why in told.people] == [True]
     assert (told.rooms_left_out, told.people_left_out) == (2, 2)
@@ -116,11 +116,11 @@ def test_what_would_be_said_to_somebody_is_what_they_hear(
     chats = {chat: tacit.Chat.group(chat, here) for chat, here in HERE.items()}
     for chat in (tacit.Chat.private(who.key), *chats.values()):
         heard = {one.id for one in memory.view(who, chat).list()}
-        told = root.hearing(chat, who)
+        told = root.audience.preview(chat, who)
         assert {one.memory.id for one in told if one.allowed} == heard
         assert len(told) == memory.stats().memories
-    assert {one.rule for one in root.hearing(chats[TEAM], None)} == {"D2"}
-    first = root.hearing(chats[TEAM], who, tacit.Search(owner=BOB.key), limit=1)
+    assert {one.rule for one in root.audience.preview(chats[TEAM], None)} == {"D2"}
+    first = root.audience.preview(chats[TEAM], who, tacit.Search(owner=BOB.key), limit=1)
     assert {one.memory.owner for one in first} <= {"acct:bob", f"ext:{BOB.key}"}
     assert first.cursor
 
@@ -136,16 +136,16 @@ def test_what_somebody_would_recall_is_what_they_recall(memory: Memory) -> None:
         (tacit.Chat.private(BOB.key), private(memory, BOB)),
     ):
         before = rows(memory, "SELECT id, access_count FROM memories ORDER BY id")
-        told = root.recalled(chat, BOB, "tea")
+        told = root.audience.recall(chat, BOB, "tea")
         assert rows(memory, "SELECT id, access_count FROM memories ORDER BY id") == before
         found = view.recall("tea")
         assert [(o.memory.id, o.score, o.rule) for o in told] == [
             (o.memory.id, o.score, o.rule) for o in found
         ]
         assert told
-    assert root.recalled(team, None, "tea") == []
-    assert root.recalled(team, tacit.Requester("telegram:9", is_bot=True), "tea") == []
-    assert len(root.recalled(tacit.Chat.private(BOB.key), BOB, "tea", top_k=1)) == 1
+    assert root.audience.recall(team, None, "tea") == []
+    assert root.audience.recall(team, tacit.Requester("telegram:9", is_bot=True), "tea") == []
+    assert len(root.audience.recall(tacit.Chat.private(BOB.key), BOB, "tea", top_k=1)) == 1
 
 
 def test_turns_are_neither_recalled_nor_asked_about(database_url: str, opened: Open) -> None:
@@ -153,20 +153,20 @@ def test_turns_are_neither_recalled_nor_asked_about(database_url: str, opened: O
     memory = opened(database_url, settings=kept_turns)
     (turn,) = private(memory, ALICE).record([tacit.Message("user", "We fly to Lisbon in May")]).ids
     root = memory.operator("root")
-    assert root.recalled(tacit.Chat.private(ALICE.key), ALICE, "Lisbon") == []
+    assert root.audience.recall(tacit.Chat.private(ALICE.key), ALICE, "Lisbon") == []
     for id in (turn, "AAAAAAAA", "'; --"):
         with pytest.raises(tacit.NotFound, match="no such memory here"):
-            root.hearers(id)
+            root.audience.of(id)
 
 
 def test_each_look_is_noted_with_those_whose_memories_it_showed(memory: Memory) -> None:
     alices = kept(group(memory, ALICE), "Alice likes tea", **OPEN)
     kept(group(memory, BOB), "Bob likes tea", **OPEN)
     root = memory.operator("root")
-    root.hearers(alices)
-    root.recalled(tacit.Chat.group(TEAM, [ALICE, BOB]), BOB, "tea")
-    root.rooms()
-    root.hearing(tacit.Chat.group(TEAM), BOB, tacit.Search(words="bob"))
+    root.audience.of(alices)
+    root.audience.recall(tacit.Chat.group(TEAM, [ALICE, BOB]), BOB, "tea")
+    root.audience.chats()
+    root.audience.preview(tacit.Chat.group(TEAM), BOB, tacit.Search(words="bob"))
     alice, bob = "ext:telegram:1001", "ext:telegram:2002"
     assert looked(memory) == [
         ("operator:root", "hearers", 1, [alice]),
@@ -185,10 +185,10 @@ def test_what_cannot_be_noted_is_not_shown(memory: Memory, monkeypatch: pytest.M
 
     monkeypatch.setattr(access_log, "insert_access_log_entry", refuse)
     for look in (
-        root.rooms,
-        lambda: root.hearers(id),
-        lambda: root.hearing(tacit.Chat.private(ALICE.key), ALICE),
-        lambda: root.recalled(tacit.Chat.private(ALICE.key), ALICE, "tea"),
+        root.audience.chats,
+        lambda: root.audience.of(id),
+        lambda: root.audience.preview(tacit.Chat.private(ALICE.key), ALICE),
+        lambda: root.audience.recall(tacit.Chat.private(ALICE.key), ALICE, "tea"),
     ):
         with pytest.raises(tacit.StoreUnavailable):
             look()

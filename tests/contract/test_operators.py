@@ -119,7 +119,9 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
     assert (done.count, cleaned(done)) == (3, True)
     assert said(private(memory, BOB).list()) == ["Bob's"]
     names = {
-        name.text for person in group(memory, BOB, here=(BOB,)).people() for name in person.names
+        name.text
+        for person in group(memory, BOB, here=(BOB,)).people.list()
+        for name in person.names
     }
     assert names == {"Bob"}
     later = kept(group(memory, BOB, here=(BOB,)), "later", **OPEN)

@@ -16,7 +16,7 @@ def person_called(memory: Memory, who: tacit.Requester, name: str) -> str:
     """The person:… id behind one of somebody's names."""
     (found,) = [
         person.id
-        for person in private(memory, who).people()
+        for person in private(memory, who).people.list()
         if name in {n.text for n in person.names}
     ]
     return found
@@ -28,36 +28,36 @@ def test_somebody_new_becomes_a_person_and_stays_one(memory: Memory) -> None:
     view.remember("Sarah likes tulips", about=["sarah"])
     view.remember("Tom is my son", about=["Tom"])
     for spelling in ("Sarah", "SARAH", "sarah", "Ｓarah"):
-        assert said(view.about(spelling)) == ["Sarah is my wife", "Sarah likes tulips"]
+        assert said(view.people.about(spelling)) == ["Sarah is my wife", "Sarah likes tulips"]
     sarah = person_called(memory, ALICE, "Sarah")
     assert sarah.startswith("person:")
-    assert said(view.about(sarah)) == ["Sarah is my wife", "Sarah likes tulips"]
-    assert said(view.about("nobody I know")) == []
+    assert said(view.people.about(sarah)) == ["Sarah is my wife", "Sarah likes tulips"]
+    assert said(view.people.about("nobody I know")) == []
 
 
 def test_names_belong_to_the_one_who_gave_them(memory: Memory) -> None:
     private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
     bob = private(memory, BOB)
-    assert said(bob.about("Sarah")) == []
+    assert said(bob.people.about("Sarah")) == []
     bob.remember("Sarah is my sister", about=["Sarah"])
     assert person_called(memory, ALICE, "Sarah") != person_called(memory, BOB, "Sarah")
-    assert "Sarah is my wife" not in repr([bob.about("Sarah"), bob.people()])
+    assert "Sarah is my wife" not in repr([bob.people.about("Sarah"), bob.people.list()])
 
 
 def test_a_person_is_found_by_alias_username_and_relation(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("Carl likes golf", about=["Carl"])
-    named = view.name("Carl", "my boss", "relation")
-    view.name("Carl", "Charly", NameKind.ALIAS)
-    view.name("Carl", "carl_77", kind="username")
+    named = view.people.name("Carl", "my boss", "relation")
+    view.people.name("Carl", "Charly", NameKind.ALIAS)
+    view.people.name("Carl", "carl_77", kind="username")
     assert named.names == (
         Name(kind=NameKind.NAME, text="Carl"),
         Name(kind=NameKind.RELATION, text="my boss"),
     )
     for name in ("Carl", "my boss", "My Boss", "charly", "carl_77", "@carl_77"):
-        assert said(view.about(name)) == ["Carl likes golf"], name
-    assert view.name("Carl", "Charly").id == named.id
-    assert said(private(memory, BOB).about("my boss")) == []
+        assert said(view.people.about(name)) == ["Carl likes golf"], name
+    assert view.people.name("Carl", "Charly").id == named.id
+    assert said(private(memory, BOB).people.about("my boss")) == []
 
 
 def test_whom_a_channel_names_is_found_where_they_are(memory: Memory) -> None:
@@ -65,15 +65,15 @@ def test_whom_a_channel_names_is_found_where_they_are(memory: Memory) -> None:
     alice.remember("Bob runs", about=["Bob"], **OPEN)
     bob = group(memory, BOB)
     bob.remember("Alice swims", about=["@alice_l"], **OPEN)
-    assert said(bob.about("Bob")) == ["Bob runs"]
-    assert said(bob.about(ALICE.key)) == ["Alice swims"]
-    assert said(bob.about("alice_l")) == ["Alice swims"]
-    names = {name.text for person in alice.people() for name in person.names}
+    assert said(bob.people.about("Bob")) == ["Bob runs"]
+    assert said(bob.people.about(ALICE.key)) == ["Alice swims"]
+    assert said(bob.people.about("alice_l")) == ["Alice swims"]
+    names = {name.text for person in alice.people.list() for name in person.names}
     assert names == {"Alice", "alice_l", "Bob"}
     # Carol is not here: whoever is called so is somebody Alice alone knows.
     group(memory, CAROL, FAMILY, here=(CAROL,)).remember("I am Carol")
     alice.remember("Carol knits", about=["Carol"], **OPEN)
-    assert said(alice.about(CAROL.key)) == []
+    assert said(alice.people.about(CAROL.key)) == []
 
 
 def test_me_is_the_one_who_speaks(memory: Memory) -> None:
@@ -82,7 +82,7 @@ def test_me_is_the_one_who_speaks(memory: Memory) -> None:
     assert view.show(id).subjects == {"ext:telegram:1001"}
     assert view.show(id).trust == "stated"
     view.remember("I swim")  # about nobody else: about the speaker
-    assert said(view.about(ALICE.key)) == ["I run", "I swim"]
+    assert said(view.people.about(ALICE.key)) == ["I run", "I swim"]
 
 
 def test_a_name_of_two_people_is_refused_and_says_how_to_go_on(memory: Memory) -> None:
@@ -92,12 +92,12 @@ def test_a_name_of_two_people_is_refused_and_says_how_to_go_on(memory: Memory) -
     with pytest.raises(tacit.InvalidInput, match="2 people"):
         view.remember("Sam runs", about=["Sam"])
     with pytest.raises(tacit.InvalidInput, match="2 people"):
-        view.about("Sam")
+        view.people.about("Sam")
     with pytest.raises(tacit.InvalidInput, match="2 people"):
         view.remember("a party", withheld_from=["Sam"])
     view.remember("Sam runs", about=["telegram:31"])
-    assert said(private(memory, ALICE).about("telegram:31")) == ["Sam runs"]
-    assert said(private(memory, ALICE).about("telegram:32")) == []
+    assert said(private(memory, ALICE).people.about("telegram:31")) == ["Sam runs"]
+    assert said(private(memory, ALICE).people.about("telegram:32")) == []
     assert memory.stats().memories == 2
 
 
@@ -109,11 +109,11 @@ def test_about_gathers_what_several_owners_said(memory: Memory) -> None:
     group(memory, BOB, here=here).remember("I cook", **OPEN)
     for who in here:
         view = group(memory, who, here=here)
-        assert said(view.about("Bob")) == ["Bob runs", "Bob sings", "I cook"]
-    assert "Bob snores" in said(private(memory, ALICE).about(BOB.key))
-    pages = view.about("Bob", limit=2)
+        assert said(view.people.about("Bob")) == ["Bob runs", "Bob sings", "I cook"]
+    assert "Bob snores" in said(private(memory, ALICE).people.about(BOB.key))
+    pages = view.people.about("Bob", limit=2)
     assert len(pages) == 2
-    assert len(view.about("Bob", limit=2, cursor=pages.cursor)) == 1
+    assert len(view.people.about("Bob", limit=2, cursor=pages.cursor)) == 1
 
 
 def test_merged_people_are_one_and_an_undo_parts_them(memory: Memory) -> None:
@@ -124,14 +124,14 @@ def test_merged_people_are_one_and_an_undo_parts_them(memory: Memory) -> None:
     link = memory.merge_people(liz, elizabeth, actor="alice")
     assert link.kind == "merge"
     both = ["Elizabeth lives in York", "Liz plays chess"]
-    assert said(view.about("Liz")) == said(view.about("Elizabeth")) == both
-    (merged,) = [p for p in view.people() if liz in p.identities]
+    assert said(view.people.about("Liz")) == said(view.people.about("Elizabeth")) == both
+    (merged,) = [p for p in view.people.list() if liz in p.identities]
     assert {name.text for name in merged.names} == {"Elizabeth", "Liz"}
     with pytest.raises(tacit.Conflict):
         memory.merge_people(liz, elizabeth)
     memory.unmerge_people(liz)
-    assert said(view.about("Liz")) == ["Liz plays chess"]
-    assert said(view.about("Elizabeth")) == ["Elizabeth lives in York"]
+    assert said(view.people.about("Liz")) == ["Liz plays chess"]
+    assert said(view.people.about("Elizabeth")) == ["Elizabeth lives in York"]
     assert [link.holds for link in memory.links(liz)] == [False]
     with pytest.raises(tacit.NotFound, match="no such link here"):
         memory.unmerge_people(liz)
@@ -145,7 +145,7 @@ def test_somebody_known_by_name_turns_out_to_be_a_member(memory: Memory) -> None
     assert said(bob.list()) == []
     memory.merge_people(person_called(memory, ALICE, "Robert"), BOB.key)
     assert said(bob.list()) == ["Robert runs"]  # public, lasting and about him: P3b
-    assert said(group(memory, ALICE, here=here).about("Bob")) == []
+    assert said(group(memory, ALICE, here=here).people.about("Bob")) == []
     assert bob.show(id).content == "Robert runs"
     memory.unmerge_people(person_called(memory, ALICE, "Robert"))
     assert said(bob.list()) == []
@@ -180,20 +180,20 @@ def test_names_travel_with_the_account_that_gave_them(memory: Memory) -> None:
     private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
     memory.link(ALICE.key, "acct:alice")
     web = private(memory, tacit.Requester("acct:alice"))
-    assert said(web.about("Sarah")) == ["Sarah is my wife"]
+    assert said(web.people.about("Sarah")) == ["Sarah is my wife"]
     web.remember("Sarah likes tulips", about=["Sarah"])
-    assert len(web.about("Sarah")) == 2
+    assert len(web.people.about("Sarah")) == 2
     memory.unlink(ALICE.key)
-    assert said(web.about("Sarah")) == []
+    assert said(web.people.about("Sarah")) == []
 
 
 def test_who_is_named_in_a_group_is_not_told_there_by_what_they_are_called_in_private(
     memory: Memory,
 ) -> None:
     group(memory, BOB).remember("Hello")
-    private(memory, ALICE).name(BOB.key, "my nemesis", "relation")
+    private(memory, ALICE).people.name(BOB.key, "my nemesis", "relation")
     for view in (group(memory, ALICE), *[group(memory, ALICE).once("a key")] * 2):
-        told = [name.text for name in view.name(BOB.key, "@Bobby").names]
+        told = [name.text for name in view.people.name(BOB.key, "@Bobby").names]
         assert sorted(told) == ["Bob", "Bobby"]
-    own = private(memory, ALICE).name(BOB.key, "Bobby")
+    own = private(memory, ALICE).people.name(BOB.key, "Bobby")
     assert sorted(name.text for name in own.names) == ["Bob", "Bobby", "my nemesis"]

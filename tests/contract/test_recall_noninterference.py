@@ -78,7 +78,7 @@ def hide(memory: Memory, acts: list[What]) -> list[str]:
         elif act == "turn elsewhere":
             there.record([said("user", text, "Bob")], session="s")
         elif act == "name":
-            alone.name("telegram:2002", f"{CANARY} {which}")
+            alone.people.name("telegram:2002", f"{CANARY} {which}")
         elif act == "ask":
             alone.recall(text, include=["memories", "turns"])
             alone.block()

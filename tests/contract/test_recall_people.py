@@ -24,7 +24,7 @@ def test_a_name_given_in_private_is_said_in_no_group(memory: Memory, clock: SetC
     alice, alone = group(memory, ALICE), private(memory, ALICE)
     kept(alice, "plays chess", about=["telegram:2002"], **ROOM)
     before = heard(alice, "is the adder good at chess")
-    alone.name("telegram:2002", "Adder")
+    alone.people.name("telegram:2002", "Adder")
     clock.forward(seconds=1)
     assert heard(alice, "is the adder good at chess") == before
     assert "Adder" not in alice.block().text
@@ -57,7 +57,7 @@ def test_whom_a_key_belongs_to_cannot_be_tried_by_writing_about_it(memory: Memor
         "probe slack:T1:U9": {"ext:slack:T1:U9"},
         "probe slack:T1:U8": {"ext:slack:T1:U8"},
     }
-    assert [len(alice.about(f"slack:T1:U{number}")) for number in (8, 9)] == [1, 1]
+    assert [len(alice.people.about(f"slack:T1:U{number}")) for number in (8, 9)] == [1, 1]
 
 
 def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(
@@ -67,10 +67,12 @@ def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(
     kept(group(memory, BOB), "plays chess", about=["telegram:2002"], **ROOM)
     alone = private(memory, ALICE)
     for key, name in (("slack:T1:U9", "Zed"), ("slack:T1:U8", "Yak")):
-        alone.name(key, name)
+        alone.people.name(key, name)
     clock.forward(seconds=1)
     assert heard(alone, "is Zed good at chess") == heard(alone, "is Yak good at chess")
     assert "[Bob]" in alone.block().text
-    named = {name.text: person.identities for person in alone.people() for name in person.names}
+    named = {
+        name.text: person.identities for person in alone.people.list() for name in person.names
+    }
     assert named["Zed"] == {"ext:slack:T1:U9"}
     assert named["Bob"] == {"ext:telegram:2002"}

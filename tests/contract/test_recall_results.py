@@ -55,7 +55,7 @@ SENTENCE = re.compile(r"[A-Z][^\n]*[^.\s]\.")
 
 def test_each_result_says_why_in_a_sentence_and_by_which_rule(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.name("telegram:2002", "Robert")
+    view.people.name("telegram:2002", "Robert")
     view.remember("Robert plays chess in winter", about=["telegram:2002"], pinned=True)
     view.remember("chess boards are at home", importance=5)
     view.remember("winter tyres are in the cellar")

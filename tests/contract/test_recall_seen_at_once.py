@@ -52,7 +52,7 @@ def world(memory: Memory) -> dict[str, str]:
         memory.joined(FAMILY, who.key)
     memory.link("telegram:1001", "acct:alice")
     alice, bob = private(memory, ALICE), private(memory, BOB)
-    alice.import_items("moved", [{"content": "apple that moved in"}], source="mem0")
+    alice.imports.add("moved", [{"content": "apple that moved in"}], source="mem0")
     return {
         "mine": kept(alice, "apple of mine"),
         "account": kept(private(memory, ACCOUNT), "apple of the account"),
@@ -94,16 +94,16 @@ ACTS: dict[str, Act] = {
     "leave": lambda m, _: m.left(TEAM, "telegram:1001"),
     "confidential": lambda m, _: m.set_confidential(TEAM),
     "migrated": lambda m, _: m.migrated(FAMILY, "telegram:-999"),
-    "name": lambda m, _: private(m, ALICE).name("telegram:2002", "Apple"),
+    "name": lambda m, _: private(m, ALICE).people.name("telegram:2002", "Apple"),
     "relate": lambda m, ids: private(m, ALICE).relate(ids["mine"], ids["beside"]),
     "operator updates": lambda m, ids: m.operator("x").update(ids["lent"], "apple of an operator"),
     "operator forgets": lambda m, ids: m.operator("x").forget(ids["said"]),
     "operator erases": lambda m, ids: m.operator("x").erase(ids["about"]),
-    "import": lambda m, _: private(m, BOB).import_lines(['{"content": "apple imported"}']),
-    "import items": lambda m, _: private(m, BOB).import_items(
+    "import": lambda m, _: private(m, BOB).imports.add_lines(['{"content": "apple imported"}']),
+    "import items": lambda m, _: private(m, BOB).imports.add(
         "moving", [{"content": f"apple {n} moved in"} for n in range(3)], source="mem0"
     ),
-    "revert an import": lambda m, _: private(m, ALICE).revert_import("moved"),
+    "revert an import": lambda m, _: private(m, ALICE).imports.revert("moved"),
     "put": lambda m, _: private(m, ALICE).put("goal", "fruit", "apple goal"),
     "forget_subject": lambda m, _: m.forget_subject("telegram:2002"),
     "wipe": lambda m, _: private(m, ALICE).wipe(),

@@ -42,8 +42,8 @@ def everything(view: View) -> list[str]:
         for items in states
         for one in items
     ]
-    asked = [f"asked: {one.content}" for one in view.proposals()]
-    happened = [f"{one.event} {one.memory_id}" for one in view.activity(limit=100).items]
+    asked = [f"asked: {one.content}" for one in view.proposals.list()]
+    happened = [f"{one.event} {one.memory_id}" for one in view.audit.activity(limit=100).items]
     return sorted({*kept, *asked, *happened})
 
 

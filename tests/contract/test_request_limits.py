@@ -43,7 +43,7 @@ def test_messages_are_counted_together_before_any_is_read(
     view = private(memory, ALICE)
     many = [*turns(18, limits.CONTENT_MAX_CHARS), *turns(1, 12_001)]
     assert sum(len(one.content) for one in many) == limits.MESSAGES_MAX_CHARS + 1
-    for act in (view.learn, view.record, view.end_session):
+    for act in (view.learn, view.record, view.sessions.end):
         screened.clear()
         with pytest.raises(tacit.InvalidInput, match=r"300,001 characters.*300,000.*send fewer"):
             act(many)
@@ -59,19 +59,19 @@ def test_things_to_import_are_counted_together(memory: Memory, screened: list[in
         ImportItem(content=f"{n}: {prose(400)}", source=f"m{n}", tags=["trip", "cost"])
         for n in range(limits.IMPORT_ITEMS_MAX_COUNT)
     ]
-    assert view.preview_items(ordinary, source="mem0").new == 200
+    assert view.imports.preview(ordinary, source="mem0").new == 200
     screened.clear()
     large = [ImportItem(content=f"{n}: {prose(15_000)}") for n in range(7)]
     in_data = [ImportItem(content="a", data={str(n): [[[n]]] for n in range(1_000)})] * 3
     for items in (large, in_data):
         with pytest.raises(tacit.InvalidInput, match=r"items: .*100,000.*fewer at once"):
-            view.preview_items(items, source="mem0")
+            view.imports.preview(items, source="mem0")
         with pytest.raises(tacit.InvalidInput, match="items: "):
-            view.import_items("run", items, source="mem0")
+            view.imports.add("run", items, source="mem0")
     assert max(screened) == len("mem0")  # the names of the source and of the run
-    assert [*view.imports()] == []
+    assert [*view.imports.list()] == []
     # One alone is held to its own limits.
-    assert view.preview_items(in_data[:1], source="mem0").new == 1
+    assert view.imports.preview(in_data[:1], source="mem0").new == 1
 
 
 def test_the_data_of_an_import_may_hold_itself(memory: Memory) -> None:
@@ -79,7 +79,7 @@ def test_the_data_of_an_import_may_hold_itself(memory: Memory) -> None:
     ring["again"] = ring
     endless = ImportItem(content="a", data=ring)
     with pytest.raises(tacit.InvalidInput, match="items: "):
-        private(memory, ALICE).preview_items([endless, endless], source="mem0")
+        private(memory, ALICE).imports.preview([endless, endless], source="mem0")
 
 
 def state(messages: int) -> dict[str, Any]:
@@ -96,9 +96,9 @@ def state(messages: int) -> dict[str, Any]:
 
 def test_the_state_of_a_graph_is_saved(memory: Memory) -> None:
     view = private(memory, ALICE)
-    assert view.save_checkpoint(state(450), thread="t").version == 1  # about 110 KB
-    assert view.save_checkpoint({"n": [0] * 500_000}, thread="n").version == 1  # about 1 MB
-    assert view.save_checkpoint(prose(400_000), thread="prose").version == 1
+    assert view.checkpoints.save(state(450), thread="t").version == 1  # about 110 KB
+    assert view.checkpoints.save({"n": [0] * 500_000}, thread="n").version == 1  # about 1 MB
+    assert view.checkpoints.save(prose(400_000), thread="prose").version == 1
 
 
 HOSTILE = {
@@ -119,7 +119,7 @@ def test_a_checkpoint_is_looked_at_only_so_far(
 ) -> None:
     view = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput, match="data: "):
-        view.save_checkpoint(value, thread="t")
+        view.checkpoints.save(value, thread="t")
     assert sum(screened) <= limits.SCREENED_MAX_CHARS
     assert len(screened) <= limits.SCREENED_MAX_CHARS / limits.SCREENED_TEXT_CHARS
 
@@ -127,8 +127,8 @@ def test_a_checkpoint_is_looked_at_only_so_far(
 def test_too_much_text_in_a_checkpoint_is_refused_by_name(memory: Memory) -> None:
     view = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput, match=r"data: .*500,000 characters.*in parts"):
-        view.save_checkpoint({"log": [prose(5_000) for _ in range(200)]}, thread="t")
-    assert view.checkpoint("t") is None
+        view.checkpoints.save({"log": [prose(5_000) for _ in range(200)]}, thread="t")
+    assert view.checkpoints.get("t") is None
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_too_much_text_in_a_checkpoint_is_refused_by_name(memory: Memory) -> Non
 def test_a_secret_is_found_wherever_it_stands(memory: Memory, value: object) -> None:
     view = private(memory, ALICE)
     with pytest.raises(tacit.SecretRefused):
-        view.save_checkpoint(value, thread="t")
+        view.checkpoints.save(value, thread="t")
     with pytest.raises(tacit.SecretRefused):
         view.remember("a fact", data={"v": value})
 
@@ -156,13 +156,13 @@ def test_a_file_changes_only_so_many_lines_at_once(memory: Memory) -> None:
     first = "".join(f"- fact number {n}\n" for n in range(most))
     second = first + "".join(f"- thing number {n}\n" for n in range(most))
     with pytest.raises(tacit.InvalidInput, match=r"text: changes more than 200 lines.*in parts"):
-        view.write_file("trips.md", second)
-    view.write_file("trips.md", first)
-    view.write_file("trips.md", second)
+        view.files.write("trips.md", second)
+    view.files.write("trips.md", first)
+    view.files.write("trips.md", second)
     for other in ("- all is gone\n", second.replace("number", "no")):
         with pytest.raises(tacit.InvalidInput, match="text: changes more than 200 lines"):
-            view.write_file("trips.md", other)
-    assert view.read_file("trips.md").count("- ") == 2 * most
+            view.files.write("trips.md", other)
+    assert view.files.read("trips.md").count("- ") == 2 * most
 
 
 def test_a_draft_of_a_session_is_counted_as_a_whole(memory: Memory) -> None:
@@ -172,7 +172,7 @@ def test_a_draft_of_a_session_is_counted_as_a_whole(memory: Memory) -> None:
         facts=(long, long), tasks=(tacit.TaskDraft(text=long), tacit.TaskDraft(text=long))
     )
     with pytest.raises(tacit.InvalidInput, match=r"draft: is 64,\d+ characters.*60,000"):
-        view.end_session(draft=draft)
+        view.sessions.end(draft=draft)
     assert said(view.list()) == []
 
 
@@ -180,10 +180,10 @@ def test_of_a_long_session_the_end_is_read(memory: Memory) -> None:
     view = private(memory, ALICE)
     early = tacit.Message("user", "I have to call the dentist by Friday")
     late = tacit.Message("user", "I have to buy a ladder by Monday")
-    ended = view.end_session([early, *turns(3, 15_000), late])
+    ended = view.sessions.end([early, *turns(3, 15_000), late])
     assert ended.note is not None
-    assert "ladder" in view.read_file(ended.path)
-    assert "dentist" not in view.read_file(ended.path)
+    assert "ladder" in view.files.read(ended.path)
+    assert "dentist" not in view.files.read(ended.path)
 
 
 def test_a_write_waits_for_few_vectors_and_the_others_come_later(
@@ -193,10 +193,10 @@ def test_a_write_waits_for_few_vectors_and_the_others_come_later(
     table.gate.clear()  # the background does nothing yet
     memory = opened(database_url, embedder=table)
     view = private(memory, ALICE)
-    view.import_items("one", [{"content": f"tea {n}"} for n in range(20)], source="mem0")
+    view.imports.add("one", [{"content": f"tea {n}"} for n in range(20)], source="mem0")
     assert len(table.asked) == 20
     many = [{"content": f"tea {n} {prose(300)}"} for n in range(8)]
-    view.import_items("two", many, source="mem0")
+    view.imports.add("two", many, source="mem0")
     assert len(table.asked) == 20
     table.gate.set()
     memory.reembed()

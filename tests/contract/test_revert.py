@@ -160,8 +160,8 @@ def test_proposals_and_queued_turns_go_as_well(database_url: str, opened: Open) 
     own.learn([Message("user", "I play the cello")])
     team.learn([Message("user", "I play the viola")])
     assert memory.operator("root").revert(HOME) == Reverted(proposals=1, turns=1)
-    assert own.proposals() == []
-    assert len(bobs.proposals()) == 1
+    assert own.proposals.list() == []
+    assert len(bobs.proposals.list()) == 1
     assert memory.waiting().turns == 1
     assert rows(memory, "SELECT count(*) FROM memories WHERE content LIKE '%peanut%'") == [(0,)]
 
@@ -180,9 +180,9 @@ def test_what_tools_said_goes_out_of_quarantine_too(learning: Memory) -> None:
     own, root = private(learning, ALICE), learning.operator("root")
     told(learning, own, "The build is green", "The build is blue", role="tool")
     told(learning, own, "I live in Lisbon")
-    root.release(root.quarantined()[0].id)
+    root.quarantine.release(root.quarantine.list()[0].id)
     assert root.revert("role:tool") == Reverted(forgotten=2)
-    assert root.quarantined() == []
+    assert root.quarantine.list() == []
     assert contents(own) == ["Alice lives in Lisbon"]
 
 
@@ -221,7 +221,7 @@ def test_quarantine_tells_where_something_came_from_and_not_what_it_says(learnin
     own, root = private(learning, ALICE), learning.operator("root")
     own.learn([Message("tool", "The vault is open", id="m9")])
     learning.catch_up()
-    (held,) = root.quarantined()
+    (held,) = root.quarantine.list()
     assert (held.chat, held.message, held.role) == (HOME, "m9", "tool")
     assert held.owner == f"ext:{HOME}"
     assert held.reason == "it comes from a tool"
@@ -231,24 +231,24 @@ def test_quarantine_tells_where_something_came_from_and_not_what_it_says(learnin
 def test_what_is_released_is_recalled_and_untrusted(learning: Memory) -> None:
     own, root = private(learning, ALICE), learning.operator("root")
     told(learning, own, "The vault is open", role="tool")
-    (held,) = root.quarantined()
+    (held,) = root.quarantine.list()
     assert own.recall("vault") == []
-    root.release(held.id)
+    root.quarantine.release(held.id)
     (found,) = own.recall("vault")
     assert (found.memory.state, found.memory.trust) == (State.ACTIVE, Trust.UNTRUSTED)
     assert own.history(held.id)[-1].actor == "operator:root"
     with pytest.raises(tacit.NotFound):
-        root.release(held.id)
+        root.quarantine.release(held.id)
 
 
 def test_what_is_discarded_is_gone(learning: Memory) -> None:
     own, root = private(learning, ALICE), learning.operator("root")
     told(learning, own, "The vault is open", role="tool")
-    (held,) = root.quarantined()
-    assert root.discard(held.id).count == 1
-    assert root.quarantined() == []
+    (held,) = root.quarantine.list()
+    assert root.quarantine.discard(held.id).count == 1
+    assert root.quarantine.list() == []
     own.remember("tea")
     with pytest.raises(tacit.NotFound):
-        root.discard(only(own, "tea").id)
+        root.quarantine.discard(only(own, "tea").id)
     with pytest.raises(tacit.NotFound):
         own.show(held.id)

@@ -28,8 +28,8 @@ WAYS: dict[str, Way] = {
     "tags of another": lambda v, id: v.update(id, tags=[TOKEN]),
     "about": lambda v, _: v.remember("is my friend", about=[TOKEN]),
     "withheld from": lambda v, id: v.withhold_from(id, [TOKEN]),
-    "name": lambda v, _: v.name("Bob", TOKEN),
-    "a name for": lambda v, _: v.name(TOKEN, "Bob"),
+    "name": lambda v, _: v.people.name("Bob", TOKEN),
+    "a name for": lambda v, _: v.people.name(TOKEN, "Bob"),
     "record": lambda v, _: v.record([tacit.Message("user", SAID)]),
     "record of somebody": lambda v, _: v.record([tacit.Message("tool", "done", name=TOKEN)]),
 }
@@ -76,7 +76,7 @@ def test_lines_with_secrets_are_left_out_of_an_import_and_the_others_kept(memory
         json.dumps({"content": "coffee", "tags": [TOKEN]}),
         json.dumps({"content": "cake"}),
     ]
-    done = view.import_lines(lines)
+    done = view.imports.add_lines(lines)
     assert done.created == 2
     assert len(done.refused) == 3
     said = " ".join(done.refused)

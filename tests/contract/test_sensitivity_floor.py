@@ -53,8 +53,8 @@ WRITES: dict[str, Write] = {
     "put again": lambda view, word: [view.put("item", "about", one) for one in ("tea", word)],
     "update": reworded,
     "update as public": lambda view, word: reworded(view, word, sensitivity="public"),
-    "import lines": lambda view, word: view.import_lines([line(word)]),
-    "import items": lambda view, word: view.import_items(
+    "import lines": lambda view, word: view.imports.add_lines([line(word)]),
+    "import items": lambda view, word: view.imports.add(
         "a run", [{"content": f"it is about {word}"}], source="mem0"
     ),
     "memory_put": lambda view, word: called(
@@ -67,7 +67,7 @@ WRITES: dict[str, Write] = {
         view, "add_memory", content=f"it is about {word}", sensitivity="personal"
     ),
     "update_memory": updated_by_tool,
-    "write_file": lambda view, word: view.write_file("about.md", f"- it is about {word}\n"),
+    "write_file": lambda view, word: view.files.write("about.md", f"- it is about {word}\n"),
     "a graph's store": lambda view, word: Store(view).put(("about",), "one", {"text": word}),
 }
 

@@ -12,15 +12,15 @@ from tests.contract.sessions import TOLD, WHOLE, items, tasks
 
 
 def test_a_session_starts_with_nothing_where_there_was_none(memory: Memory) -> None:
-    woken = private(memory, ALICE).begin_session()
+    woken = private(memory, ALICE).sessions.begin()
     assert woken == tacit.SessionStart(session="telegram:1001")
 
 
 def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
     view = private(memory, ALICE)
-    ended = view.end_session(draft=WHOLE)
+    ended = view.sessions.end(draft=WHOLE)
     assert (ended.path, ended.added, ended.merged) == ("2026-03-01/telegram_1001.md", 5, 0)
-    woken = view.begin_session()
+    woken = view.sessions.begin()
     assert woken.today == ended.note
     assert woken.today is not None
     assert [(i.section, i.content, i.done) for i in woken.today.items] == [
@@ -59,7 +59,7 @@ def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
 
 def test_what_stands_in_a_note_are_memories_like_others(memory: Memory) -> None:
     view = private(memory, ALICE)
-    ended = view.end_session(draft=WHOLE)
+    ended = view.sessions.end(draft=WHOLE)
     assert ended.note is not None
     kinds = {i.content: view.show(i.id or "") for i in ended.note.items}
     paid, called = kinds["Pay the rent"], kinds["Call the bank"]
@@ -75,10 +75,10 @@ def test_what_stands_in_a_note_are_memories_like_others(memory: Memory) -> None:
 
 def test_the_same_session_is_merged_and_not_written_twice(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
-    first = view.end_session(draft=WHOLE)
+    first = view.sessions.end(draft=WHOLE)
     assert first.note is not None
     clock.forward(seconds=600)
-    again = view.end_session(draft=WHOLE)
+    again = view.sessions.end(draft=WHOLE)
     assert again.note is not None
     assert (again.added, again.merged) == (0, 5)
     assert [i.id for i in again.note.items] == [i.id for i in first.note.items]
@@ -90,9 +90,9 @@ def test_the_same_session_is_merged_and_not_written_twice(memory: Memory, clock:
 
 def test_new_words_under_the_same_title_take_the_place_of_the_old(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=SessionDraft(facts=("Build: it is red", "Server: is named hal")))
-    (before, _) = view.begin_session().today.items  # type: ignore[union-attr]
-    ended = view.end_session(draft=SessionDraft(facts=("build: it is green",)))
+    view.sessions.end(draft=SessionDraft(facts=("Build: it is red", "Server: is named hal")))
+    (before, _) = view.sessions.begin().today.items  # type: ignore[union-attr]
+    ended = view.sessions.end(draft=SessionDraft(facts=("build: it is green",)))
     assert (ended.added, ended.merged) == (0, 1)
     assert [content for _, content, _ in items(view)] == [
         "build: it is green",
@@ -105,8 +105,8 @@ def test_new_words_under_the_same_title_take_the_place_of_the_old(memory: Memory
 
 def test_a_finished_task_never_reopens(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=tasks("Pay the rent", done=True))
-    ended = view.end_session(draft=tasks("pay the rent"))
+    view.sessions.end(draft=tasks("Pay the rent", done=True))
+    ended = view.sessions.end(draft=tasks("pay the rent"))
     assert (ended.added, ended.merged) == (0, 1)
     assert [done for _, _, done in items(view)] == [True]
 
@@ -115,48 +115,48 @@ def test_a_task_that_is_finished_later_is_ticked_in_the_notes_of_recent_days(
     memory: Memory, clock: SetClock
 ) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=tasks("Pay the rent", "Water the plants"))
+    view.sessions.end(draft=tasks("Pay the rent", "Water the plants"))
     other = private(memory, ALICE, "errands")
-    other.end_session(draft=tasks("pay the rent"))
+    other.sessions.end(draft=tasks("pay the rent"))
     clock.forward(days=2)
-    ended = view.end_session(draft=tasks("Pay the rent", done=True))
+    ended = view.sessions.end(draft=tasks("Pay the rent", done=True))
     assert ended.ticked == 2
-    told = {(one.day.day, one.path): str(one.tasks) for one in view.begin_session().recent}
+    told = {(one.day.day, one.path): str(one.tasks) for one in view.sessions.begin().recent}
     assert told == {
         (3, "2026-03-03/telegram_1001.md"): "1/1",
         (1, "2026-03-01/telegram_1001.md"): "1/2",
         (1, "2026-03-01/telegram_1001~2ferrands.md"): "1/1",
     }
-    assert view.end_session(draft=tasks("Pay the rent", done=True)).ticked == 0
+    assert view.sessions.end(draft=tasks("Pay the rent", done=True)).ticked == 0
 
 
 def test_older_days_than_recent_ones_are_left_alone(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=tasks("Pay the rent"))
+    view.sessions.end(draft=tasks("Pay the rent"))
     (old,) = view.list("task_state")
     clock.forward(days=6)
-    assert len(view.begin_session().recent) == 1
+    assert len(view.sessions.begin().recent) == 1
     clock.forward(days=1)
-    assert view.begin_session().recent == ()
-    assert view.end_session(draft=tasks("Pay the rent", done=True)).ticked == 0
+    assert view.sessions.begin().recent == ()
+    assert view.sessions.end(draft=tasks("Pay the rent", done=True)).ticked == 0
     assert view.show(old.id).tags == ("task",)
 
 
 def test_messages_alone_are_read_by_rules(memory: Memory) -> None:
     view = private(memory, ALICE)
     said = [Message("user", "I have to buy milk tomorrow"), Message("assistant", "Fine.")]
-    ended = view.end_session(said)
+    ended = view.sessions.end(said)
     assert ended.added >= 1
     assert any("milk" in content for _, content, _ in items(view))
-    assert view.begin_session().recent[0].summary
+    assert view.sessions.begin().recent[0].summary
 
 
 def test_of_a_session_in_several_parts_all_are_summed_up(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.end_session([Message("user", "I have to buy milk tomorrow")])
-    view.end_session([Message("user", "I have to call the dentist on Friday")])
-    view.end_session([Message("user", "I have to call the dentist on Friday")])
-    summary = view.begin_session().recent[0].summary
+    view.sessions.end([Message("user", "I have to buy milk tomorrow")])
+    view.sessions.end([Message("user", "I have to call the dentist on Friday")])
+    view.sessions.end([Message("user", "I have to call the dentist on Friday")])
+    summary = view.sessions.begin().recent[0].summary
     assert summary.count("milk") == summary.count("dentist") == 1
 
 
@@ -164,7 +164,7 @@ def test_an_empty_session_leaves_no_note(memory: Memory) -> None:
     view = private(memory, ALICE)
     nothing: Any
     for nothing in ({}, {"draft": SessionDraft()}, {"messages": [Message("assistant", "Hello.")]}):
-        ended = view.end_session(**nothing)
+        ended = view.sessions.end(**nothing)
         assert (ended.path, ended.added, ended.note) == ("2026-03-01/telegram_1001.md", 0, None)
-    assert view.begin_session().recent == ()
+    assert view.sessions.begin().recent == ()
     assert memory.stats().memories == 0

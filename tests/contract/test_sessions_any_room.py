@@ -75,7 +75,7 @@ class Story:
             tags=(self.word(),) if shape == 3 else (),
             promote=ARCHIVE if shape == 8 else None,
         )
-        rooms(self.memory)[room].end_session(draft=draft)
+        rooms(self.memory)[room].sessions.end(draft=draft)
 
     def on_one(self, number: int, change: Callable[[View, str], Any]) -> None:
         """Whoever may do it to the memory does it."""
@@ -147,7 +147,7 @@ def check(memory: Memory, view: View) -> None:
     allowed = set(CANARY.findall(" ".join(m.content for m in heard.values())))
     own = own_words(memory, request)
     assert set(CANARY.findall(said)) <= allowed | own
-    woken = view.begin_session()
+    woken = view.sessions.begin()
     assert request.private or not woken.long_term
     for item in woken.long_term:
         assert heard[item.id or ""].owner in request.own_identities
@@ -236,7 +236,7 @@ def observed(
     story, hidden = Story(world, clock), Story(world, clock)
     hidden.canaries = count(1_000)
     for room in rooms(world):
-        room.begin_session()
+        room.sessions.begin()
         room.remember("we are here")  # everybody is known from the start
     moment: datetime = clock.now
     for number in range(max(len(unheard), len(open_))):

@@ -14,18 +14,18 @@ def test_what_a_person_asks_to_be_kept_for_good_enters_their_index_once(
     memory: Memory, clock: SetClock
 ) -> None:
     view = private(memory, ALICE)
-    ended = view.end_session([Message("user", f"Remember forever that {ARCHIVE}")])
+    ended = view.sessions.end([Message("user", f"Remember forever that {ARCHIVE}")])
     assert ended.promoted is not None
-    (item,) = view.begin_session().long_term
+    (item,) = view.sessions.begin().long_term
     assert (item.content, item.id) == (ARCHIVE, ended.promoted)
     assert (item.section, item.added) == (Section.KEY_FACTS, date(2026, 3, 1))
     assert view.show(ended.promoted).kind == "knowledge"
     second = "Remember forever that the spare key is under the pot"
-    assert view.end_session([Message("user", second)]).promoted is None  # one a session
+    assert view.sessions.end([Message("user", second)]).promoted is None  # one a session
     clock.forward(days=1)
-    assert view.end_session([Message("user", f"Remember forever that {ARCHIVE}")]).promoted is None
-    assert view.end_session([Message("user", second)]).promoted is not None
-    assert len(view.begin_session().long_term) == 2
+    assert view.sessions.end([Message("user", f"Remember forever that {ARCHIVE}")]).promoted is None
+    assert view.sessions.end([Message("user", second)]).promoted is not None
+    assert len(view.sessions.begin().long_term) == 2
 
 
 def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(
@@ -36,7 +36,7 @@ def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(
     view.learn(asked)
     memory.catch_up()
     (before,) = view.list()
-    ended = view.end_session(asked)
+    ended = view.sessions.end(asked)
     assert ended.promoted == before.id
 
 
@@ -45,7 +45,7 @@ def test_an_agent_names_what_to_keep_and_the_rules_hold_all_the_same(memory: Mem
         {ARCHIVE: True, "Alice has to call the bank tomorrow": False}.items()
     ):
         view = private(memory, ALICE, f"thread {number}")
-        assert bool(view.end_session(draft=SessionDraft(promote=promote)).promoted) is enters
+        assert bool(view.sessions.end(draft=SessionDraft(promote=promote)).promoted) is enters
 
 
 def test_an_index_that_is_full_lets_go_of_what_is_used_least(
@@ -56,8 +56,8 @@ def test_an_index_that_is_full_lets_go_of_what_is_used_least(
         clock.forward(days=1)
         name = f"{chr(65 + number // 26)}{chr(97 + number % 26)}ston"
         words = f"The archive of {name} is kept in Basel"
-        assert view.end_session(draft=SessionDraft(promote=words)).promoted
-    index = view.begin_session().long_term
+        assert view.sessions.end(draft=SessionDraft(promote=words)).promoted
+    index = view.sessions.begin().long_term
     assert sum(len(item.content) for item in index) <= 3_000
     assert len(index) <= 100
     assert index[-1].content == words
@@ -66,22 +66,22 @@ def test_an_index_that_is_full_lets_go_of_what_is_used_least(
 
 def test_all_identities_of_a_person_are_read_together(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=SessionDraft(summary="Talked.", promote=ARCHIVE))
+    view.sessions.end(draft=SessionDraft(summary="Talked.", promote=ARCHIVE))
     memory.link("telegram:1001", "acct:a")
     account = private(memory, tacit.Requester("acct:a"))
-    woken = account.begin_session()
+    woken = account.sessions.begin()
     assert [item.content for item in woken.long_term] == [ARCHIVE]
     assert [one.summary for one in woken.recent] == ["Talked."]
-    account.end_session(draft=tasks("Pay the rent"))
-    private(memory, ALICE).end_session(draft=tasks("Pay the rent", done=True))
-    told = {one.path: str(one.tasks) for one in account.begin_session().recent}
+    account.sessions.end(draft=tasks("Pay the rent"))
+    private(memory, ALICE).sessions.end(draft=tasks("Pay the rent", done=True))
+    told = {one.path: str(one.tasks) for one in account.sessions.begin().recent}
     assert set(told.values()) == {"1/1"}
 
 
 def test_items_have_an_id_and_a_day_where_they_are_kept_for_good(memory: Memory) -> None:
     view = private(memory, ALICE)
-    view.end_session(draft=SessionDraft(promote=ARCHIVE))
-    (item,) = view.begin_session().long_term
+    view.sessions.end(draft=SessionDraft(promote=ARCHIVE))
+    (item,) = view.sessions.begin().long_term
     assert item == NoteItem(
         section=Section.KEY_FACTS, content=ARCHIVE, id=item.id, added=date(2026, 3, 1)
     )

@@ -10,7 +10,7 @@ from tests.contract.sessions import ARCHIVE, CANARY, PAID, RENT, plain, told
 def test_a_group_is_told_nothing_of_a_private_session(memory: Memory, clock: SetClock) -> None:
     before = plain(group(memory, ALICE))
     for thread in (None, TEAM, "main"):
-        private(memory, ALICE, thread).end_session(
+        private(memory, ALICE, thread).sessions.end(
             draft=SessionDraft(
                 summary="zq1z",
                 facts=("zq2z",),
@@ -26,14 +26,14 @@ def test_a_group_is_told_nothing_of_a_private_session(memory: Memory, clock: Set
         assert "Apollo" not in told(room)
         assert "telegram_1001" not in told(room)
     assert plain(group(memory, ALICE)) == before
-    assert len(private(memory, ALICE).begin_session().recent) == 3
+    assert len(private(memory, ALICE).sessions.begin().recent) == 3
     assert not CANARY.search(told(private(memory, BOB)))
 
 
 def test_the_index_is_told_in_the_persons_own_private_chat_alone(
     memory: Memory, clock: SetClock
 ) -> None:
-    private(memory, ALICE).end_session(draft=SessionDraft(promote=ARCHIVE))
+    private(memory, ALICE).sessions.end(draft=SessionDraft(promote=ARCHIVE))
     clock.forward(seconds=1)
     assert (
         f"[Memory:LongTerm:Summary]\n- {ARCHIVE}\n" in private(memory, ALICE).block("summary").text
@@ -45,7 +45,7 @@ def test_the_index_is_told_in_the_persons_own_private_chat_alone(
         memory.view(ALICE, tacit.Chat.private("telegram:2002")),
         memory.view(ALICE, tacit.Chat.unknown("web:1")),
     ):
-        assert room.begin_session().long_term == ()
+        assert room.sessions.begin().long_term == ()
         assert "LongTerm" not in room.block("summary").text
 
 
@@ -53,7 +53,7 @@ def test_an_item_that_is_withheld_goes_from_line_and_counts_and_the_last_one_tak
     memory: Memory, clock: SetClock
 ) -> None:
     alice = group(memory, ALICE)
-    alice.end_session(
+    alice.sessions.end(
         draft=SessionDraft(
             summary="Planned zq1z and zq2z.",
             facts=("zq1z it is",),
@@ -66,17 +66,17 @@ def test_an_item_that_is_withheld_goes_from_line_and_counts_and_the_last_one_tak
     assert "zq1z" in told(bob)
     alice.withhold_from(ids["Buy zq2z"], ["telegram:2002"])
     assert "zq2z" not in told(bob)
-    (recent,) = bob.begin_session().recent
+    (recent,) = bob.sessions.begin().recent
     assert str(recent.tasks) == "0/0"
     alice.withhold_from(ids["zq1z it is"], ["telegram:2002"])
-    assert bob.begin_session().recent == ()
-    assert bob.begin_session().today is None
+    assert bob.sessions.begin().recent == ()
+    assert bob.sessions.begin().today is None
     assert bob.block("summary").text == ""
 
 
 def test_what_is_sensitive_is_not_told_to_the_group_that_heard_it(memory: Memory) -> None:
     view = group(memory, ALICE)
-    view.end_session(
+    view.sessions.end(
         draft=SessionDraft(facts=("Alice has diabetes", "Lunch is at noon"), summary="Diabetes.")
     )
     for room in (view, group(memory, BOB)):
@@ -85,7 +85,7 @@ def test_what_is_sensitive_is_not_told_to_the_group_that_heard_it(memory: Memory
 
 
 def test_another_group_and_a_stranger_hear_of_no_session(memory: Memory) -> None:
-    group(memory, ALICE).end_session(draft=SessionDraft(summary="zq1z", facts=("zq2z",)))
+    group(memory, ALICE).sessions.end(draft=SessionDraft(summary="zq1z", facts=("zq2z",)))
     for room in (
         group(memory, ALICE, FAMILY),
         group(memory, ALICE, FAMILY, complete=True),
@@ -105,12 +105,12 @@ def test_nobody_ticks_across_the_line_between_private_and_shared(
         others = rooms[:number] + rooms[number + 1 :]
         clock.forward(days=20)
         for one in others:
-            one.end_session(draft=RENT)
+            one.sessions.end(draft=RENT)
         clock.forward(days=1)
-        assert room.end_session(draft=PAID).ticked == 0
+        assert room.sessions.end(draft=PAID).ticked == 0
         for one in others:
             # In private one hears of the groups' as well.
-            open_ones = [s for s in one.begin_session().recent if str(s.tasks) == "0/1"]
+            open_ones = [s for s in one.sessions.begin().recent if str(s.tasks) == "0/1"]
             assert open_ones
 
 
@@ -118,8 +118,8 @@ def test_a_room_is_told_of_those_who_came_later_no_more_than_they_may_hear(
     memory: Memory,
 ) -> None:
     """Carol, whom Alice knows by name, was not there when she was talked about."""
-    private(memory, ALICE).name(CAROL.key, "Carol")
-    group(memory, ALICE).end_session(draft=SessionDraft(facts=("zq1z: Carol sits at the window",)))
+    private(memory, ALICE).people.name(CAROL.key, "Carol")
+    group(memory, ALICE).sessions.end(draft=SessionDraft(facts=("zq1z: Carol sits at the window",)))
     assert "zq1z" in told(group(memory, BOB))
     memory.joined(TEAM, CAROL.key)
     assert "zq1z" not in told(group(memory, BOB, here=(ALICE, BOB, CAROL)))

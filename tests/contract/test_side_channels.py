@@ -95,9 +95,9 @@ def test_to_restore_tells_nobody_what_stands_in_the_way(memory: Memory) -> None:
 
 def test_nobody_learns_who_is_in_a_room_they_are_not_in(memory: Memory) -> None:
     group(memory, ALICE).remember("hello")
-    assert len(group(memory, ALICE).people()) == 2
+    assert len(group(memory, ALICE).people.list()) == 2
     for chat in (tacit.Chat.group(TEAM), tacit.Chat.private("telegram:1001")):
-        assert not memory.view(EVE, chat).people()
+        assert not memory.view(EVE, chat).people.list()
     eve = private(memory, EVE)
     mine = kept(eve, "x", visibility="public_ok", sensitivity="public")
     for here in (["telegram:666"], ["telegram:2002"], []):
@@ -109,9 +109,9 @@ def test_who_left_a_group_that_moved_is_told_no_more_of_who_is_in_it(memory: Mem
     group(memory, ALICE).remember("hello")
     memory.migrated(TEAM, "telegram:-1000000000100")
     own = private(memory, ALICE)
-    assert "Bob" in str(own.people())
+    assert "Bob" in str(own.people.list())
     memory.left("telegram:-1000000000100", ALICE.key)
-    assert "Bob" not in str(own.people())
+    assert "Bob" not in str(own.people.list())
 
 
 def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
@@ -121,11 +121,11 @@ def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
     alone = private(memory, ALICE)
     for slack in ("slack:T1:U9", "slack:T1:U8"):
         probe = kept(alone, f"probe {slack}", about=[slack], withheld_from=[slack])
-        assert probe not in [found.id for found in alone.about("telegram:2002")]
+        assert probe not in [found.id for found in alone.people.about("telegram:2002")]
         chat = tacit.Chat.private("telegram:2002")
         assert alone.explain(probe, chat, asked_by=BOB).rule == "PV"
         assert alone.explain(probe, chat, asked_by=tacit.Requester(slack)).rule == "D3"
-    bob = next(p for p in group(memory, ALICE).people() if "ext:telegram:2002" in p.identities)
+    bob = next(p for p in group(memory, ALICE).people.list() if "ext:telegram:2002" in p.identities)
     assert bob.identities == {"ext:telegram:2002"}
 
 
@@ -214,7 +214,7 @@ def test_two_who_name_somebody_new_at_once_mean_one_person(memory: Memory) -> No
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(alone.about("Sarah")) == 4
+    assert len(alone.people.about("Sarah")) == 4
 
 
 def test_reading_goes_on_where_counting_the_reads_cannot(
@@ -239,7 +239,10 @@ def test_that_somebody_here_has_an_account_shows_nowhere(memory: Memory) -> None
 
     def seen() -> list[object]:
         return [
-            ([one.id for one in view.people()], [one.content for one in view.about("Bob")])
+            (
+                [one.id for one in view.people.list()],
+                [one.content for one in view.people.about("Bob")],
+            )
             for view in views
         ]
 
@@ -265,6 +268,6 @@ def test_which_rooms_there_are_shows_in_no_explanation(memory: Memory) -> None:
 
 def test_what_somebody_is_called_in_private_is_not_told_in_a_group(memory: Memory) -> None:
     group(memory, ALICE).remember("hello")
-    private(memory, ALICE).name("telegram:2002", "my brother-in-law")
-    assert "brother-in-law" in str(private(memory, ALICE).people())
-    assert "brother-in-law" not in str(group(memory, ALICE).people())
+    private(memory, ALICE).people.name("telegram:2002", "my brother-in-law")
+    assert "brother-in-law" in str(private(memory, ALICE).people.list())
+    assert "brother-in-law" not in str(group(memory, ALICE).people.list())

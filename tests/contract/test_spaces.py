@@ -25,7 +25,7 @@ def test_the_same_people_keys_and_chats_in_two_spaces_never_meet(memory: Memory)
         everything = [f"lent in {name}", name, f"said in {name}"]
         assert said(own.list()) == sorted(everything)
         assert getattr(own.get("profile", "colour"), "content", None) == name
-        assert said(own.about("Sarah")) == [name]
+        assert said(own.people.about("Sarah")) == [name]
         assert said(group(space, BOB).list()) == [f"lent in {name}", f"said in {name}"]
         assert {one.memory.content for one in own.recall("red blue lent said")} == set(everything)
         assert all(one.space == name for one in own.list())

@@ -110,10 +110,10 @@ def test_how_tos_and_facts_of_a_room_are_no_way_around(memory: Memory, clock: Se
 def test_whoever_may_hear_an_order_still_finds_and_forgets_it(memory: Memory) -> None:
     id = kept(group(memory, BOB), ORDERS[0], about=[ALICE.key], **ROOM)
     alice = private(memory, ALICE)
-    assert [one.id for one in alice.about("me")] == [id]
+    assert [one.id for one in alice.people.about("me")] == [id]
     assert alice.show(id).content == ORDERS[0]
     alice.forget(id)
-    assert alice.about("me").items == ()
+    assert alice.people.about("me").items == ()
 
 
 def test_orders_take_nobodys_place(memory: Memory, clock: SetClock) -> None:

@@ -22,7 +22,7 @@ OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
 
 def saved(view: View, word: str, id: str = "1", thread: str = "t", **fields: Any) -> GraphSteps:
     """A step with a value and a write, both of this word."""
-    steps, data = view.steps(), word.encode()
+    steps, data = view.checkpoints.steps, word.encode()
     step = GraphStep(thread=thread, id=id, type="x", data=b"-", versions={"said": word}, **fields)
     steps.save(step, [StepValue(channel="said", version=word, type="x", data=data)])
     write = StepWrite(task="task", index=0, channel="said", type="x", data=data)
@@ -32,7 +32,7 @@ def saved(view: View, word: str, id: str = "1", thread: str = "t", **fields: Any
 
 def told(view: View, thread: str = "t", id: str | None = None) -> str | None:
     """The word of a step, if it is there, and nothing but it."""
-    found = view.steps().find(thread, "", id)
+    found = view.checkpoints.steps.find(thread, "", id)
     if found is None:
         return None
     (word,) = {one.data for one in found.values} | {one.data for one in found.writes}
@@ -59,7 +59,7 @@ def test_a_step_is_there_after_reopening_for_its_person_alone(
     ):
         assert isinstance(view, View)
         assert told(view) is None
-        assert list(view.steps().page()) == []
+        assert list(view.checkpoints.steps.list()) == []
 
 
 def test_where_nobody_knows_who_listens_nothing_is_kept_or_taken_away(memory: Memory) -> None:
@@ -68,10 +68,10 @@ def test_where_nobody_knows_who_listens_nothing_is_kept_or_taken_away(memory: Me
     assert isinstance(view, View)
     for act in (
         lambda: saved(view, "theirs"),
-        lambda: view.steps().forget_thread("t"),
-        lambda: view.steps().copy_thread("t", "u"),
-        lambda: view.steps().prune(["t"]),
-        lambda: view.steps().forget_runs(["r"]),
+        lambda: view.checkpoints.steps.delete_thread("t"),
+        lambda: view.checkpoints.steps.copy_thread("t", "u"),
+        lambda: view.checkpoints.steps.prune(["t"]),
+        lambda: view.checkpoints.steps.delete_runs(["r"]),
     ):
         with pytest.raises(tacit.InvalidInput, match="private chat"):
             act()
@@ -87,7 +87,9 @@ def test_in_a_group_it_is_there_while_nobody_came_who_was_not_there(memory: Memo
     memory.joined(TEAM, CAROL.key)
     assert told(newcomers(memory, ALICE, BOB)) is None
     saved(newcomers(memory, ALICE, BOB), "before Carol", "2")
-    assert [one.step.id for one in newcomers(memory, ALICE, BOB).steps().page("t")] == ["2"]
+    assert [one.step.id for one in newcomers(memory, ALICE, BOB).checkpoints.steps.list("t")] == [
+        "2"
+    ]
     memory.left(TEAM, CAROL.key)
     memory.left(TEAM, BOB.key)
     alone = newcomers(memory, ALICE)
@@ -116,7 +118,7 @@ def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(memory:
     saved(here, "telegram", "2")
     memory.link(ALICE.key, ACCOUNT.key)
     assert told(here) == told(there) == "telegram"
-    assert [one.step.id for one in there.steps().page("t")] == ["2", "1"]
+    assert [one.step.id for one in there.checkpoints.steps.list("t")] == ["2", "1"]
     saved(here, "both", "3")
     memory.unlink(ALICE.key)
     assert [told(here), told(there)] == ["telegram", "both"]
@@ -131,30 +133,30 @@ def test_an_agent_that_may_use_less_reads_nothing_of_another(memory: Memory) -> 
     whole, narrow = private(memory, ALICE), narrowed("profile")
     saved(whole, "everything", "1")
     assert told(narrow) is None
-    narrow.steps().forget_thread("t")
+    narrow.checkpoints.steps.delete_thread("t")
     assert told(whole) == "everything"
     saved(narrow, "narrow", "2")
     assert [told(one) for one in (narrow, narrowed("profile", "fact"))] == ["narrow"] * 2
     assert told(narrowed("fact")) is None
-    assert [one.step.id for one in whole.steps().page("t")] == ["2", "1"]
+    assert [one.step.id for one in whole.checkpoints.steps.list("t")] == ["2", "1"]
 
 
 def test_a_long_list_comes_in_pages_the_newest_first(memory: Memory) -> None:
-    steps = private(memory, ALICE).steps()
+    steps = private(memory, ALICE).checkpoints.steps
     for number in range(25):
         data = {"step": number, "even": number % 2 == 0}
         id = f"{number:03}"
         steps.save(GraphStep(thread=f"t{number % 3}", id=id, type="x", data=b"-", metadata=data))
     seen, cursor = [], None
     while True:
-        page = steps.page(metadata={"even": True}, limit=4, cursor=cursor)
+        page = steps.list(metadata={"even": True}, limit=4, cursor=cursor)
         seen += [one.step.metadata["step"] for one in page]
         cursor = page.cursor
         if cursor is None:
             break
     assert seen == list(range(24, -1, -2))
-    assert [one.step.id for one in steps.page("t0", before="010")] == ["009", "006", "003", "000"]
-    assert list(steps.page(metadata={"nobody": "says so"})) == []
+    assert [one.step.id for one in steps.list("t0", before="010")] == ["009", "006", "003", "000"]
+    assert list(steps.list(metadata={"nobody": "says so"})) == []
     wrongs: list[dict[str, Any]] = [
         {"limit": 0},
         {"limit": 101},
@@ -163,14 +165,14 @@ def test_a_long_list_comes_in_pages_the_newest_first(memory: Memory) -> None:
     ]
     for wrong in wrongs:
         with pytest.raises(tacit.InvalidInput):
-            steps.page(**wrong)
+            steps.list(**wrong)
 
 
 def test_what_is_too_large_or_no_bytes_is_refused(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "STEP_PART_MAX_BYTES", 10)
-    steps = private(memory, ALICE).steps()
+    steps = private(memory, ALICE).checkpoints.steps
     for data in (b"x" * 11, "text", None):
         with pytest.raises(tacit.InvalidInput, match="step"):
             steps.save(GraphStep(thread="t", id="1", type="x", data=data))  # type: ignore[arg-type]
@@ -197,7 +199,7 @@ def test_whatever_erases_takes_them_along_to_the_last_byte(
     elif act == "chat":
         memory.operator("ops").erase_source(TEAM)
     else:
-        here.steps().forget_thread("t")
+        here.checkpoints.steps.delete_thread("t")
     assert told(here) is None
     assert (told(private(memory, BOB)) == "Bob's") is (act != "space")
     memory.close()
@@ -254,7 +256,7 @@ def test_an_export_of_everything_tells_them(memory: Memory) -> None:
     assert not any('"step"' in line for line in view.export())
     assert sum("Steps of graphs" in line for line in view.export(format="markdown")) == 1
     elsewhere = memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key))
-    assert elsewhere.import_lines(lines).refused == ()
+    assert elsewhere.imports.add_lines(lines).refused == ()
     assert isinstance(elsewhere, View)
     assert told(elsewhere) is None
 
@@ -269,24 +271,24 @@ def test_what_is_at_hand_is_never_older_than_what_is_stored(
         clock.forward(seconds=1)
         assert told(here) == told(there) == f"word {number}"
     bare = GraphStep(thread="t", id="5", type="x", data=b"-", metadata={"a": [1]})
-    here.steps().save(bare)
-    first = here.steps().find("t")
+    here.checkpoints.steps.save(bare)
+    first = here.checkpoints.steps.find("t")
     assert first is not None
     first.step.metadata["a"].append(2)  # whoever gets it may change it
-    again = here.steps().find("t")
+    again = here.checkpoints.steps.find("t")
     assert again is not None
     assert (again.step.metadata, again.writes) == ({"a": [1]}, ())
     write = StepWrite(task="k", index=0, channel="c", type="x", data=b"-")
-    there.steps().write("t", "", "5", [write])
-    found = here.steps().find("t")
+    there.checkpoints.steps.write("t", "", "5", [write])
+    found = here.checkpoints.steps.find("t")
     assert found is not None
     assert found.writes == (write,)
-    there.steps().forget_thread("t")
-    assert here.steps().find("t") is None
+    there.checkpoints.steps.delete_thread("t")
+    assert here.checkpoints.steps.find("t") is None
 
 
 def test_a_value_that_did_not_change_is_there_with_each_step(memory: Memory) -> None:
-    steps = private(memory, ALICE).steps()
+    steps = private(memory, ALICE).checkpoints.steps
     kept_value = StepValue(channel="a", version="1", type="x", data=b"kept")
     for number in range(1, 5):
         new = StepValue(channel="b", version=f"{number}", type="x", data=f"{number}".encode())

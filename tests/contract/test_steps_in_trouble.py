@@ -34,7 +34,7 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
 ) -> None:
     url = f"sqlite:///{tmp_path / 'tacit.db'}"
     here, there = (private(opened(url), ALICE) for _ in range(2))
-    here.steps().save(step("1", c="1"), [value("c", "1", b"whole")])
+    here.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"whole")])
     assert there.remember("I was here")
     plain, calls = statements.render_plain, itertools.count(1)
 
@@ -45,8 +45,8 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
 
     monkeypatch.setattr(statements, "render_plain", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        here.steps().save(step("2", c="2"), [value("c", "2", b"half")])
-    found = here.steps().find("t")
+        here.checkpoints.steps.save(step("2", c="2"), [value("c", "2", b"half")])
+    found = here.checkpoints.steps.find("t")
     assert found is not None
     assert found.step.id == "1"
     assert here.remember("I write again")
@@ -58,7 +58,7 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
     memory: Memory, values: list[StepValue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view = private(memory, ALICE)
-    view.steps().save(step("1", c="1"), [value("c", "1", b"old")])
+    view.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"old")])
     database, answers = memory._storage.database, []
     write_if = database.write_if
 
@@ -68,7 +68,7 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
 
     monkeypatch.setattr(database, "write_if", noted)
     later = step("2", c=values[0].version if values else "1")
-    view.steps().save(later, values)
+    view.checkpoints.steps.save(later, values)
     with database.read() as connection:
         rev = spaces.identity_revision(connection, "default")
     moved = {"space": "default", "rev": rev + 1}
@@ -87,7 +87,7 @@ def _written(row: dict[str, Any], task: str) -> dict[str, Any]:
 
 
 def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:
-    steps = private(memory, ALICE).steps()
+    steps = private(memory, ALICE).checkpoints.steps
     for _ in range(2):
         steps.save(step("1", c="1"), [value("c", "1", b"same"), value("c", "1", b"same")])
         steps.write("t", "", "1", [write(b"first"), write(b"second")])
@@ -99,23 +99,23 @@ def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:
         found = steps.find("t")
         assert found is not None
         assert [one.data for one in found.writes] == [b"last"]
-        steps.forget_thread("t")
+        steps.delete_thread("t")
 
 
 def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(
     memory: Memory,
 ) -> None:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
-    here.steps().save(step("1", a="1"), [value("a", "1", b"telegram")])
+    here.checkpoints.steps.save(step("1", a="1"), [value("a", "1", b"telegram")])
     memory.link(ALICE.key, ACCOUNT.key)
-    there.steps().save(step("2", a="1", b="2"), [value("b", "2", b"account")])
-    whole = there.steps().find("t")
+    there.checkpoints.steps.save(step("2", a="1", b="2"), [value("b", "2", b"account")])
+    whole = there.checkpoints.steps.find("t")
     assert whole is not None
     assert {one.data for one in whole.values} == {b"telegram", b"account"}
     memory.unlink(ALICE.key)
-    assert there.steps().find("t") is None
-    assert list(there.steps().page()) == []
-    found = here.steps().find("t")
+    assert there.checkpoints.steps.find("t") is None
+    assert list(there.checkpoints.steps.list()) == []
+    found = here.checkpoints.steps.find("t")
     assert found is not None
     assert [one.data for one in found.values] == [b"telegram"]
 
@@ -128,20 +128,20 @@ def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(
     memory.link(ALICE.key, ACCOUNT.key)
     clock.forward(seconds=1)
     assert [one.content for one in there.list()] == ["I have a secret garden"]
-    there.steps().save(step("1", c="1"), [value("c", "1", b"I have a secret garden")])
-    there.save_checkpoint({"heard": "I have a secret garden"})
+    there.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"I have a secret garden")])
+    there.checkpoints.save({"heard": "I have a secret garden"})
     memory.unlink(ALICE.key)
     here.erase(id)
-    assert there.steps().find("t") is None
-    assert there.checkpoint() is None
+    assert there.checkpoints.steps.find("t") is None
+    assert there.checkpoints.get() is None
 
 
 def test_a_graph_within_a_graph_is_not_for_who_came_while_it_ran(memory: Memory) -> None:
     def within(ns: str, id: str) -> GraphStep:
         return GraphStep(thread="t", ns=ns, id=id, type="x", data=b"-")
 
-    group(memory, ALICE).steps().save(step("1"))
-    later = group(memory, ALICE, here=(ALICE, BOB, CAROL)).steps()
+    group(memory, ALICE).checkpoints.steps.save(step("1"))
+    later = group(memory, ALICE, here=(ALICE, BOB, CAROL)).checkpoints.steps
     for number, ns in enumerate(("child", "child|grandchild"), start=2):
         later.save(within(ns, str(number)))
         assert later.find("t", ns) is None
@@ -149,4 +149,4 @@ def test_a_graph_within_a_graph_is_not_for_who_came_while_it_ran(memory: Memory)
     later.save(within("child", "5"))
     assert later.find("t", "child") is not None
     memory.left(TEAM, CAROL.key)
-    assert group(memory, ALICE).steps().find("t", "child|grandchild") is not None
+    assert group(memory, ALICE).checkpoints.steps.find("t", "child|grandchild") is not None

@@ -26,7 +26,7 @@ def test_a_round_trip_keeps_words_versions_and_fields(
     view.put("profile", "city", "Lisbon")
     view.remember("On holiday\nin “Évora” \U0001f334", kind="task", pinned=True, confidence=0.5)
     lines = list(view.export())
-    done = private(other, ALICE).import_lines(lines)
+    done = private(other, ALICE).imports.add_lines(lines)
     assert (done.created, done.skipped, done.refused) == (2, 0, ())
 
     there = private(other, ALICE)
@@ -55,8 +55,8 @@ def test_importing_a_file_twice_changes_nothing(memory: Memory, other: Memory) -
     view.put("profile", "city", "Lisbon")
     view.remember("I run")
     lines = list(view.export())
-    assert private(other, ALICE).import_lines(lines).created == 2
-    again = private(other, ALICE).import_lines(lines)
+    assert private(other, ALICE).imports.add_lines(lines).created == 2
+    again = private(other, ALICE).imports.add_lines(lines)
     assert (again.created, again.skipped) == (0, 2)
     assert private(other, ALICE).stats().memories == 2
 
@@ -79,7 +79,7 @@ def test_a_long_export_is_complete(memory: Memory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(limits, "PAGE_MAX_COUNT", 7)  # several pages, from a few memories
     view = private(memory, ALICE)
     lines = [json.dumps({"content": f"fact {number}"}) for number in range(24)]
-    assert view.import_lines(lines).created == 24
+    assert view.imports.add_lines(lines).created == 24
     assert sorted(json.loads(line)["content"] for line in view.export()) == sorted(
         f"fact {number}" for number in range(24)
     )
@@ -88,7 +88,7 @@ def test_a_long_export_is_complete(memory: Memory, monkeypatch: pytest.MonkeyPat
 def test_what_is_not_active_is_not_brought_back_by_an_import(memory: Memory) -> None:
     view = private(memory, ALICE)
     lines = [json.dumps({"content": "gone", "state": "forgotten"})]
-    assert view.import_lines(lines).skipped == 1
+    assert view.imports.add_lines(lines).skipped == 1
     assert view.stats().memories == 0
 
 
@@ -107,7 +107,7 @@ def test_provenance_cannot_be_carried_in_a_file(memory: Memory) -> None:
         "version": 7,
         "inferred": False,
     }
-    assert view.import_lines([json.dumps(forged)]).created == 1
+    assert view.imports.add_lines([json.dumps(forged)]).created == 1
     (found,) = view.list()
     assert (found.owner, found.learned_in, found.trust) == (
         "ext:telegram:1001",
@@ -123,7 +123,7 @@ def test_provenance_cannot_be_carried_in_a_file(memory: Memory) -> None:
 def test_a_time_in_the_future_is_not_believed(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     line = json.dumps({"content": "tomorrow's", "created_at": "2999-01-01T00:00:00+00:00"})
-    assert view.import_lines([line]).created == 1
+    assert view.imports.add_lines([line]).created == 1
     assert next(iter(view.list())).created_at == clock.now
 
 
@@ -164,7 +164,7 @@ def test_bad_lines_are_refused_one_by_one_and_good_ones_kept(memory: Memory) -> 
     lines: list[str] = []
     for number, bad in enumerate(BAD_LINES):
         lines += [json.dumps({"content": f"good {number}"}), bad, "", "  \n"]
-    done = view.import_lines(lines)
+    done = view.imports.add_lines(lines)
     assert done.created == len(BAD_LINES)
     assert len(done.refused) == len(BAD_LINES)
     assert [told.split(":")[0] for told in done.refused] == [
@@ -175,7 +175,7 @@ def test_bad_lines_are_refused_one_by_one_and_good_ones_kept(memory: Memory) -> 
 
 
 def test_importing_works_in_a_private_chat_only(memory: Memory) -> None:
-    done = group(memory, ALICE).import_lines([json.dumps({"content": "x"})])
+    done = group(memory, ALICE).imports.add_lines([json.dumps({"content": "x"})])
     assert done.created == 0
     assert "private chat only" in done.refused[0]
     assert memory.stats().memories == 0

@@ -73,7 +73,7 @@ def test_nothing_but_recall_tells_of_turns(keeping: Memory, clock: SetClock) -> 
     assert view.query("canary") == []
     assert view.recall("canary") == []
     assert view.recall("canary", include=["memories"]) == []
-    assert len(view.about("me")) == len(view.about("Bob")) == 0
+    assert len(view.people.about("me")) == len(view.people.about("Bob")) == 0
     for read in (view.show, view.history, view.explain):
         with pytest.raises(tacit.NotFound):
             read(id)

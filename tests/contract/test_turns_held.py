@@ -54,7 +54,7 @@ def test_a_turn_is_kept_from_the_person_it_names_who_joins_later(
     keeping: Memory, known: bool
 ) -> None:
     if known:
-        private(keeping, ALICE).name(QUINN.key, "Quinn")
+        private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     said = f"{SECRET}, don't tell Quinn"
     room(keeping, ALICE).record([user(said)])
     assert turns(room(keeping, ALICE, ALICE, BOB, QUINN), "canary") == []
@@ -78,7 +78,7 @@ def test_a_name_that_several_people_have_is_kept_from_all_of_them(
 ) -> None:
     alice = private(keeping, ALICE)
     for key in ("telegram:51", "telegram:52"):
-        alice.name(key, "Bob")
+        alice.people.name(key, "Bob")
     said = [user("I bought a canary, don't tell Bob")]
     if learned:
         room(keeping, ALICE).learn(said)
@@ -117,7 +117,7 @@ def test_between_us_keeps_a_turn_in_its_group(keeping: Memory) -> None:
 
 def test_a_turn_and_what_is_learned_from_it_are_under_the_same_hold(keeping: Memory) -> None:
     alice = private(keeping, ALICE)
-    alice.name(QUINN.key, "Quinn")
+    alice.people.name(QUINN.key, "Quinn")
     room(keeping, ALICE).learn(
         [user("I bought a canary. Sag Quinn nichts davon. This stays in this room.")]
     )
@@ -132,7 +132,7 @@ def test_a_turn_and_what_is_learned_from_it_are_under_the_same_hold(keeping: Mem
 
 
 def test_an_answer_is_under_the_hold_of_what_it_answers(keeping: Memory) -> None:
-    private(keeping, ALICE).name(QUINN.key, "Quinn")
+    private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     answer = Message("assistant", "The canary cake for Friday is ordered")
     open_answer = Message("assistant", "The canary shop opens at nine")
     room(keeping, ALICE).record(
@@ -146,7 +146,7 @@ def test_an_answer_is_under_the_hold_of_what_it_answers(keeping: Memory) -> None
 
 @pytest.mark.parametrize("learned", [True, False], ids=["learn", "record"])
 def test_a_hold_alone_is_on_what_was_said_before_it(keeping: Memory, learned: bool) -> None:
-    private(keeping, ALICE).name(QUINN.key, "Quinn")
+    private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     said = [
         user("I bought a canary"),
         Message("assistant", "A canary, how nice"),
@@ -163,7 +163,7 @@ def test_a_hold_alone_is_on_what_was_said_before_it(keeping: Memory, learned: bo
 
 
 def test_the_parts_of_one_message_share_its_hold(keeping: Memory) -> None:
-    private(keeping, ALICE).name(QUINN.key, "Quinn")
+    private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     parts = ["Don't tell Quinn, here is the whole plan.", "The canary sings at eight."]
     room(keeping, ALICE).record([user(one, id="m1") for one in parts])
     assert turns(room(keeping, ALICE, ALICE, QUINN), "canary plan") == []
@@ -283,7 +283,7 @@ def test_no_audience_with_the_named_person_is_told(
     person = tacit.Requester(QUINN.key, name=name)
     alice = private(memory, ALICE)
     if known:
-        alice.name(person.key, name)
+        alice.people.name(person.key, name)
     said = [user(text), Message("assistant", "The canary it is, on Friday")]
     speaking = alice if alone else group(memory, ALICE, complete=complete)
     if data.draw(st.booleans()):

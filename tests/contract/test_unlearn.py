@@ -75,9 +75,9 @@ def test_what_it_was_asked_about_and_what_was_recorded_of_it_is_gone(
     own = private(memory, ALICE)
     said(memory, own, "I'm allergic to peanuts", "m1")
     said(memory, own, "I play the cello", "m2")
-    assert len(own.proposals()) == 2
+    assert len(own.proposals.list()) == 2
     assert own.unlearn("m1") == Reverted(proposals=1, recorded=1)
-    assert ["cello" in one.content for one in own.proposals()] == [True]
+    assert ["cello" in one.content for one in own.proposals.list()] == [True]
     assert rows(memory, "SELECT count(*) FROM memories WHERE content LIKE '%peanut%'") == [(0,)]
     assert rows(memory, "SELECT count(*) FROM memories WHERE content LIKE '%cello%'") == [(2,)]
 
@@ -120,8 +120,8 @@ def test_hearsay_and_the_word_of_whom_it_is_about_are_taken_back_each_by_their_o
     here = (ALICE, BOB)
     alices, bobs = group(learning, ALICE, here=here), group(learning, BOB, here=here)
     said(learning, alices, "Bob lives in Lisbon", "m1")
-    (heard,) = bobs.proposals()
-    bobs.approve(heard.id)
+    (heard,) = bobs.proposals.list()
+    bobs.proposals.approve(heard.id)
     said(learning, bobs, "I live in Porto", "m2")
     assert contents(bobs) == ["Bob lives in Porto"]
     if who == "who said it first":

@@ -59,11 +59,11 @@ def test_withholding_later_takes_effect_at_once_and_only_ever_grows(memory: Memo
 def test_nothing_is_withheld_from_its_own_owner(memory: Memory, who: str) -> None:
     own = private(memory, ALICE)
     id = kept(own, "Lives in Ulm")
-    known = own.people()
+    known = own.people.list()
     with pytest.raises(tacit.InvalidInput, match="whose memory it is") as refused:
         own.withhold_from(id, [BOB.key, who])
     assert refused.value.field == "who"
-    assert own.people() == known
+    assert own.people.list() == known
     assert not own.show(id).withheld_from
     assert said(own.list()) == ["Lives in Ulm"]
     with pytest.raises(tacit.InvalidInput, match="whose memory it is"):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields
 from enum import Enum
-from typing import Any
+from typing import Any, get_type_hints
 
 
 def row_of(name: str, word: object) -> str:
@@ -31,8 +31,28 @@ def row_of(name: str, word: object) -> str:
 
 def words_of(kind: type) -> dict[str, str]:
     """Every public word of a class, as its row begins."""
-    public = [name for name in dir(kind) if not name.startswith("_")]
-    return {name: row_of(name, _word(kind, name)) for name in public}
+    found: dict[str, str] = {}
+    for name in dir(kind):
+        if name.startswith("_"):
+            continue
+        inner = resource_of(kind, name)
+        if inner is None:
+            found[name] = row_of(name, _word(kind, name))
+        else:
+            for one in dir(inner):
+                if not one.startswith("_"):
+                    found[f"{name}.{one}"] = row_of(f"{name}.{one}", _word(inner, one))
+    return found
+
+
+def resource_of(kind: type, name: str) -> type | None:
+    """The class of an attribute that groups methods, such as `view.proposals`."""
+    held = inspect.getattr_static(kind, name)
+    if isinstance(held, property):
+        given = get_type_hints(held.fget).get("return")
+        return given if isinstance(given, type) and given.__module__ == kind.__module__ else None
+    found: type | None = getattr(held, "kind", None)
+    return found
 
 
 def fields_of(record: Any) -> list[str]:

@@ -139,14 +139,14 @@ ASKS: dict[str, Callable[[View], object]] = {
     "forgotten": lambda bob: [seen(m) for m in bob.list(state="forgotten")],
     "prefix": lambda bob: [seen(m) for m in bob.list(prefix="slot")],
     "recall": lambda bob: [(seen(r.memory), r.score, r.why, r.rule) for r in bob.recall("fact")],
-    "about Alice": lambda bob: [seen(m) for m in bob.about(ALICE.key)],
-    "about Bob": lambda bob: [seen(m) for m in bob.about("Bob")],
-    "about Sarah": lambda bob: [seen(m) for m in bob.about("Sarah")],
+    "about Alice": lambda bob: [seen(m) for m in bob.people.about(ALICE.key)],
+    "about Bob": lambda bob: [seen(m) for m in bob.people.about("Bob")],
+    "about Sarah": lambda bob: [seen(m) for m in bob.people.about("Sarah")],
     "get": lambda bob: bob.get("fact", "slot1"),
     "history": history,
     "delta": lambda bob: [(c.event, c.content, c.category) for c in bob.delta().changes],
     "stats": lambda bob: bob.stats(),
-    "people": lambda bob: [(p.names, len(p.identities)) for p in bob.people()],
+    "people": lambda bob: [(p.names, len(p.identities)) for p in bob.people.list()],
     "export": lambda bob: len([*bob.export()]),
 }
 

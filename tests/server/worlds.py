@@ -78,17 +78,17 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     gone = alice.remember("Alice rents a garage", category="fact")
     alice.forget(gone.id)
     alice.relate(known["own"], known["other"])
-    alice.name("Sarah", "my sister", "relation")
-    alice.write_file("trips.md", "# Trips\n\n- Lisbon in May\n")
-    alice.save_checkpoint({"step": 1}, thread="plan")
-    alice.import_items("moving", [tacit.ImportItem(content="Alice keeps bees")], source="mem0")
-    alice.end_session(draft=WHOLE)
+    alice.people.name("Sarah", "my sister", "relation")
+    alice.files.write("trips.md", "# Trips\n\n- Lisbon in May\n")
+    alice.checkpoints.save({"step": 1}, thread="plan")
+    alice.imports.add("moving", [tacit.ImportItem(content="Alice keeps bees")], source="mem0")
+    alice.sessions.end(draft=WHOLE)
     clock.forward(seconds=1)
     alice.record([tacit.Message("user", "We fly to Lisbon in May")])
     alice.learn([tacit.Message("user", "I'm allergic to peanuts")])
     memory.catch_up()
     memory.operator("root").browse(tacit.Search(owner=ALICE.key))
-    (asked,) = alice.proposals()
+    (asked,) = alice.proposals.list()
     clock.forward(seconds=1)
     mine = frozenset({"read", "write", "erase"})
     return known | {
@@ -131,23 +131,23 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
     here.put("goal", "zqgoalz", "Bob leaves the team in zqmonthz")
     here.remember("A zqcakez for Alice on Friday", withheld_from=[ALICE.key], **ROOM)
     memory.operator("zqoperatorz").browse(tacit.Search(owner=BOB.key))
-    bob.name("Ines", "zqnamez")
-    bob.name(ALICE.key, "zqnickz")
+    bob.people.name("Ines", "zqnamez")
+    bob.people.name(ALICE.key, "zqnickz")
     _draw(bob)
     _write_and_talk(memory, clock)
     gone = bob.remember("Bob owes zqsumz", category="fact").id
     bob.forget(gone)
-    (asked,) = bob.proposals()
+    (asked,) = bob.proposals.list()
     memory.link(BOB.key, "acct:zqaccountz")
     key = memory.create_key("zqlabelz", scopes=["read"], requester=BOB.key).key
-    code = bob.offer_link().code
-    private(memory, tacit.Requester("matrix:zqbobz")).accept_link(code)
+    code = bob.account.offer_link().code
+    private(memory, tacit.Requester("matrix:zqbobz")).account.accept_link(code)
     brought = [
         tacit.ImportItem(content="Bob brews zqmeadz", source="zqforeignz"),
         tacit.ImportItem(content="Alice keeps bees"),
     ]
     for run in ("zqrunz", "moving"):
-        bob.import_items(run, brought, source="mem0")
+        bob.imports.add(run, brought, source="mem0")
     bob.once("a-token-of-both").remember("Bob sails to zqportz", category="fact")
     return known | {
         "theirs_gone": gone,
@@ -160,7 +160,7 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
         "theirs_room": BOBS_ROOM,
         "theirs_item": "zqkeyz",
         "theirs_link": BOB.key,
-        "theirs_person": next(one.id for one in bob.people() if one.id.startswith("person:")),
+        "theirs_person": next(one.id for one in bob.people.list() if one.id.startswith("person:")),
         "theirs_code": code,
     }
 
@@ -184,13 +184,13 @@ def _write_and_talk(memory: Memory, clock: SetClock) -> None:
     memory.set_confidential(BOBS_ROOM)
     away.remember("Carol meets Bob at zqplacez", **ROOM)
     away.remember("Alice is talked about at zqplacez", about=[ALICE.key], **ROOM)
-    bob.write_file("zqfilez.md", "# Plans\n\n- Bob buys a zqboatz\n")
-    bob.write_file("trips.md", "# Trips\n\n- Bob flies to zqcityz\n")
-    bob.save_checkpoint({"step": "zqstepz"}, thread="plan")
-    bob.save_checkpoint({"step": "zqstepz"}, thread="zqthreadz")
-    thread.begin_session("zqsessionz")
+    bob.files.write("zqfilez.md", "# Plans\n\n- Bob buys a zqboatz\n")
+    bob.files.write("trips.md", "# Trips\n\n- Bob flies to zqcityz\n")
+    bob.checkpoints.save({"step": "zqstepz"}, thread="plan")
+    bob.checkpoints.save({"step": "zqstepz"}, thread="zqthreadz")
+    thread.sessions.begin("zqsessionz")
     draft = tacit.SessionDraft(summary="Spoke of zqtopicz.", facts=("The zqfactz is red",))
-    thread.end_session(draft=draft, session="zqsessionz")
+    thread.sessions.end(draft=draft, session="zqsessionz")
     bob.record([tacit.Message("user", "We sail to zqislandz in May")])
     bob.learn([tacit.Message("user", "I'm allergic to zqnutz")])
     memory.catch_up()

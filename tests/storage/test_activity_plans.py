@@ -20,12 +20,12 @@ from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, kept, private
 
 READS: dict[str, tuple[str, Callable[[Memory, View], object]]] = {
-    "activity": ("ix_history_owner", lambda _, view: view.activity()),
+    "activity": ("ix_history_owner", lambda _, view: view.audit.activity()),
     "what follows": (
         "ix_history_owner",
-        lambda _, view: view.activity(cursor=view.activity(limit=2).cursor),
+        lambda _, view: view.audit.activity(cursor=view.audit.activity(limit=2).cursor),
     ),
-    "an operator's": ("ix_history_at", lambda memory, _: memory.operator("root").activity()),
+    "an operator's": ("ix_history_at", lambda memory, _: memory.operator("root").audit.activity()),
     "graph": ("ix_memories_foremost", lambda _, view: view.graph(limit=10)),
 }
 

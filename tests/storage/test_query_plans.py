@@ -27,11 +27,7 @@ from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.records.memory import ChatKind
 from tacit.records.queries import Search
 from tacit.storage.schema import metadata
-from tacit.view.audience import ViewAudience
-from tacit.view.audit import ViewHistoryExport
-from tacit.view.reads import ViewReads
-from tacit.view.recall import ViewRecall
-from tacit.view.transfer import ViewExport
+from tacit.view.table import VIEW_OPERATIONS
 from tacit.view.view import View
 from tests.databases import PostgresDatabases
 from tests.storage.test_note_plans import fill as notes_of_others
@@ -52,7 +48,11 @@ Read = Callable[[View, str], object]
 
 
 def _narrowed_about(view: View, id: str) -> object:
-    return [view.about(f"telegram:{CAROL}"), view.about("Name 2002"), view.about("my boss")]
+    return [
+        view.people.about(f"telegram:{CAROL}"),
+        view.people.about("Name 2002"),
+        view.people.about("my boss"),
+    ]
 
 
 def _continued(view: View, id: str) -> object:
@@ -77,7 +77,7 @@ READS: dict[str, Read] = {
     "count by everything": lambda v, _: v.count(
         "profile", kind="knowledge", prefix="t", state="active", pinned=False
     ),
-    "about": _narrowed_about,
+    "people.about": _narrowed_about,
     "recall": lambda v, _: v.recall("the train to Lisbon"),
     "recall of a rare word": lambda v, _: v.recall("zanzibar"),
     "recall with filters": lambda v, _: v.recall(
@@ -88,36 +88,36 @@ READS: dict[str, Read] = {
     "query": lambda v, _: v.query("the train to Lisbon"),
     "block": lambda v, _: v.block(),
     "block of notes": lambda v, _: v.block("summary"),
-    "begin_session": lambda v, _: v.begin_session(),
-    "checkpoint": lambda v, _: v.checkpoint(),
-    "imports": lambda v, _: [
-        v.imports(),
-        v.imports(limit=1, cursor=v.imports(limit=1).cursor),
+    "sessions.begin": lambda v, _: v.sessions.begin(),
+    "checkpoints.get": lambda v, _: v.checkpoints.get(),
+    "imports.list": lambda v, _: [
+        v.imports.list(),
+        v.imports.list(limit=1, cursor=v.imports.list(limit=1).cursor),
     ],
-    "preview_items": lambda v, _: _in_private(lambda: v.preview_items(INCOMING, source="mem0")),
-    "steps": lambda v, _: [
-        v.steps().find("t"),
-        v.steps().find("t", "", "1"),
-        v.steps().page("t", before="9"),
-        v.steps().page("t", "", metadata={"step": 1}, limit=1),
-        v.steps().page(limit=1, cursor='["9", "t", ""]'),
+    "imports.preview": lambda v, _: _in_private(lambda: v.imports.preview(INCOMING, source="mem0")),
+    "checkpoints.steps": lambda v, _: [
+        v.checkpoints.steps.find("t"),
+        v.checkpoints.steps.find("t", "", "1"),
+        v.checkpoints.steps.list("t", before="9"),
+        v.checkpoints.steps.list("t", "", metadata={"step": 1}, limit=1),
+        v.checkpoints.steps.list(limit=1, cursor='["9", "t", ""]'),
     ],
-    "link_waiting": lambda v, _: v.link_waiting(),
-    "identities": lambda v, _: v.identities(),
-    "files": lambda v, _: v.files(),
-    "file_sizes": lambda v, _: v.file_sizes(),
-    "read_file": lambda v, _: [
-        _found(partial(v.read_file, path)) for path in ("_index.md", "a.md", *v.files())
+    "account.pending_link": lambda v, _: v.account.pending_link(),
+    "account.identities": lambda v, _: v.account.identities(),
+    "files.list": lambda v, _: v.files.list(),
+    "files.sizes": lambda v, _: v.files.sizes(),
+    "files.read": lambda v, _: [
+        _found(partial(v.files.read, path)) for path in ("_index.md", "a.md", *v.files.list())
     ],
     "fresh": lambda v, _: v.fresh("the train to Lisbon"),
     "history": lambda v, id: _found(lambda: v.history(id)),
     "delta": lambda v, _: v.delta(since=1),
     "stats": lambda v, _: v.stats(),
-    "people": lambda v, _: v.people(),
+    "people.list": lambda v, _: v.people.list(),
     "graph": lambda v, _: [v.graph(), v.graph(limit=3)],
-    "activity": lambda v, _: [
-        v.activity(),
-        v.activity(since=AN_EARLIER_TIME, limit=2, cursor=v.activity(limit=2).cursor),
+    "audit.activity": lambda v, _: [
+        v.audit.activity(),
+        v.audit.activity(since=AN_EARLIER_TIME, limit=2, cursor=v.audit.activity(limit=2).cursor),
     ],
     "browse": lambda v, _: v.browse(),
     "browse words": lambda v, _: [v.browse(Search(words=one)) for one in ("t", "zan", "8th lis")],
@@ -139,24 +139,24 @@ READS: dict[str, Read] = {
     "browse what is rare": lambda v, _: v.browse(Search(about="telegram:9", state="forgotten")),
     "browse on": lambda v, _: v.browse(Search(words="t"), limit=2, cursor=v.browse(limit=2).cursor),
     "browse_count": lambda v, _: [v.browse_count(Search(words=one)) for one in (None, "t", "zan")],
-    "looks": lambda v, _: v.looks(),
-    "activity_days": lambda v, _: v.activity_days(),
+    "audit.access_log": lambda v, _: v.audit.access_log(),
+    "audit.daily_counts": lambda v, _: v.audit.daily_counts(),
     "explain": lambda v, id: _found(lambda: v.explain(id)),
     "explain elsewhere": lambda v, id: _found(
         lambda: v.explain(id, _group(complete=True), tacit.Requester(f"telegram:{CAROL}"))
     ),
-    "rooms": lambda v, _: v.rooms(),
-    "hearing": lambda v, _: v.hearing(_group(complete=True), limit=3),
-    "hearing of somebody": lambda v, _: v.hearing(
+    "audience.chats": lambda v, _: v.audience.chats(),
+    "audience.preview": lambda v, _: v.audience.preview(_group(complete=True), limit=3),
+    "audience.preview of somebody": lambda v, _: v.audience.preview(
         _private(CAROL), tacit.Requester(f"telegram:{CAROL}"), Search(words="t")
     ),
-    "hearers": lambda v, id: _found(lambda: v.hearers(id)),
-    "hearers of what a group heard": lambda v, _: [
-        _found(partial(v.hearers, one.id)) for one in v.list(limit=3)
+    "audience.of": lambda v, id: _found(lambda: v.audience.of(id)),
+    "audience.of of what a group heard": lambda v, _: [
+        _found(partial(v.audience.of, one.id)) for one in v.list(limit=3)
     ],
     "export": lambda v, _: list(v.export()),
     "export everything": lambda v, _: list(v.export(everything=True, turns=True)),
-    "history_export": lambda v, _: list(v.history_export()),
+    "audit.export_history": lambda v, _: list(v.audit.export_history()),
 }
 
 
@@ -239,9 +239,9 @@ def _step(view: View, thread: str) -> None:
     for id in ("1", "2"):
         step = GraphStep(thread=thread, id=id, type="x", data=b"-", versions={"a": id, "b": id})
         values = [StepValue(channel=name, version=id, type="x", data=b"-") for name in "ab"]
-        view.steps().save(step, values)
+        view.checkpoints.steps.save(step, values)
         write = StepWrite(task="k", index=0, channel="a", type="x", data=b"-")
-        view.steps().write(thread, "", id, [write])
+        view.checkpoints.steps.write(thread, "", id, [write])
 
 
 def _steps_of_others(connection: Connection) -> None:
@@ -271,15 +271,15 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
             view = _view(memory, person, _private(person))
             view.put("profile", "timezone", "Europe/Lisbon")
             view.remember("A trip to Zanzibar", withheld_from=["Sarah"], about=["Tom"], pinned=True)
-            view.name("Tom", "my boss", "relation")
+            view.people.name("Tom", "my boss", "relation")
             done = view.remember("The first wording")
             view.update(done.id, "The second wording")
             gone = view.remember("Not for long")
             assert gone.id is not None
             view.forget(gone.id)
-            view.end_session(draft=tacit.SessionDraft(summary="Talked.", facts=("It rains",)))
+            view.sessions.end(draft=tacit.SessionDraft(summary="Talked.", facts=("It rains",)))
             for run in ("one", "two"):
-                view.import_items(run, INCOMING, source="mem0")
+                view.imports.add(run, INCOMING, source="mem0")
             _step(view, "t")
             if person in GROUP.members:
                 _step(_view(memory, person, _group(complete=True)), "t")
@@ -401,12 +401,9 @@ def test_the_recorded_statements_are_all_that_ran(stores: Stores, room: str) -> 
 
 
 def test_every_way_to_read_is_among_the_reads() -> None:
-    words = [*vars(ViewReads), *vars(ViewRecall), *vars(ViewExport), *vars(ViewHistoryExport)]
-    words += vars(ViewAudience)
-    public = {name for name in words if not name.startswith("_")}
-    public |= {"begin_session", "checkpoint", "files", "file_sizes", "read_file"}
-    public |= {"link_waiting", "identities", "graph", "activity", "activity_days"}
-    public |= {"browse", "browse_count", "looks", "imports", "preview_items", "steps"}
+    reads = {name for name, one in VIEW_OPERATIONS.items() if not one.writes}
+    public = {"checkpoints.steps" if ".steps." in name else name for name in reads}
+    public -= {"proposals.list", "suggest_update"}
     assert public == {name.split(" ")[0] for name in READS}
 
 

@@ -126,7 +126,7 @@ def busy_day(memory: Memory) -> None:
     alice.pin(id)
     alice.set_visibility(id, "public_ok")
     alice.withhold_from(id, ["Yves"])
-    alice.name("Zoe", "Zoe Miller")
+    alice.people.name("Zoe", "Zoe Miller")
     room = group(memory, ALICE, "telegram:-5", here=(ALICE, BOB))
     said = room.remember("The picnic is on Sunday", visibility="room", sensitivity="public").id
     memory.link("slack:T1:U2", "acct:bob")
@@ -140,49 +140,49 @@ def busy_day(memory: Memory) -> None:
     assert len(memory.waiting_updates("telegram")) == 2
     phone = private(memory, tacit.Requester("matrix:alice"))
     with suppress(tacit.NotFound):
-        phone.accept_link("ABCDE-23456")
-    phone.accept_link(alice.offer_link().code)
-    assert alice.link_waiting()
-    alice.confirm_link()
-    phone.unlink_me()
-    phone.refuse_link()
+        phone.account.accept_link("ABCDE-23456")
+    phone.account.accept_link(alice.account.offer_link().code)
+    assert alice.account.pending_link()
+    alice.account.confirm_link()
+    phone.account.unlink()
+    phone.account.refuse_link()
     _read(alice, id)
     _read(group(memory, BOB, "telegram:-5", here=(ALICE, BOB)), said)
     root = memory.operator("root")
     root.browse(tacit.Search(words="app"))
     root.show(id)
-    root.looks()
+    root.audit.access_log()
     alice.forget(said)
     alice.restore(said)
     alice.forget_key("profile", "timezone")
     lines = list(alice.export(everything=True, turns=True))
-    list(private(memory.space("other"), ALICE).import_lines(lines).refused)
+    list(private(memory.space("other"), ALICE).imports.add_lines(lines).refused)
     alice.erase(said)
     bob.wipe()
     key = memory.create_key("adapter", scopes=["read", "act-as"])
     assert memory.key_of(key.token)
     assert memory.has_keys()
     memory.revoke_key(key.key.id)
-    alice.save_checkpoint({"step": 1}, thread="t1")
-    assert alice.checkpoint("t1")
-    steps = alice.steps()
+    alice.checkpoints.save({"step": 1}, thread="t1")
+    assert alice.checkpoints.get("t1")
+    steps = alice.checkpoints.steps
     for id, parent in (("1", None), ("2", "1")):
         step = GraphStep(thread="t", id=id, parent=parent, type="x", data=b"", run="r")
         steps.save(step, [StepValue(channel="a", version=id, type="x", data=b"")])
         steps.write("t", "", id, [StepWrite(task="k", index=0, channel="a", type="x", data=b"")])
     assert steps.find("t")
-    assert len(steps.page()) == 2
+    assert len(steps.list()) == 2
     steps.copy_thread("t", "u")
     steps.prune(["t"])
-    steps.forget_runs(["r"])
-    steps.forget_thread("u")
+    steps.delete_runs(["r"])
+    steps.delete_thread("u")
     alice.once("k1").remember("I like blue skies")
     moved = [tacit.ImportItem(content="I sail", source="1", key="hobby", about=["Zoe"])]
-    alice.preview_items(moved, source="mem0")
-    assert alice.import_items("r1", moved, source="mem0").created == 1
-    assert alice.import_items("r2", moved, source="mem0").already == 1
-    assert alice.revert_import("r1").forgotten == 1
-    assert len(alice.imports()) == 2
+    alice.imports.preview(moved, source="mem0")
+    assert alice.imports.add("r1", moved, source="mem0").created == 1
+    assert alice.imports.add("r2", moved, source="mem0").already == 1
+    assert alice.imports.revert("r1").forgotten == 1
+    assert len(alice.imports.list()) == 2
     memory.run_due_jobs()
     memory.stats()
     memory.erase_subject("telegram:1001")
@@ -195,21 +195,21 @@ def _read(view: Any, id: str) -> None:
     view.fresh("apples")
     view.get("profile", "timezone")
     view.list()
-    view.about("Zoe")
+    view.people.about("Zoe")
     for words in (None, "app", "red app"):
         view.browse(tacit.Search(words=words, about="me"))
         view.browse_count(tacit.Search(words=words))
-    view.looks()
+    view.audit.access_log()
     view.show(id)
     view.history(id)
-    view.people()
-    view.proposals()
+    view.people.list()
+    view.proposals.list()
     view.delta(since=0)
     view.stats()
     with suppress(tacit.NotFound):
         view.explain(id)
-    view.begin_session()
-    list(view.history_export())
+    view.sessions.begin()
+    list(view.audit.export_history())
 
 
 def test_every_statement_stays_within_its_space(memory: Memory) -> None:

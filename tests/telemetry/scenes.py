@@ -59,7 +59,7 @@ def busy_day(memory: Memory) -> None:
     alice.pin(id)
     alice.set_visibility(id, "public_ok")
     alice.withhold_from(id, [f"Yves {CANARY}"])
-    alice.name(f"Zoe {CANARY}", f"Z{CANARY}")
+    alice.people.name(f"Zoe {CANARY}", f"Z{CANARY}")
     _read(alice, id)
     for refused in (bob.forget, bob.update, bob.erase, bob.pin):
         _refused(lambda act=refused: act(id))
@@ -89,7 +89,7 @@ def _read(view: object, id: str) -> None:
     view.show(id)
     view.history(id)
     list(view.export())
-    list(view.history_export())
+    list(view.audit.export_history())
 
 
 def _refused(act: object) -> None:

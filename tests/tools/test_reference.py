@@ -155,7 +155,7 @@ def test_what_is_in_the_graph_is_memory_like_any_other(memory: Memory) -> None:
     own = private(memory, ALICE)
     data(own, "create_entities", entities=[ANN])
     assert [one.memory.content for one in own.recall("tea", top_k=1)] == ["Ann: likes tea"]
-    assert "Ann: likes tea" in said(own.about("Ann"))
+    assert "Ann: likes tea" in said(own.people.about("Ann"))
     assert data(group(memory, ALICE), "read_graph") == {"entities": [], "relations": []}
     own.wipe()
     assert graph(memory) == {"entities": [], "relations": []}

@@ -16,9 +16,9 @@ def test_a_value_that_a_tool_would_have_public_waits_for_its_owner(memory: Memor
     own = private(memory, ALICE)
     assert data(own, "memory_put", **ZONE, value="Lisbon", visibility="public_ok")["asked"]
     assert data(group(memory, ALICE), "memory_get", **ZONE) == {"memory": None}
-    (asked,) = own.proposals()
+    (asked,) = own.proposals.list()
     assert asked.content == "Lisbon"
-    own.approve(asked.id)
+    own.proposals.approve(asked.id)
     heard = data(group(memory, ALICE), "memory_get", **ZONE)["memory"]
     assert heard["content"] == "Lisbon"
 
@@ -27,8 +27,8 @@ def test_in_a_group_a_value_is_private_too_and_is_asked_about_in_private(memory:
     room = group(memory, ALICE)
     data(room, "memory_put", **ZONE, value="Lisbon", visibility="public_ok")
     assert data(room, "memory_list")["memories"] == []
-    assert room.proposals() == []
-    assert [one.content for one in private(memory, ALICE).proposals()] == ["Lisbon"]
+    assert room.proposals.list() == []
+    assert [one.content for one in private(memory, ALICE).proposals.list()] == ["Lisbon"]
 
 
 def test_to_write_a_value_again_keeps_how_far_it_may_go(memory: Memory) -> None:

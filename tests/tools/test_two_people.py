@@ -26,7 +26,7 @@ def fill(view: View) -> str:
     view.put("profile", "timezone", f"{CANARY}/Town")
     id = view.remember(f"Sarah works at {CANARY}", category="person", about=["Sarah"]).id
     view.remember(f"The standup is at {CANARY}")
-    view.write_file("trips.md", f"- {CANARY} in May\n")
+    view.files.write("trips.md", f"- {CANARY} in May\n")
     ann = {"name": "Ann", "entityType": "person", "observations": [f"likes tea and {CANARY}"]}
     assert not call(view, "create_entities", entities=[ann]).failed
     works = {"from": "Ann", "to": CANARY, "relationType": "works_at"}

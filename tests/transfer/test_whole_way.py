@@ -59,7 +59,7 @@ def test_a_file_becomes_memories_that_are_recalled_and_reverted_as_one(
     again = importers.import_source(mara, source)
     assert (again.created, again.already) == (0, count)
 
-    gone = mara.revert_import(source.run)
+    gone = mara.imports.revert(source.run)
     assert (gone.forgotten, gone.changed) == (count, 0)
     assert not mara.recall(question)
     assert [one.content for one in mara.list()] == ["Was here before"]
@@ -83,7 +83,7 @@ def test_an_import_that_is_interrupted_goes_on_and_brings_nothing_twice(
 
     with pytest.raises(KeyboardInterrupt):
         importers.import_source(mara, source, progress=interrupt)
-    (run,) = mara.imports()
+    (run,) = mara.imports.list()
     assert (run.created, run.done, run.total) == (400, 400, 450)
 
     again = importers.open_source(path, "mem0")
@@ -91,7 +91,7 @@ def test_an_import_that_is_interrupted_goes_on_and_brings_nothing_twice(
     done = importers.import_source(mara, again, progress=lambda *at: told.append(at))
     assert (done.created, done.already) == (50, 400)
     assert told == [(200, 450), (400, 450), (200, 450), (400, 450), (450, 450)]
-    (run,) = mara.imports()
+    (run,) = mara.imports.list()
     assert (run.created, run.already, run.done, run.total) == (450, 0, 450, 450)
     assert mara.stats().memories == 450
 
@@ -114,7 +114,7 @@ def test_the_graph_of_the_reference_server_goes_on_in_its_tools(mara: View) -> N
         "sings_in",
         "Harbour Choir",
     )
-    about = {one.content for one in mara.about("Mara Lindqvist")}
+    about = {one.content for one in mara.people.about("Mara Lindqvist")}
     assert about >= {"Mara Lindqvist: Speaks fluent Portuguese"}
     graph.observe(entities["Mara Lindqvist"], ["Moved to Braga"])
     assert graph.entities()["Mara Lindqvist"].observations[-1] == "Moved to Braga"

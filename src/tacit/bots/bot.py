@@ -220,7 +220,7 @@ def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | No
     else:
         me = f"ext:{said.who.key}"
         own = [one for one in view.list(limit=most + 1) if me in (one.owner, one.speaker)]
-    about = view.about(said.who.key, limit=most + 1)
+    about = view.people.about(said.who.key, limit=most + 1)
     found = {one.id: one for one in (*own, *about) if not one.is_turn}
     if not found:
         return None
@@ -527,7 +527,7 @@ def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
 
 def _own_keys(view: View, who: Requester | None) -> list[str]:
     """Their keys, as long as they are theirs: whoever forgets does so for all of them."""
-    return [] if who is None else [who.key, *view.identities()]
+    return [] if who is None else [who.key, *view.account.identities()]
 
 
 def _idempotency_key(heard: InboundMessage) -> str:

@@ -110,7 +110,7 @@ class Consent:
         self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str
     ) -> OutboundMessage:
         """Do what a reply decides, and tell it. What expired or was answered meanwhile is left."""
-        contents = {one.id: one.content for one in view.proposals() if not one.widens}
+        contents = {one.id: one.content for one in view.proposals.list() if not one.widens}
         done: dict[bool, list[str]] = {True: [], False: []}
         gone = 0
         for place, id in enumerate(ids):
@@ -139,7 +139,7 @@ class Consent:
         self, view: View, id: str, key: str, *, yes: bool, instead: bool = False
     ) -> OutboundMessage:
         """Told to the person. What is not theirs to answer reads like what is no longer there."""
-        meant = next((one for one in view.proposals() if one.id == id), None)
+        meant = next((one for one in view.proposals.list() if one.id == id), None)
         if not self.apply_answer(view, id, key, yes=yes):
             return make_message(texts.NOT_YOUR_PROPOSAL)
         return OutboundMessage(spans=_describe_outcome(meant, yes=yes), instead=instead)
@@ -151,9 +151,9 @@ class Consent:
         once = view.once(f"{key}/{'yes' if yes else 'no'}/{id}")
         try:
             if yes:
-                once.approve(id)
+                once.proposals.approve(id)
             else:
-                once.decline(id)
+                once.proposals.decline(id)
         except (Conflict, NotFound):  # it reads otherwise by now, or is not there
             return False
         return True
@@ -182,7 +182,7 @@ class Consent:
 
 
 def _list_proposals(view: View) -> list[Proposal]:
-    return sorted(view.proposals(), key=lambda one: (one.created_at, one.id))
+    return sorted(view.proposals.list(), key=lambda one: (one.created_at, one.id))
 
 
 def _list_sharing_proposals(view: View) -> list[Proposal]:

@@ -91,13 +91,13 @@ def learn_messages(session: CommandSession) -> CommandResult:
         return _trace_messages(session, said, keep=not args.dry_run)
     view, mine = session.view, session.private_view
     before = view.delta().revision
-    asked = {one.id for one in view.proposals()}
+    asked = {one.id for one in view.proposals.list()}
     aside = {one.id for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)}
     accepted = view.learn(said)
     if not args.queue:
         session.memory.catch_up()
     changes = view.delta(before).changes[::-1]
-    new = [one for one in view.proposals() if one.id not in asked]
+    new = [one for one in view.proposals.list() if one.id not in asked]
     held = [
         one.id
         for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
@@ -185,7 +185,7 @@ def _trace_messages(session: CommandSession, said: list[Message], *, keep: bool)
 
 
 def list_proposals(session: CommandSession) -> CommandResult:
-    found = session.view.proposals()
+    found = session.view.proposals.list()
     rows = [
         (one.id, f"until {output.format_time(one.expires_at)}", f"{one.content} ({one.reason})")
         for one in found
@@ -199,13 +199,13 @@ def list_proposals(session: CommandSession) -> CommandResult:
 
 def approve_proposal(session: CommandSession) -> CommandResult:
     id = session.args.id
-    session.view.approve(id)
+    session.view.proposals.approve(id)
     return CommandResult(document={"id": id, "done": "approved"}, lines=[f"approved  {id}"])
 
 
 def decline_proposal(session: CommandSession) -> CommandResult:
     id = session.args.id
-    session.view.decline(id)
+    session.view.proposals.decline(id)
     return CommandResult(document={"id": id, "done": "declined"}, lines=[f"declined  {id}"])
 
 
@@ -267,18 +267,18 @@ def manage_quarantine(session: CommandSession) -> CommandResult:
         raise BadUsage("quarantine: name what to release or discard by its ID")
     operator = session.memory.operator(args.as_operator)
     if args.act == "release":
-        operator.release(args.id)
+        operator.quarantine.release(args.id)
         return CommandResult(
             document={"id": args.id, "done": "released"},
             lines=[f"released  {args.id}; it counts as untrusted"],
         )
     if args.act == "discard":
-        complete = operator.discard(args.id).complete
+        complete = operator.quarantine.discard(args.id).complete
         return CommandResult(
             document={"id": args.id, "done": "discarded", "complete": complete},
             lines=[f"discarded  {args.id}"],
         )
-    found = operator.quarantined()
+    found = operator.quarantine.list()
     rows = [
         (one.id, output.format_time(one.created_at), one.owner or "", _format_source(one.chat, one.message),
          f"{one.role or ''}{' of ' + one.agent if one.agent else ''}", one.reason)

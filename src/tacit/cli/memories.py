@@ -161,7 +161,7 @@ def pin_memory(session: CommandSession) -> CommandResult:
 
 def name_person(session: CommandSession) -> CommandResult:
     args = session.args
-    person = session.view.name(args.person, args.called, args.kind)
+    person = session.view.people.name(args.person, args.called, args.kind)
     names = ", ".join(f"{one.text} ({one.kind})" for one in person.names)
     return CommandResult(
         document={"person": output.person_document(person)}, lines=[f"named  {person.id}  {names}"]
@@ -257,7 +257,7 @@ def list_memories(session: CommandSession) -> CommandResult:
 def list_about(session: CommandSession) -> CommandResult:
     args = session.args
     return _page_result(
-        session.view.about(args.person, limit=args.limit, cursor=args.cursor), session
+        session.view.people.about(args.person, limit=args.limit, cursor=args.cursor), session
     )
 
 
@@ -327,7 +327,7 @@ def show_delta(session: CommandSession) -> CommandResult:
 
 
 def list_people(session: CommandSession) -> CommandResult:
-    known = session.view.people()
+    known = session.view.people.list()
     rows = [
         (
             person.id,

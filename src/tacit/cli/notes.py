@@ -113,7 +113,7 @@ def manage_session(session: CommandSession) -> CommandResult:
     if args.act == "start":
         if args.file is not None or args.draft is not None:
             raise BadUsage("session: FILE and --draft go with end")
-        return _session_result(session.view.begin_session(args.session))
+        return _session_result(session.view.sessions.begin(args.session))
     if args.file is None and args.draft is None:
         raise BadUsage("session: name a FILE of what was said, or a --draft of what it came to")
     if inputs.STDIN_NAME == args.file == args.draft:
@@ -128,7 +128,7 @@ def _end_session(session: CommandSession) -> CommandResult:
     if args.file is not None:
         with inputs.open_input(args.file) as source:
             said = inputs.parse_turns(inputs.read_lines(source))
-    done = session.view.end_session(said, draft=draft, session=args.session)
+    done = session.view.sessions.end(said, draft=draft, session=args.session)
     told = [f"added {done.added}", f"merged {done.merged}", f"ticked {done.ticked}"]
     kept = [f"kept for good  {done.promoted}"] if done.promoted is not None else []
     return CommandResult(

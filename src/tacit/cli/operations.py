@@ -105,7 +105,7 @@ def import_lines(session: CommandSession) -> CommandResult:
     args = session.args
     view = session.require_private_view("import")
     with inputs.open_input(args.file) as source:
-        done = view.import_lines(inputs.read_lines(source))
+        done = view.imports.add_lines(inputs.read_lines(source))
     nothing_of_ours = done.refused and not done.created and not done.skipped
     hint = (f"if another memory wrote it, say which: --from {'|'.join(IMPORT_FORMATS)}",)
     told = f"imported  {done.created} new, {done.skipped} already here, {len(done.refused)} refused"
@@ -470,7 +470,7 @@ def show_or_export_history(session: CommandSession) -> CommandResult | StreamedR
     if (args.id is None) is not args.export:
         raise BadUsage("history: name a memory, or say --export for all of them")
     if args.export:
-        return StreamedResult(lines=session.view.history_export())
+        return StreamedResult(lines=session.view.audit.export_history())
     return memories.show_history(session)
 
 

@@ -62,7 +62,7 @@ def manage_imports(session: CommandSession) -> CommandResult:
     view = session.require_private_view("imports")
     if args.revert is not None:
         return _revert_import(view, args.revert)
-    page = view.imports(limit=args.limit, cursor=args.cursor)
+    page = view.imports.list(limit=args.limit, cursor=args.cursor)
     rows = [_import_row(one) for one in page]
     more = (f"there are more: say the same again with --cursor {page.cursor}",)
     return CommandResult(
@@ -74,7 +74,7 @@ def manage_imports(session: CommandSession) -> CommandResult:
 
 def _revert_import(view: View, run: str) -> CommandResult:
     before = _find_reverted_at(view, run)
-    done = view.revert_import(run)
+    done = view.imports.revert(run)
     document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
     if before is not None:
         told = f"it was reverted already, {output.format_time(before)}: nothing was done"
@@ -98,7 +98,7 @@ def _find_reverted_at(view: View, run: str) -> datetime | None:
     """Since when, where it was reverted before: to revert it again does nothing."""
     cursor = None
     while True:
-        page = view.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        page = view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
         for one in page:
             if one.run == run:
                 return one.reverted_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 from tacit import limits
@@ -110,6 +110,7 @@ def _quote(value: str | None) -> str:
 # record that the library would have given.
 
 IDEMPOTENCY_HEADER = "idempotency-key"
+R = TypeVar("R", bound="RemoteCalls")
 _SENT_AS_IS = (str, bytes, list, tuple, set, frozenset, Mapping)
 
 
@@ -170,6 +171,20 @@ class RemoteCalls:
             raise StoreError(
                 f"the server answers in another form ({other}): is it of another version?"
             ) from None
+
+
+class remote(Generic[R]):  # noqa: N801 (a descriptor, used like property)
+    """An attribute of a remote view that is a resource of it, for the same person and key."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self.kind = kind
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> remote[R]: ...
+    @overload
+    def __get__(self, owner: RemoteCalls, kind: type) -> R: ...
+    def __get__(self, owner: RemoteCalls | None, kind: type) -> R | remote[R]:
+        return self if owner is None else self.kind(owner._server, owner._claims, owner._given)
 
 
 def encode_arguments(named: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from tacit.client.calls import (
     memory_segment,
     path_segment,
     query_string,
+    remote,
 )
 from tacit.client.recall import RemoteRecall
 from tacit.client.transport import ApiRequest, Transport
@@ -71,8 +72,6 @@ if TYPE_CHECKING:
     from tacit.memory import View
 
 
-# The part of a remote view that reads memories, and takes them along.
-
 List = builtins.list
 
 
@@ -117,15 +116,6 @@ class RemoteReads(RemoteCalls):
         asked = query_string(**_filter_parameters(category, prefix, kind, state, pinned))
         return self._count(self._get(dict[str, Any], f"/api/count{asked}"))
 
-    def about(
-        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Memory]:
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        who = validation.check_storable("person", person, limits.NAME_MAX_CHARS)
-        asked = query_string(person=who, limit=most, cursor=address_text("cursor", cursor))
-        found: Page[Memory] = self._get(Page[Memory], f"/api/about{asked}")
-        return found
-
     def history(self, id: str) -> List[HistoryEntry]:
         path = f"/api/memory/{memory_segment(id)}/history"
         found: list[HistoryEntry] = self._get(list[HistoryEntry], path)
@@ -139,12 +129,6 @@ class RemoteReads(RemoteCalls):
     def stats(self) -> Stats:
         found: Stats = self._get(Stats, "/api/stats")
         return found
-
-    def people(self) -> List[Person]:
-        return self._list_all(Person, "/api/people")
-
-    def proposals(self) -> List[Proposal]:
-        return self._list_all(Proposal, "/api/proposals")
 
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
@@ -172,33 +156,6 @@ class RemoteReads(RemoteCalls):
         )
         return self._stream_lines(f"/api/export{asked}")
 
-    def history_export(self) -> Iterator[str]:
-        return self._stream_lines("/api/export/history")
-
-
-def _filter_parameters(
-    category: object, prefix: object, kind: object, state: object, pinned: object
-) -> dict[str, str | bool | None]:
-    return {
-        "category": address_text("category", category),
-        "prefix": address_text("prefix", prefix),
-        "kind": address_text("kind", kind),
-        "state": address_text("state", state),
-        "pinned": None if pinned is None else validation.parse_bool("pinned", pinned),
-    }
-
-
-# The part of a remote view that tells who would hear a memory.
-
-
-def encode_search(search: object) -> dict[str, Any]:
-    """What is searched for, without what is not."""
-    if not isinstance(search, Search):
-        raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
-    return drop_none(**{one.name: getattr(search, one.name) for one in fields(search)})
-
-
-class RemoteAudience(RemoteCalls):
     def explain(
         self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
     ) -> Explanation:
@@ -209,71 +166,6 @@ class RemoteAudience(RemoteCalls):
         )
         return found
 
-    def rooms(self) -> List[AudienceChat]:
-        return self._list_all(AudienceChat, "/api/rooms")
-
-    def hearing(
-        self,
-        chat: Chat,
-        asked_by: Requester | None = None,
-        search: Search = MATCH_ALL,
-        *,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
-    ) -> Page[AudiencePreview]:
-        found: Page[AudiencePreview] = self._ask(
-            Page[AudiencePreview],
-            "/api/hearing",
-            chat=chat,
-            search=encode_search(search),
-            limit=validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT),
-            **drop_none(asked_by=asked_by, cursor=address_text("cursor", cursor)),
-        )
-        return found
-
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
-        asked = query_string(visibility=address_text("visibility", visibility))
-        found: AudienceReport = self._get(
-            AudienceReport, f"/api/memory/{memory_segment(id)}/hearers{asked}"
-        )
-        return found
-
-
-# The part of a remote view that draws a person's memories, and tells what happened to them.
-
-
-class RemoteActivity(RemoteCalls):
-    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
-        most = validation.parse_int("limit", limit, 1, limits.GRAPH_NODES_MAX_COUNT)
-        found: Graph = self._get(Graph, f"/api/graph{query_string(limit=most)}")
-        return found
-
-    def activity(
-        self,
-        *,
-        since: datetime | None = None,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
-    ) -> Page[ActivityEntry]:
-        start = None if since is None else validation.parse_datetime("since", since).isoformat()
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        asked = query_string(since=start, limit=most, cursor=address_text("cursor", cursor))
-        found: Page[ActivityEntry] = self._get(Page[ActivityEntry], f"/api/activity{asked}")
-        return found
-
-    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
-        count = validation.parse_int("days", days, 1, limits.ACTIVITY_MAX_DAYS)
-        asked = query_string(days=count)
-        found: tuple[DayCounts, ...] = self._get(
-            tuple[DayCounts, ...], f"/api/activity/days{asked}"
-        )
-        return found
-
-
-# The part of a remote view with which a person looks through what is theirs.
-
-
-class RemoteBrowse(RemoteCalls):
     def browse(
         self,
         search: Search = MATCH_ALL,
@@ -295,16 +187,61 @@ class RemoteBrowse(RemoteCalls):
             self._ask(dict[str, Any], "/api/browse/count", search=encode_search(search))
         )
 
-    def looks(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AccessLogEntry]:
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        asked = query_string(limit=most, cursor=address_text("cursor", cursor))
-        found: Page[AccessLogEntry] = self._get(Page[AccessLogEntry], f"/api/looks{asked}")
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+        most = validation.parse_int("limit", limit, 1, limits.GRAPH_NODES_MAX_COUNT)
+        found: Graph = self._get(Graph, f"/api/graph{query_string(limit=most)}")
         return found
 
 
-# The part of a remote view that changes memories.
+def _filter_parameters(
+    category: object, prefix: object, kind: object, state: object, pinned: object
+) -> dict[str, str | bool | None]:
+    return {
+        "category": address_text("category", category),
+        "prefix": address_text("prefix", prefix),
+        "kind": address_text("kind", kind),
+        "state": address_text("state", state),
+        "pinned": None if pinned is None else validation.parse_bool("pinned", pinned),
+    }
+
+
+def encode_search(search: object) -> dict[str, Any]:
+    """What is searched for, without what is not."""
+    if not isinstance(search, Search):
+        raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
+    return drop_none(**{one.name: getattr(search, one.name) for one in fields(search)})
+
+
+class RemoteAudience(RemoteCalls):
+    def chats(self) -> List[AudienceChat]:
+        return self._list_all(AudienceChat, "/api/rooms")
+
+    def preview(
+        self,
+        chat: Chat,
+        asked_by: Requester | None = None,
+        search: Search = MATCH_ALL,
+        *,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[AudiencePreview]:
+        found: Page[AudiencePreview] = self._ask(
+            Page[AudiencePreview],
+            "/api/hearing",
+            chat=chat,
+            search=encode_search(search),
+            limit=validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT),
+            **drop_none(asked_by=asked_by, cursor=address_text("cursor", cursor)),
+        )
+        return found
+
+    def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
+        asked = query_string(visibility=address_text("visibility", visibility))
+        found: AudienceReport = self._get(
+            AudienceReport, f"/api/memory/{memory_segment(id)}/hearers{asked}"
+        )
+        return found
+
 
 _LINE_PATTERN = re.compile(r"line (\d+)")
 
@@ -393,49 +330,9 @@ class RemoteWrites(RemoteCalls):
         done: Erased = self._write(Erased, "POST", "/api/wipe")
         return done
 
-    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
-        named: Person = self._write(
-            Person, "POST", "/api/people/name", person=person, name=name, kind=kind
-        )
-        return named
-
-    def merge_people(self, person: str, into: str) -> Person:
-        done: Person = self._write(Person, "POST", "/api/people/merge", person=person, into=into)
-        return done
-
-    def unmerge_people(self, person: str) -> Person:
-        done: Person = self._write(Person, "POST", "/api/people/unmerge", person=person)
-        return done
-
     def unlearn(self, message: str) -> Reverted:
         done: Reverted = self._write(Reverted, "POST", "/api/unlearn", message=message)
         return done
-
-    def propose_public(self, category: str, key: str) -> None:
-        self._write(None, "POST", "/api/proposals", category=category, key=key)
-
-    def approve(self, id: str) -> None:
-        self._write(None, "POST", f"/api/proposals/{memory_segment(id)}/approve")
-
-    def decline(self, id: str) -> None:
-        self._write(None, "POST", f"/api/proposals/{memory_segment(id)}/decline")
-
-    def import_lines(self, lines: Iterable[str]) -> Imported:
-        """In as many requests as it takes. None is sent again by itself: for the caller it is safe
-        to, as what is there already is skipped."""
-        if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
-            raise InvalidInput("lines", "expected lines of text, as an open file gives them")
-        whole, before = Imported(), 0
-        for few in _batch_lines(_terminate_lines(lines)):
-            call = ApiRequest(method="POST", path="/api/import", headers=self._claims)
-            done: Imported = self._decode(Imported, self._server.send_lines(call, few))
-            whole = Imported(
-                created=whole.created + done.created,
-                skipped=whole.skipped + done.skipped,
-                refused=(*whole.refused, *(_renumber_line(one, before) for one in done.refused)),
-            )
-            before += len(few)
-        return whole
 
 
 def _check_fields(**fields: Any) -> dict[str, Any]:
@@ -475,86 +372,12 @@ def _terminate_lines(lines: Iterable[object]) -> Iterator[str]:
         yield f"{'x' * (most + 1) if long else said}\n"
 
 
-# The part of a remote view that keeps notes: sessions, files, and where an agent had got to.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RemoteFile:
     """A file as the server tells of it."""
 
     path: str
     size_bytes: int
-
-
-class RemoteNotes(RemoteCalls):
-    def begin_session(self, session: str | None = None) -> SessionStart:
-        woken: SessionStart = self._ask(
-            SessionStart, "/api/sessions/begin", **drop_none(session=session)
-        )
-        return woken
-
-    def end_session(
-        self,
-        messages: Iterable[Message] = (),
-        *,
-        draft: SessionDraft | None = None,
-        session: str | None = None,
-    ) -> SessionEnded:
-        if draft is not None and not isinstance(draft, SessionDraft):
-            raise InvalidInput("draft", "expected a tacit.SessionDraft")
-        ended: SessionEnded = self._write(
-            SessionEnded,
-            "POST",
-            "/api/sessions/end",
-            messages=check_messages(messages),
-            **drop_none(draft=draft, session=session),
-        )
-        return ended
-
-    def files(self, folder: str = "") -> List[str]:
-        return list(self.file_sizes(folder))
-
-    def file_sizes(self, folder: str = "") -> dict[str, int]:
-        where = _check_path(folder) if folder != "" else None
-        listed = self._list_all(_RemoteFile, "/api/files", folder=where)
-        return {one.path: one.size_bytes for one in listed}
-
-    def read_file(self, path: str) -> str:
-        found: dict[str, Any] = self._get(dict[str, Any], _file_url(path))
-        text: str = self._decode(str, found.get("text"))
-        return text
-
-    def write_file(
-        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
-    ) -> None:
-        self._write(
-            None, "PUT", _file_url(path), text=text, new=new, **drop_none(instead_of=instead_of)
-        )
-
-    def delete_file(self, path: str) -> None:
-        self._write(None, "DELETE", _file_url(path))
-
-    def rename_file(self, old: str, new: str) -> None:
-        self._write(None, "POST", "/api/rename-file", old=_check_path(old), new=_check_path(new))
-
-    def save_checkpoint(
-        self, data: Any, *, thread: str | None = None, version: int | None = None
-    ) -> Checkpoint:
-        dump_checkpoint(data)  # what would not come back the same is refused before it is sent
-        saved: Checkpoint = self._write(
-            Checkpoint, "PUT", _checkpoint_url(thread), data=data, **drop_none(version=version)
-        )
-        return saved
-
-    def checkpoint(self, thread: str | None = None) -> Checkpoint | None:
-        try:
-            found: Checkpoint = self._get(Checkpoint, _checkpoint_url(thread))
-        except NotFound:
-            return None
-        return found
-
-    def forget_checkpoint(self, thread: str | None = None) -> None:
-        self._write(None, "DELETE", _checkpoint_url(thread))
 
 
 def _check_path(path: object) -> str:
@@ -576,9 +399,6 @@ def _checkpoint_url(thread: object) -> str:
     return "/api/checkpoints" if named is None else f"/api/checkpoints/{path_segment(named)}"
 
 
-# The part of a remote view by which two identities become one.
-
-
 class RemoteAccount(RemoteCalls):
     def offer_link(self) -> LinkOffer:
         # Without a name: what is sent again gives a new code, and the earlier one is void.
@@ -589,7 +409,7 @@ class RemoteAccount(RemoteCalls):
         waiting: LinkWaiting = self._write(LinkWaiting, "POST", "/api/link/accept", code=code)
         return waiting
 
-    def link_waiting(self) -> LinkWaiting | None:
+    def pending_link(self) -> LinkWaiting | None:
         try:
             found: LinkWaiting = self._get(LinkWaiting, "/api/link/waiting")
         except NotFound:
@@ -603,7 +423,7 @@ class RemoteAccount(RemoteCalls):
     def refuse_link(self) -> None:
         self._write(None, "POST", "/api/link/refuse")
 
-    def unlink_me(self) -> Link:
+    def unlink(self) -> Link:
         link: Link = self._write(Link, "POST", "/api/link/unlink")
         return link
 
@@ -612,17 +432,14 @@ class RemoteAccount(RemoteCalls):
         return found
 
 
-# The part of a remote view that takes over another memory.
-
-
 class RemoteImports(RemoteCalls):
-    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
+    def preview(self, items: ImportItems, *, source: str) -> ImportPreview:
         found: ImportPreview = self._ask(
             ImportPreview, "/api/imports/preview", items=_encode_items(items), source=source
         )
         return found
 
-    def import_items(
+    def add(
         self,
         run: str,
         items: ImportItems,
@@ -642,16 +459,33 @@ class RemoteImports(RemoteCalls):
         )
         return done
 
-    def imports(
+    def list(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
         asked = query_string(limit=limit, cursor=address_text("cursor", cursor))
         page: Page[ImportRun] = self._get(Page[ImportRun], f"/api/imports{asked}")
         return page
 
-    def revert_import(self, run: str) -> RevertedImport:
+    def revert(self, run: str) -> RevertedImport:
         done: RevertedImport = self._write(RevertedImport, "POST", "/api/imports/revert", run=run)
         return done
+
+    def add_lines(self, lines: Iterable[str]) -> Imported:
+        """In as many requests as it takes. None is sent again by itself: for the caller it is safe
+        to, as what is there already is skipped."""
+        if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+            raise InvalidInput("lines", "expected lines of text, as an open file gives them")
+        whole, before = Imported(), 0
+        for few in _batch_lines(_terminate_lines(lines)):
+            call = ApiRequest(method="POST", path="/api/import", headers=self._claims)
+            done: Imported = self._decode(Imported, self._server.send_lines(call, few))
+            whole = Imported(
+                created=whole.created + done.created,
+                skipped=whole.skipped + done.skipped,
+                refused=(*whole.refused, *(_renumber_line(one, before) for one in done.refused)),
+            )
+            before += len(few)
+        return whole
 
 
 def _encode_items(items: object) -> list[Any]:
@@ -678,22 +512,173 @@ def _encode_time(value: object) -> object:
     return "" if naive else value
 
 
+class RemoteProposals(RemoteCalls):
+    def list(self) -> List[Proposal]:
+        return self._list_all(Proposal, "/api/proposals")
+
+    def propose_public(self, category: str, key: str) -> None:
+        self._write(None, "POST", "/api/proposals", category=category, key=key)
+
+    def approve(self, id: str) -> None:
+        self._write(None, "POST", f"/api/proposals/{memory_segment(id)}/approve")
+
+    def decline(self, id: str) -> None:
+        self._write(None, "POST", f"/api/proposals/{memory_segment(id)}/decline")
+
+
+class RemotePeople(RemoteCalls):
+    def list(self) -> List[Person]:
+        return self._list_all(Person, "/api/people")
+
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        who = validation.check_storable("person", person, limits.NAME_MAX_CHARS)
+        asked = query_string(person=who, limit=most, cursor=address_text("cursor", cursor))
+        found: Page[Memory] = self._get(Page[Memory], f"/api/about{asked}")
+        return found
+
+    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        named: Person = self._write(
+            Person, "POST", "/api/people/name", person=person, name=name, kind=kind
+        )
+        return named
+
+    def merge(self, person: str, into: str) -> Person:
+        done: Person = self._write(Person, "POST", "/api/people/merge", person=person, into=into)
+        return done
+
+    def unmerge(self, person: str) -> Person:
+        done: Person = self._write(Person, "POST", "/api/people/unmerge", person=person)
+        return done
+
+
+class RemoteAudit(RemoteCalls):
+    def access_log(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AccessLogEntry]:
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        asked = query_string(limit=most, cursor=address_text("cursor", cursor))
+        found: Page[AccessLogEntry] = self._get(Page[AccessLogEntry], f"/api/looks{asked}")
+        return found
+
+    def activity(
+        self,
+        *,
+        since: datetime | None = None,
+        limit: int = limits.PAGE_DEFAULT_COUNT,
+        cursor: str | None = None,
+    ) -> Page[ActivityEntry]:
+        start = None if since is None else validation.parse_datetime("since", since).isoformat()
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        asked = query_string(since=start, limit=most, cursor=address_text("cursor", cursor))
+        found: Page[ActivityEntry] = self._get(Page[ActivityEntry], f"/api/activity{asked}")
+        return found
+
+    def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
+        count = validation.parse_int("days", days, 1, limits.ACTIVITY_MAX_DAYS)
+        asked = query_string(days=count)
+        found: tuple[DayCounts, ...] = self._get(
+            tuple[DayCounts, ...], f"/api/activity/days{asked}"
+        )
+        return found
+
+    def export_history(self) -> Iterator[str]:
+        return self._stream_lines("/api/export/history")
+
+
+class RemoteSessions(RemoteCalls):
+    def begin(self, session: str | None = None) -> SessionStart:
+        woken: SessionStart = self._ask(
+            SessionStart, "/api/sessions/begin", **drop_none(session=session)
+        )
+        return woken
+
+    def end(
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        draft: SessionDraft | None = None,
+        session: str | None = None,
+    ) -> SessionEnded:
+        if draft is not None and not isinstance(draft, SessionDraft):
+            raise InvalidInput("draft", "expected a tacit.SessionDraft")
+        ended: SessionEnded = self._write(
+            SessionEnded,
+            "POST",
+            "/api/sessions/end",
+            messages=check_messages(messages),
+            **drop_none(draft=draft, session=session),
+        )
+        return ended
+
+
+class RemoteFiles(RemoteCalls):
+    def list(self, folder: str = "") -> List[str]:
+        return list(self.sizes(folder))
+
+    def sizes(self, folder: str = "") -> dict[str, int]:
+        where = _check_path(folder) if folder != "" else None
+        listed = self._list_all(_RemoteFile, "/api/files", folder=where)
+        return {one.path: one.size_bytes for one in listed}
+
+    def read(self, path: str) -> str:
+        found: dict[str, Any] = self._get(dict[str, Any], _file_url(path))
+        text: str = self._decode(str, found.get("text"))
+        return text
+
+    def write(
+        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
+    ) -> None:
+        self._write(
+            None, "PUT", _file_url(path), text=text, new=new, **drop_none(instead_of=instead_of)
+        )
+
+    def delete(self, path: str) -> None:
+        self._write(None, "DELETE", _file_url(path))
+
+    def rename(self, old: str, new: str) -> None:
+        self._write(None, "POST", "/api/rename-file", old=_check_path(old), new=_check_path(new))
+
+
+class RemoteCheckpoints(RemoteCalls):
+    def save(
+        self, data: Any, *, thread: str | None = None, version: int | None = None
+    ) -> Checkpoint:
+        dump_checkpoint(data)  # what would not come back the same is refused before it is sent
+        saved: Checkpoint = self._write(
+            Checkpoint, "PUT", _checkpoint_url(thread), data=data, **drop_none(version=version)
+        )
+        return saved
+
+    def get(self, thread: str | None = None) -> Checkpoint | None:
+        try:
+            found: Checkpoint = self._get(Checkpoint, _checkpoint_url(thread))
+        except NotFound:
+            return None
+        return found
+
+    def delete(self, thread: str | None = None) -> None:
+        self._write(None, "DELETE", _checkpoint_url(thread))
+
+
 # A view behind a server: every word of `View`, with the same results and the same errors.
 
 
-class RemoteView(
-    RemoteReads,
-    RemoteAudience,
-    RemoteActivity,
-    RemoteBrowse,
-    RemoteRecall,
-    RemoteWrites,
-    RemoteNotes,
-    RemoteAccount,
-    RemoteImports,
-):
+class RemoteView(RemoteReads, RemoteRecall, RemoteWrites):
     """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
-    are. What each word does is said at the same word of `tacit.View`."""
+    are. Each method does what the same method of `tacit.View` does."""
+
+    proposals = remote(RemoteProposals)
+    people = remote(RemotePeople)
+    account = remote(RemoteAccount)
+    sessions = remote(RemoteSessions)
+    files = remote(RemoteFiles)
+    checkpoints = remote(RemoteCheckpoints)
+    imports = remote(RemoteImports)
+    audience = remote(RemoteAudience)
+    audit = remote(RemoteAudit)
 
     @property
     def enabled(self) -> bool:

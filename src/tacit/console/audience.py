@@ -57,8 +57,8 @@ class DisclosurePreview:
 def list_groups(visitor: Visitor) -> tuple[AudienceChat, ...]:
     """Groups that can be chosen. An operator may name others."""
     if visitor.is_operator:
-        return visitor.operator.rooms(limit=AUDIENCE_CHATS_MAX_COUNT).items
-    return tuple(room for room in visitor.view.rooms() if room.kind is ChatKind.GROUP)
+        return visitor.operator.audience.chats(limit=AUDIENCE_CHATS_MAX_COUNT).items
+    return tuple(room for room in visitor.view.audience.chats() if room.kind is ChatKind.GROUP)
 
 
 def list_askers(visitor: Visitor, rooms: Iterable[AudienceChat]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def list_askers(visitor: Visitor, rooms: Iterable[AudienceChat]) -> dict[str, st
     who is known by name only asks nowhere."""
     found: Iterable[Person] = (one for room in rooms for one in room.people)
     if visitor.is_operator:
-        found = visitor.operator.people(limit=limits.PAGE_MAX_COUNT).items
+        found = visitor.operator.people.list(limit=limits.PAGE_MAX_COUNT).items
     named = {
         key: labels.person_label(one) for one in found for key in people.list_external_keys(one)
     }
@@ -97,7 +97,7 @@ def preview_list(
     visitor: Visitor, at: PreviewSetting, search: Search, cursor: str | None
 ) -> DisclosurePreview:
     """Newest first, as many at once as a page of a list."""
-    found = visitor.api.hearing(
+    found = visitor.api.audience.preview(
         at.chat(visitor), at.asker, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
     )
     return DisclosurePreview(
@@ -113,7 +113,9 @@ def preview_answer(
     """To an operator, what would come to mind there, beside what is withheld whatever is asked."""
     if not visitor.is_operator:
         return _preview_own_answer(visitor, at, question)
-    found = visitor.operator.recalled(at.chat(visitor), at.asker, question, AUDIENCE_RECALL_COUNT)
+    found = visitor.operator.audience.recall(
+        at.chat(visitor), at.asker, question, AUDIENCE_RECALL_COUNT
+    )
     said = tuple(
         PreviewedMemory(memory=one.memory, rule=one.rule, says=RULE_TEXTS[one.rule], why=one.why)
         for one in found

@@ -197,13 +197,13 @@ def labels_for(visitor: Visitor, mentioned: Iterable[str] = ()) -> PersonLabels:
         unknown = sorted(one for one in mentioned if one.startswith(_PERSON_PREFIX))
         return PersonLabels(known=dict(_look_up_names(visitor, unknown[:_LOOKUPS_MAX_COUNT])))
     view = visitor.view
-    known = {id: person_label(one) for one in view.people() for id in one.identities}
-    return PersonLabels(frozenset(view.identities()), known)
+    known = {id: person_label(one) for one in view.people.list() for id in one.identities}
+    return PersonLabels(frozenset(view.account.identities()), known)
 
 
 def _look_up_names(visitor: Visitor, unknown: Iterable[str]) -> Iterator[tuple[str, str]]:
     for id in unknown:
-        for one in visitor.operator.people(id):
+        for one in visitor.operator.people.list(id):
             best = person_label(one)
             yield id, _SOMEBODY if best == external_key(one.id) else best
 

@@ -29,8 +29,8 @@ _CURSOR_MAX_CHARS = 9
 def list_known_people(visitor: Visitor, name: str | None, cursor: str | None) -> Page[Person]:
     """By name; each word of `name` begins some word of what they are called."""
     if visitor.is_operator:
-        return visitor.operator.people(name, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
-    found = [one for one in visitor.view.people() if name is None or _matches_name(one, name)]
+        return visitor.operator.people.list(name, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
+    found = [one for one in visitor.view.people.list() if name is None or _matches_name(one, name)]
     found.sort(key=lambda one: (fold_name(person_title(one)), one.id))
     start = _parse_cursor(cursor)
     end = start + limits.PAGE_DEFAULT_COUNT
@@ -42,11 +42,13 @@ def get_known_person(visitor: Visitor, id: str) -> Person:
     if ":" not in id:
         raise NotFound("page")
     try:
-        known = visitor.operator.people(id) if visitor.is_operator else visitor.view.people()
+        known = (
+            visitor.operator.people.list(id) if visitor.is_operator else visitor.view.people.list()
+        )
         found = next((one for one in known if id in one.identities), None)
         if found is not None:
             return found
-        mentioned = len(visitor.api.about(id, limit=1)) > 0
+        mentioned = len(visitor.api.people.about(id, limit=1)) > 0
     except InvalidInput:
         mentioned = False
     if not mentioned:
@@ -126,7 +128,7 @@ def merge_people(visitor: Visitor, source: Person, target: Person) -> str:
         source
     ):  # all but one of these are merged into another already
         try:
-            visitor.view.merge_people(merged, _name_only_identities(target)[0])
+            visitor.view.people.merge(merged, _name_only_identities(target)[0])
         except Conflict as wrong:
             refused = wrong
         else:
@@ -138,7 +140,7 @@ def unmerge_person(visitor: Visitor, identity: str) -> None:
     if visitor.is_operator:
         visitor.memory.unmerge_people(identity)
     else:
-        visitor.view.unmerge_people(identity)
+        visitor.view.people.unmerge(identity)
 
 
 def list_unmergeable(visitor: Visitor, person: Person) -> list[str]:

@@ -294,8 +294,8 @@ def list_filter_choices(asked: PageRequest) -> dict[str, Any]:
     people, rooms = [], []
     if not asked.visitor.is_operator:
         view = asked.visitor.view
-        people = sorted({labels.person_label(one) for one in view.people()}, key=str.casefold)
-        rooms = [one.id for one in view.rooms()]
+        people = sorted({labels.person_label(one) for one in view.people.list()}, key=str.casefold)
+        rooms = [one.id for one in view.audience.chats()]
     return {
         "states": STATE_CHOICES,
         "categories": {

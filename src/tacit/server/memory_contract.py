@@ -91,7 +91,7 @@ def encode_memories(context: RequestContext, memories: Iterable[Memory]) -> list
     chat = context.caller.chat
     private = chat is not None and chat.kind is ChatKind.PRIVATE
     named = any(memory.subjects for memory in found)
-    people = context.view.people() if private and named else []
+    people = context.view.people.list() if private and named else []
     names = {identity: _display_name(one) for one in people for identity in one.identities}
     return [_encode_memory(memory, names) for memory in found]
 

@@ -34,7 +34,7 @@ class FileCommands:
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         inner = path_below_root(path)
-        sizes = self._asked(path, lambda: self.view_of.file_sizes(inner))
+        sizes = self._asked(path, lambda: self.view_of.files.sizes(inner))
         if inner in sizes:
             return _number_file(path, self._read(path, inner), view_range)
         return _format_listing(path.rstrip("/"), inner, sizes)
@@ -42,7 +42,7 @@ class FileCommands:
     def create(self, path: str, file_text: str) -> str:
         inner = _require_below_root(path)
         taken = f"File {path} already exists: edit it, or choose another name."
-        self._asked(path, lambda: self.view_of.write_file(inner, file_text, new=True), taken)
+        self._asked(path, lambda: self.view_of.files.write(inner, file_text, new=True), taken)
         return f"File created at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
@@ -80,19 +80,19 @@ class FileCommands:
 
     def delete(self, path: str) -> str:
         inner = _require_below_root(path)
-        self._asked(path, lambda: self.view_of.delete_file(inner))
+        self._asked(path, lambda: self.view_of.files.delete(inner))
         return f"Deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
         old, new = _require_below_root(old_path), _require_below_root(new_path)
         taken = f"The destination {new_path} already exists: choose another name."
-        self._asked(old_path, lambda: self.view_of.rename_file(old, new), taken)
+        self._asked(old_path, lambda: self.view_of.files.rename(old, new), taken)
         return f"Renamed {old_path} to {new_path}"
 
     def _edited(self, path: str, inner: str, before: str, after: str, line: int) -> str:
         """What it reads like now, which may be tidier than what was written."""
         if before != after:
-            write = self.view_of.write_file
+            write = self.view_of.files.write
             self._asked(path, lambda: write(inner, after, instead_of=before))
         try:
             lines = self._read(path, inner).split("\n")
@@ -105,7 +105,7 @@ class FileCommands:
         )
 
     def _read(self, path: str, inner: str) -> str:
-        return self._asked(path, lambda: self.view_of.read_file(inner))
+        return self._asked(path, lambda: self.view_of.files.read(inner))
 
     def _asked(self, path: str, act: Callable[[], T], taken: str | None = None) -> T:
         """`taken` is what a conflict means, if it is not that somebody else wrote meanwhile."""

@@ -386,7 +386,7 @@ def _memory_put(view: View, message: str | None, least: Sensitivity | None) -> T
             return waits
         text = f"Kept: {namespace}/{key}."
         if public:
-            view.propose_public(namespace, key)
+            view.proposals.propose_public(namespace, key)
             text += (
                 " Whether others may hear it is for the person to say, in their private chat: "
                 "they are asked there. Until then it is theirs alone."
@@ -515,8 +515,8 @@ def _read_file(view: View) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         path = given["path"]
         if path.strip("/"):
-            return Answer(text=wrap_in_fence([escape_fence(view.read_file(path))]))
-        paths = view.files()
+            return Answer(text=wrap_in_fence([escape_fence(view.files.read(path))]))
+        paths = view.files.list()
         return Answer(
             text=wrap_in_fence([escape_fence(one) for one in paths]) if paths else _NO_FILES
         )
@@ -540,7 +540,7 @@ def _write_file(view: View) -> Tool:
     def act(given: dict[str, Any]) -> Answer:
         if not view.enabled:
             return Answer(text="Nothing was written: memory is not available in this conversation.")
-        view.write_file(given["path"], given["text"])
+        view.files.write(given["path"], given["text"])
         return Answer(text=f"Written: {given['path']}")
 
     return Tool(

@@ -67,7 +67,9 @@ ACCEPTED_LINK = Replay(record=_record_accepted_link, replay=_replay_accepted_lin
 LINK = Replay(record=_record_link, replay=_replay_link)
 
 
-class ViewAccount(Resource):
+class Account(Resource, name="account"):
+    """The identities of the requester, and links between them."""
+
     @write(disabled=not_found("link"))
     def offer_link(self) -> LinkOffer:
         """A code to be entered from your other identity, once, within ten minutes. It takes the
@@ -107,7 +109,7 @@ class ViewAccount(Resource):
         return waiting
 
     @read(disabled=None)
-    def link_waiting(self) -> LinkWaiting | None:
+    def pending_link(self) -> LinkWaiting | None:
         """Who answered to your code, and waits for your yes; None, too, where others listen."""
 
         def work(connection: Connection, request: Request) -> LinkWaiting | None:
@@ -155,7 +157,7 @@ class ViewAccount(Resource):
         self._context.write(work)
 
     @write(disabled=not_found("link"), replay=LINK)
-    def unlink_me(self) -> Link:
+    def unlink(self) -> Link:
         """This identity leaves its account at once, and what was said as the account stays there.
         In your own private chat only."""
 

@@ -19,13 +19,14 @@ from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport,
 from tacit.storage import audience_report, memory_reads
 from tacit.storage.audience_report import hypothetical_request
 from tacit.telemetry.metrics import REFUSAL_COUNT
-from tacit.view.operations import not_found, read
+from tacit.view.context import ViewContext
+from tacit.view.operations import Resource, not_found, read
 from tacit.view.reads import ViewSearch
 
 List = builtins.list  # a view has a word of that name
 
 
-class ViewAudience(ViewSearch):
+class ViewExplain(Resource):
     """In your own private chat. In any other, you have no memories here to ask about."""
 
     @read(disabled=not_found())
@@ -37,10 +38,10 @@ class ViewAudience(ViewSearch):
         of somebody else nothing but the key that you name."""
         if chat is None and asked_by is not None:
             raise InvalidInput("chat", "say in which chat they would ask")
-        other = None if chat is None else self._parse_other_request(chat, asked_by)
+        other = None if chat is None else _parse_other_request(self._context, chat, asked_by)
 
         def work(connection: Connection, request: Request) -> Explanation:
-            memory = self._get_own(connection, request, id)
+            memory = _get_own(self._context, connection, request, id)
             if other is None:
                 return explain_decision(decide_with_precedence(request, memory))
             asked = hypothetical_request(connection, request, other, theirs=asked_by is not None)
@@ -51,8 +52,12 @@ class ViewAudience(ViewSearch):
             self._context.storage.meter.count(REFUSAL_COUNT, rule=told.rule)
         return told
 
+
+class Audience(Resource, name="audience"):
+    """Who could see the requester's memories. In the requester's own private chat only."""
+
     @read(disabled=List)
-    def rooms(self) -> List[AudienceChat]:
+    def chats(self) -> List[AudienceChat]:
         """Your private chat, and the groups that you are in now, with who else is there."""
         chat = self._context.raw_request.chat
         return self._context.read(
@@ -60,7 +65,7 @@ class ViewAudience(ViewSearch):
         )
 
     @read(disabled=Page)
-    def hearing(
+    def preview(
         self,
         chat: Chat,
         asked_by: Requester | None = None,
@@ -72,8 +77,8 @@ class ViewAudience(ViewSearch):
         """Your memories as you would `browse` them, and of each whether it would be said in a chat
         and by which rule: to you, or to somebody else, as `explain` tells it for one."""
         other, browsed = (
-            self._parse_other_request(chat, asked_by),
-            self._browse_page(search, limit, cursor),
+            _parse_other_request(self._context, chat, asked_by),
+            ViewSearch(self._context)._browse_page(search, limit, cursor),
         )
 
         def work(connection: Connection, request: Request) -> Page[AudiencePreview]:
@@ -87,7 +92,7 @@ class ViewAudience(ViewSearch):
         return self._context.read(work)
 
     @read(disabled=not_found())
-    def hearers(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
+    def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
         of those you share one with, alone. With `visibility`, who would if you set that; nothing is
         changed. People are known by the key that they have there, and by no other."""
@@ -100,26 +105,30 @@ class ViewAudience(ViewSearch):
         assert subject is not None
 
         def work(connection: Connection, request: Request) -> AudienceReport:
-            memory = self._get_own(connection, request, id)
+            memory = _get_own(self._context, connection, request, id)
             if wanted is not None:
                 memory = replace(memory, visibility=wanted)
             return audience_report.report_for_person(connection, request, subject, chat, memory)
 
         return self._context.read(work)
 
-    def _parse_other_request(self, chat: Chat, asked_by: Requester | None) -> RawRequest:
-        other = parse_request(asked_by, chat)
-        return other if asked_by else replace(other, subject=self._context.raw_request.subject)
 
-    def _get_own(self, connection: Connection, request: Request, id: str) -> Memory:
-        """A memory of theirs, in any state, if they ask in private."""
-        good = validation.parse_memory_id(id)
-        audiences = self._context.storage.audiences
-        found = (
-            memory_reads.get_memory(connection, audiences, request.for_management(), good)
-            if good
-            else None
-        )
-        if found is None or not self._context.may_use(found[0]):
-            raise NotFound
-        return found[0]
+def _parse_other_request(
+    context: ViewContext, chat: Chat, asked_by: Requester | None
+) -> RawRequest:
+    other = parse_request(asked_by, chat)
+    return other if asked_by else replace(other, subject=context.raw_request.subject)
+
+
+def _get_own(context: ViewContext, connection: Connection, request: Request, id: str) -> Memory:
+    """A memory of theirs, in any state, if they ask in private."""
+    good = validation.parse_memory_id(id)
+    audiences = context.storage.audiences
+    found = (
+        memory_reads.get_memory(connection, audiences, request.for_management(), good)
+        if good
+        else None
+    )
+    if found is None or not context.may_use(found[0]):
+        raise NotFound
+    return found[0]

@@ -17,9 +17,10 @@ from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput, NotFound
 from tacit.records import validation
 from tacit.records.memory import HistoryEntry, Memory
+from tacit.records.queries import decode_cursor
 from tacit.records.request import Request
-from tacit.records.results import ActivityEntry, DayCounts, Page
-from tacit.storage import history
+from tacit.records.results import AccessLogEntry, ActivityEntry, DayCounts, Page
+from tacit.storage import access_log, history
 from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
 from tacit.storage.search import ListFilter
 from tacit.view.operations import Resource, read
@@ -31,7 +32,26 @@ _CURSOR_SEPARATOR = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
 
 
-class ViewActivity(Resource):
+class Audit(Resource, name="audit"):
+    """What happened to the requester's memories, and which operator read them."""
+
+    @read(disabled=Page)
+    def access_log(
+        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[AccessLogEntry]:
+        """Which operator looked at memories of yours, when and by which word, newest first. Where
+        this view is narrowed to some categories, nothing: looks were at all of them."""
+        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
+        after = decode_cursor(cursor)
+
+        def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
+            if not request.private or self._context.category_filter() is not None:
+                return Page()
+            found = access_log.list_access_log_of_person(connection, request, after, most + 1)
+            return access_log.access_log_page(found, most)
+
+        return self._context.read(work)
+
     @read(disabled=Page)
     def activity(
         self,
@@ -49,7 +69,7 @@ class ViewActivity(Resource):
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
 
     @read(disabled=())
-    def activity_days(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
+    def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """How often what happened to your own memories on each of the last days, in UTC, today
         last. In a private chat only; elsewhere, nothing."""
         count = parse_day_count(days)
@@ -64,6 +84,39 @@ class ViewActivity(Resource):
             return fill_days(first, count, found)
 
         return self._context.read(work)
+
+    @read(disabled=partial(iter, ()), lines=True)
+    def export_history(self) -> Iterator[str]:
+        """What happened to each memory that you may hear of here, as JSON lines, oldest first for
+        each. In a private chat that is also what is yours in any other state."""
+        private, mine = self._context.read(
+            lambda _, request: (request.private, request.own_identities)
+        )
+        if private:
+            for memory in self._iter_listed(manage=True):
+                yield from self._iter_history_lines(memory)
+        for memory in self._iter_listed(manage=False):
+            if not (private and memory.owner in mine):
+                yield from self._iter_history_lines(memory)
+
+    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
+        cursor = None
+        while True:
+            page = self._context.list_page(
+                ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage
+            )
+            yield from page
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
+        try:
+            entries = ViewReads(self._context).history(memory.id)
+        except NotFound:
+            return  # gone, or not to be heard here any more, since it was listed
+        for entry in entries:
+            yield _history_line(memory.id, entry)
 
 
 def parse_activity_range(since: datetime | None, cursor: str | None) -> ActivityRange:
@@ -126,41 +179,6 @@ def _decode_activity_cursor(cursor: str | None) -> ActivityPosition | None:
 
 
 # The part of a view that tells what became of everything, for a person to keep or to look into.
-
-
-class ViewHistoryExport(ViewReads):
-    @read(disabled=partial(iter, ()), lines=True)
-    def history_export(self) -> Iterator[str]:
-        """What happened to each memory that you may hear of here, as JSON lines, oldest first for
-        each. In a private chat that is also what is yours in any other state."""
-        private, mine = self._context.read(
-            lambda _, request: (request.private, request.own_identities)
-        )
-        if private:
-            for memory in self._iter_listed(manage=True):
-                yield from self._iter_history_lines(memory)
-        for memory in self._iter_listed(manage=False):
-            if not (private and memory.owner in mine):
-                yield from self._iter_history_lines(memory)
-
-    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
-        cursor = None
-        while True:
-            page = self._context.list_page(
-                ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage
-            )
-            yield from page
-            cursor = page.cursor
-            if cursor is None:
-                return
-
-    def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
-        try:
-            entries = self.history(memory.id)
-        except NotFound:
-            return  # gone, or not to be heard here any more, since it was listed
-        for entry in entries:
-            yield _history_line(memory.id, entry)
 
 
 def _history_line(id: str, entry: HistoryEntry) -> str:

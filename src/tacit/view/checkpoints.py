@@ -33,112 +33,12 @@ from tacit.storage.store import FAST_PATH_MISS
 from tacit.view import operations
 from tacit.view.context import ViewContext
 from tacit.view.idempotency import NOTHING, StoredOutcome
-from tacit.view.operations import Arguments, Replay, Resource, read, write
+from tacit.view.operations import Arguments, Replay, Resource, read, resource, write
 
 # The part of a view that keeps an agent's own state: one value for a person and a thread.
 
 
-def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
-    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
-
-
-def _replay_checkpoint(
-    context: ViewContext, done: IdempotentResult, asked: Arguments
-) -> Checkpoint:
-    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
-    kept = ViewCheckpoints(context).checkpoint(asked["thread"])
-    if kept is None or kept.version < done.result["version"]:
-        raise NotFound("checkpoint")
-    return Checkpoint(
-        thread=kept.thread,
-        data=json.loads(dump_checkpoint(asked["data"])),
-        version=done.result["version"],
-        updated_at=from_micros(done.result["updated_at"]),
-    )
-
-
-CHECKPOINT = Replay(record=_record_checkpoint, replay=_replay_checkpoint)
-_NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
-
-
-class ViewCheckpoints(Resource):
-    @write(disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
-    def save_checkpoint(
-        self, data: Any, *, thread: str | None = None, version: int | None = None
-    ) -> Checkpoint:
-        """Keep where an agent has got to, in place of what it saved before: any JSON value without
-        secrets. Without a thread it is this view's. `version` is the one you read, or 0 for none:
-        if it moved on, Conflict. In a private chat only."""
-        where = self._checkpoint_thread(thread)
-        whole = dump_checkpoint(data)
-        if version is not None:
-            validation.parse_int("version", version, 0, limits.REVISION_MAX)
-
-        def work(w: Transaction) -> Checkpoint:
-            _require_private(w.request)
-            return checkpoints.save_checkpoint(
-                w, where, whole, self._context.allowed_categories(self._context.agent), version
-            )
-
-        return self._context.write(work)
-
-    @read(disabled=None)
-    def checkpoint(self, thread: str | None = None) -> Checkpoint | None:
-        """What was saved last; None where nothing is, and where others listen."""
-        where = self._checkpoint_thread(thread)
-
-        def work(connection: Connection, request: Request) -> Checkpoint | None:
-            if not request.private:
-                return None
-            kept = checkpoints.find_checkpoint(
-                connection, self._context.space, request.own_identities, where
-            )
-            seen = kept is not None and kept.is_open_to(
-                self._context.allowed_categories(self._context.agent)
-            )
-            return kept.checkpoint if kept is not None and seen else None
-
-        return self._context.read(work)
-
-    @write(disabled=None, replay=NOTHING)
-    def forget_checkpoint(self, thread: str | None = None) -> None:
-        """Gone at once, whether or not there was one. In a private chat only."""
-        where = self._checkpoint_thread(thread)
-
-        def work(w: Transaction) -> None:
-            _require_private(w.request)
-            mine, allowed = (
-                w.request.own_identities,
-                self._context.allowed_categories(self._context.agent),
-            )
-            kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
-            if kept is not None and kept.is_open_to(allowed):
-                checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
-
-        self._context.write(work)
-
-    def _checkpoint_thread(self, thread: object) -> str:
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        return named or self._context.thread
-
-
-def _require_private(request: Request) -> None:
-    if not request.private:
-        raise InvalidInput("checkpoint", "works in a private chat only")
-
-
-# The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on.
-
-_SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
-
-
-class ViewGraphSteps(Resource):
-    def steps(self) -> GraphSteps:
-        """Where LangGraph's checkpoints are kept: tacit.integrations.langgraph.Checkpointer(view)."""
-        return GraphSteps(self._context, self._dispatch)
-
-
-class GraphSteps(Resource, name="steps", measured_as="steps"):
+class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_steps"):
     """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
     and only while nobody is there who was not there when they were saved."""
 
@@ -209,7 +109,7 @@ class GraphSteps(Resource, name="steps", measured_as="steps"):
         )
 
     @operations.read(disabled=Page)
-    def page(
+    def list(
         self,
         thread: str | None = None,
         ns: str | None = None,
@@ -238,11 +138,11 @@ class GraphSteps(Resource, name="steps", measured_as="steps"):
         return self._context.read(lambda c, r: self._list_steps(c, r, wanted, asked, after, most))
 
     @operations.write(disabled=None)
-    def forget_thread(self, thread: str) -> None:
+    def delete_thread(self, thread: str) -> None:
         self.prune([thread], "delete")
 
     @operations.write(disabled=None)
-    def forget_runs(self, runs: Sequence[str]) -> None:
+    def delete_runs(self, runs: Sequence[str]) -> None:
         """The steps of these runs, in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
@@ -346,6 +246,104 @@ class GraphSteps(Resource, name="steps", measured_as="steps"):
         ]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
+
+
+def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
+    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
+
+
+def _replay_checkpoint(
+    context: ViewContext, done: IdempotentResult, asked: Arguments
+) -> Checkpoint:
+    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
+    kept = Checkpoints(context).get(asked["thread"])
+    if kept is None or kept.version < done.result["version"]:
+        raise NotFound("checkpoint")
+    return Checkpoint(
+        thread=kept.thread,
+        data=json.loads(dump_checkpoint(asked["data"])),
+        version=done.result["version"],
+        updated_at=from_micros(done.result["updated_at"]),
+    )
+
+
+CHECKPOINT = Replay(record=_record_checkpoint, replay=_replay_checkpoint)
+_NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
+
+
+class Checkpoints(Resource, name="checkpoints"):
+    """The saved state of agents: one value for a person and a thread."""
+
+    steps = resource(GraphSteps)  # for tacit.integrations.langgraph.Checkpointer(view)
+
+    @write(disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
+    def save(
+        self, data: Any, *, thread: str | None = None, version: int | None = None
+    ) -> Checkpoint:
+        """Keep where an agent has got to, in place of what it saved before: any JSON value without
+        secrets. Without a thread it is this view's. `version` is the one you read, or 0 for none:
+        if it moved on, Conflict. In a private chat only."""
+        where = self._checkpoint_thread(thread)
+        whole = dump_checkpoint(data)
+        if version is not None:
+            validation.parse_int("version", version, 0, limits.REVISION_MAX)
+
+        def work(w: Transaction) -> Checkpoint:
+            _require_private(w.request)
+            return checkpoints.save_checkpoint(
+                w, where, whole, self._context.allowed_categories(self._context.agent), version
+            )
+
+        return self._context.write(work)
+
+    @read(disabled=None)
+    def get(self, thread: str | None = None) -> Checkpoint | None:
+        """What was saved last; None where nothing is, and where others listen."""
+        where = self._checkpoint_thread(thread)
+
+        def work(connection: Connection, request: Request) -> Checkpoint | None:
+            if not request.private:
+                return None
+            kept = checkpoints.find_checkpoint(
+                connection, self._context.space, request.own_identities, where
+            )
+            seen = kept is not None and kept.is_open_to(
+                self._context.allowed_categories(self._context.agent)
+            )
+            return kept.checkpoint if kept is not None and seen else None
+
+        return self._context.read(work)
+
+    @write(disabled=None, replay=NOTHING)
+    def delete(self, thread: str | None = None) -> None:
+        """Gone at once, whether or not there was one. In a private chat only."""
+        where = self._checkpoint_thread(thread)
+
+        def work(w: Transaction) -> None:
+            _require_private(w.request)
+            mine, allowed = (
+                w.request.own_identities,
+                self._context.allowed_categories(self._context.agent),
+            )
+            kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
+            if kept is not None and kept.is_open_to(allowed):
+                checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
+
+        self._context.write(work)
+
+    def _checkpoint_thread(self, thread: object) -> str:
+        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        return named or self._context.thread
+
+
+def _require_private(request: Request) -> None:
+    if not request.private:
+        raise InvalidInput("checkpoint", "works in a private chat only")
+
+
+# The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on.
+
+_SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
 
 
 def step_to_plain(found: StoredGraphStep) -> dict[str, Any]:

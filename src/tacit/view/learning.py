@@ -12,33 +12,29 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import InvalidInput, NotFound, SecretRefused
+from tacit.errors import InvalidInput, SecretRefused
 from tacit.learning import episodes as recording
-from tacit.learning import memory_writes
 from tacit.learning.episodes import HeldMessage, read_held_messages
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, is_question
 from tacit.lifecycle import revert as reverting
-from tacit.policy.rules import decide
 from tacit.records import conversation as saying
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage, Role
-from tacit.records.memory import ChatKind, Memory, Sensitivity, State
+from tacit.records.memory import ChatKind
 from tacit.records.request import Request
-from tacit.records.results import Accepted, Proposal, Reverted, Suggestion, TraceStep
-from tacit.records.text import show_with_key
+from tacit.records.results import Accepted, Reverted, Suggestion, TraceStep
 from tacit.records.validation import parse_bool
-from tacit.storage import learned_facts, memories, people, queue, search
+from tacit.storage import people, queue, search
 from tacit.storage.engine import Database
 from tacit.storage.idempotency import IdempotentResult
-from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 from tacit.view.context import ViewContext
-from tacit.view.idempotency import NOTHING, StoredOutcome, record_count
+from tacit.view.idempotency import StoredOutcome, record_count
 from tacit.view.operations import Arguments, Replay, Resource, read, write
 
 # A message's way through the stages of learning, step by step; for good, or as a rehearsal.
@@ -273,46 +269,6 @@ class ViewLearning(Resource):
 
         return self._context.read(work)
 
-    @read(disabled=List)
-    def proposals(self) -> List[Proposal]:
-        """What waits for your yes. In a group, only what was said there and is not sensitive."""
-
-        def work(connection: Connection, request: Request) -> list[Proposal]:
-            asked = learned_facts.list_proposals(
-                connection,
-                self._context.space,
-                request.own_identities,
-                self._context.storage.clock(),
-            )
-            return [
-                _build_proposal(one, memory)
-                for one in asked
-                if (memory := self._get_pending_memory(connection, one)) is not None
-                and _is_answerable_here(request, memory)
-                and self._context.may_use(memory)
-            ]
-
-        return self._context.read(work)
-
-    @write(disabled=None, replay=NOTHING)
-    def propose_public(self, category: str, key: str) -> None:
-        """Ask whether the value of one of your keys may be said where others listen. It waits among
-        your proposals: you say yes, in private, and nobody else. For models and tools, which may
-        not settle that themselves."""
-        name, slot = self._context.parse_category(category), self._context.parse_key(key)
-        self._context.write(lambda w: memory_writes.propose_sharing(w, name, slot))
-        self._context.runtime.wake_indexer()
-
-    @write(disabled=None, replay=NOTHING)
-    def approve(self, id: str) -> None:
-        """Yes: keep it."""
-        self._answer_proposal(id, yes=True)
-
-    @write(disabled=None, replay=NOTHING)
-    def decline(self, id: str) -> None:
-        """No: its words are gone, and you are not asked again for a while."""
-        self._answer_proposal(id, yes=False)
-
     def _queue_turns(
         self, w: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
     ) -> int:
@@ -344,13 +300,6 @@ class ViewLearning(Resource):
         )
         return count
 
-    def _get_pending_memory(
-        self, connection: Connection, waiting: PendingProposal
-    ) -> Memory | None:
-        return learned_facts.get_proposed_memory(
-            connection, self._context.storage.audiences, self._context.space, waiting.memory_id
-        )
-
     def _build_turn(
         self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
     ) -> QueuedTurn:
@@ -366,33 +315,6 @@ class ViewLearning(Resource):
             confidential=request.confidential,
             before=tuple(before[-limits.LEARN_CONTEXT_MAX_COUNT :]),
         )
-
-    def _answer_proposal(self, id: str, *, yes: bool) -> None:
-        good = validation.parse_memory_id(id)
-
-        def work(w: Transaction) -> None:
-            asked = learned_facts.list_proposals(
-                w.connection, w.space, w.request.own_identities, w.at
-            )
-            one = next((one for one in asked if one.memory_id == good), None)
-            memory = memories.get_for_update(w, one.memory_id) if one is not None else None
-            if one is None or memory is None or not _is_answerable_here(w.request, memory):
-                raise NotFound("proposal")
-            if not self._context.may_use(memory):
-                raise NotFound("proposal")
-            old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
-            if memory_writes.is_sharing_proposal(memory):
-                if yes:
-                    memory_writes.approve_sharing(w, one, memory, old)
-                else:
-                    memory_writes.decline_sharing(w, one, memory)
-            elif yes:
-                memory_writes.approve_proposal(w, one, memory, [old] if old is not None else [])
-            else:
-                memory_writes.decline_proposal(w, one, memory)
-
-        self._context.write(work)
-        self._context.runtime.wake_indexer()
 
 
 def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, ...]]:
@@ -415,29 +337,3 @@ def _has_statement(kept: Sequence[HeldMessage]) -> bool:
 def _ends_with_question(said: Sequence[ParsedMessage]) -> bool:
     """Whether the last word is a question of the assistant's."""
     return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)
-
-
-def _is_answerable_here(request: Request, memory: Memory) -> bool:
-    """As far as it could be heard here if it were kept; what is sensitive, and how far something
-    may go, in private alone."""
-    if memory.state is not State.PENDING:
-        return False
-    open_here = (
-        memory.sensitivity is not Sensitivity.SENSITIVE
-        and not memory_writes.is_sharing_proposal(memory)
-    )
-    kept = replace(memory, state=State.ACTIVE)
-    return (request.private or open_here) and decide(request, kept).allowed
-
-
-def _build_proposal(waiting: PendingProposal, memory: Memory) -> Proposal:
-    widens = memory_writes.is_sharing_proposal(memory)
-    return Proposal(
-        id=waiting.memory_id,
-        content=memory.content if widens else show_with_key(memory.key, memory.content),
-        reason=waiting.reason,
-        replaces=waiting.replaces,
-        created_at=waiting.created_at,
-        expires_at=waiting.expires_at,
-        widens=widens,
-    )

@@ -41,6 +41,7 @@ from tacit.records.notes import (
 from tacit.records.request import Request
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
+from tacit.view import operations
 from tacit.view.context import ViewContext
 from tacit.view.idempotency import NOTHING, StoredOutcome, list_visible_ids
 from tacit.view.learning import screen_messages
@@ -76,9 +77,11 @@ def _replay_session_end(
 SESSION_END = Replay(record=_record_session_end, replay=_replay_session_end)
 
 
-class ViewSessions(Resource):
+class Sessions(Resource, name="sessions"):
+    """Sessions, and the notes that they leave."""
+
     @read(disabled=SessionStart(session=""))
-    def begin_session(self, session: str | None = None) -> SessionStart:
+    def begin(self, session: str | None = None) -> SessionStart:
         """What a session starts with: what the person wants kept (in their own private chat alone),
         the sessions of recent days by their summaries, and today's note of this one. Without a name
         the session is this thread's."""
@@ -96,7 +99,7 @@ class ViewSessions(Resource):
         return self._context.read(work)
 
     @write(disabled=SessionEnded(path=""), replay=SESSION_END)
-    def end_session(
+    def end(
         self,
         messages: Iterable[Message] = (),
         *,
@@ -203,17 +206,17 @@ def _parse_session_name(session: object) -> str | None:
 List = builtins.list
 
 
-class ViewFiles(Resource):
+class Files(Resource, name="files"):
     """In your own private chat the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
     sessions like `2026-03-01/telegram_1001.md`; in a group that group's sessions."""
 
-    @read(disabled=List)
-    def files(self, folder: str = "") -> List[str]:
+    @operations.read(disabled=List)
+    def list(self, folder: str = "") -> List[str]:
         """The paths of all files, or of those in a folder. Of sessions the newest are listed."""
-        return list(self.file_sizes(folder))
+        return list(self.sizes(folder))
 
-    @read(disabled=dict)
-    def file_sizes(self, folder: str = "") -> dict[str, int]:
+    @operations.read(disabled=dict)
+    def sizes(self, folder: str = "") -> dict[str, int]:
         """The same with the size of each in bytes. A file instead of a folder is told alone."""
         where = view_files.parse_view_path(folder) if folder != "" else None
 
@@ -229,8 +232,8 @@ class ViewFiles(Resource):
 
         return self._context.read(work)
 
-    @read(disabled=not_found("file"))
-    def read_file(self, path: str) -> str:
+    @operations.read(disabled=not_found("file"))
+    def read(self, path: str) -> str:
         """What a file says, as far as this audience may hear it."""
         where = view_files.parse_file_path(path)
 
@@ -243,8 +246,8 @@ class ViewFiles(Resource):
 
         return self._context.read(work)
 
-    @write(disabled=None, replay=NOTHING)
-    def write_file(
+    @operations.write(disabled=None, replay=NOTHING)
+    def write(
         self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
     ) -> None:
         """Make a file read like this: lines that are new are remembered, changed ones updated,
@@ -262,14 +265,14 @@ class ViewFiles(Resource):
         if fresh:  # a line may be the value of a key, which is embedded with it
             self._context.runtime.wake_indexer()
 
-    @write(disabled=None, replay=NOTHING)
-    def delete_file(self, path: str) -> None:
+    @operations.write(disabled=None, replay=NOTHING)
+    def delete(self, path: str) -> None:
         """Forget everything in a file, or in all files of a folder."""
         where = view_files.parse_view_path(path)
         self._write_tree(lambda pen: pen.delete(where))
 
-    @write(disabled=None, replay=NOTHING)
-    def rename_file(self, old: str, new: str) -> None:
+    @operations.write(disabled=None, replay=NOTHING)
+    def rename(self, old: str, new: str) -> None:
         """Give a page, or a folder of pages, another name that is free."""
         was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)
         self._write_tree(lambda pen: pen.rename(was, wanted))

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import builtins
+
 from sqlalchemy import Connection
 
+from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import external_keys
+from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
+from tacit.records.memory import Memory
 from tacit.records.request import Request
+from tacit.records.results import Page
 from tacit.storage import people, revisions
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
+from tacit.storage.search import ListFilter
 from tacit.view.context import ViewContext
 from tacit.view.idempotency import record_nothing
-from tacit.view.operations import Arguments, Replay, Resource, not_found, write
+from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
+
+List = builtins.list
 
 
 def _replay_person(context: ViewContext, _: IdempotentResult, asked: Arguments) -> Person:
@@ -40,9 +49,56 @@ PERSON = Replay(record=record_nothing, replay=_replay_person)
 MERGED = Replay(record=record_nothing, replay=_replay_merged)
 
 
-class ViewPeople(Resource):
+class People(Resource, name="people"):
+    """People by the names that the requester has for them."""
+
+    @read(disabled=List)
+    def list(self) -> List[Person]:
+        """The people you have named, and those who are here. In a group by the names that they
+        have there: what you call somebody is for your own ears."""
+        return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
+
+    @read(disabled=Page)
+    def about(
+        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """What may be said here about a person, whoever said it."""
+
+        def wanted(connection: Connection, request: Request) -> ListFilter | None:
+            who = people.resolve_person(connection, request, person, "person")
+            if not who:
+                return None
+            # Under a key that they did not meet here, only what they said themselves about it.
+            own = people.is_hidden_identity(connection, request, who)
+            mine = tuple(sorted(request.own_identities)) if own else None
+            return ListFilter(about=tuple(sorted(who)), owners=mine)
+
+        return self._context.list_page(wanted, limit, cursor)
+
+    @write(disabled=not_found("person"), replay=PERSON)
+    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
+        """Say what you call somebody: a name, a username, an alias, or what they are to you."""
+        what = validation.parse_enum("kind", kind, NameKind)
+        if what is NameKind.WITHHELD:
+            raise InvalidInput("kind", "use name, username, alias or relation")
+        wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
+
+        def work(w: Transaction) -> Person:
+            (who,) = people.resolve_or_create_people(
+                w.connection, w.dialect, w.request, [person], "person", w.at
+            )
+            people.add_person_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
+            revisions.increment_revisions(
+                w.connection, w.space, map(revisions.person_path, w.request.own_identities)
+            )
+            named = people.person_label(w.connection, w.request, [who], wanted, what)
+            assert named is not None
+            return named
+
+        return self._context.write(work)
+
     @write(disabled=not_found("person"), replay=MERGED)
-    def merge_people(self, person: str, into: str) -> Person:
+    def merge(self, person: str, into: str) -> Person:
         """Two people whom you named are one: from now on, in your private chats, they have their
         names and what is known about them together. Nobody else hears of it or by it: who is whom
         for everybody, an operator says. In a private chat only."""
@@ -55,7 +111,7 @@ class ViewPeople(Resource):
         return self._context.write(work)
 
     @write(disabled=not_found("person"), replay=MERGED)
-    def unmerge_people(self, person: str) -> Person:
+    def unmerge(self, person: str) -> Person:
         """Undo the merge of this person into another."""
         one = _parse_person_id(person, "person")
 

@@ -30,9 +30,9 @@ from tacit.records.memory import (
 )
 from tacit.records.queries import ANY_STATE, MATCH_ALL, Search, decode_cursor, encode_cursor
 from tacit.records.request import Request
-from tacit.records.results import AccessLogEntry, Delta, Edge, Graph, Node, Page, Stats
+from tacit.records.results import Delta, Edge, Graph, Node, Page, Stats
 from tacit.records.text import parse_prefix_terms
-from tacit.storage import access_log, chats, memory_reads, people, relations, search
+from tacit.storage import chats, memory_reads, people, relations, search
 from tacit.storage.search import ListFilter, browse_own, count_own
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import FAST_PATH_MISS
@@ -252,23 +252,6 @@ class ViewReads(Resource):
             pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
         )
 
-    @read(disabled=Page)
-    def about(
-        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Memory]:
-        """What may be said here about a person, whoever said it."""
-
-        def wanted(connection: Connection, request: Request) -> ListFilter | None:
-            who = people.resolve_person(connection, request, person, "person")
-            if not who:
-                return None
-            # Under a key that they did not meet here, only what they said themselves about it.
-            own = people.is_hidden_identity(connection, request, who)
-            mine = tuple(sorted(request.own_identities)) if own else None
-            return ListFilter(about=tuple(sorted(who)), owners=mine)
-
-        return self._context.list_page(wanted, limit, cursor)
-
     @read(disabled=List)
     def history(self, id: str) -> List[HistoryEntry]:
         """What happened to a memory, oldest first, in the wordings you may hear."""
@@ -302,12 +285,6 @@ class ViewReads(Resource):
         return self._context.read(
             lambda c, r: search.read_owner_stats(c, r, self._context.category_filter())
         )
-
-    @read(disabled=List)
-    def people(self) -> List[Person]:
-        """The people you have named, and those who are here. In a group by the names that they
-        have there: what you call somebody is for your own ears."""
-        return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
 
 def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
@@ -353,23 +330,6 @@ class ViewSearch(Resource):
             chosen = self._resolve_search(connection, request, wanted)
             dialect, asked = self._context.storage.database.dialect, request.for_management()
             return 0 if chosen is None else count_own(connection, dialect, asked, chosen)
-
-        return self._context.read(work)
-
-    @read(disabled=Page)
-    def looks(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AccessLogEntry]:
-        """Which operator looked at memories of yours, when and by which word, newest first. Where
-        this view is narrowed to some categories, nothing: looks were at all of them."""
-        most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = decode_cursor(cursor)
-
-        def work(connection: Connection, request: Request) -> Page[AccessLogEntry]:
-            if not request.private or self._context.category_filter() is not None:
-                return Page()
-            found = access_log.list_access_log_of_person(connection, request, after, most + 1)
-            return access_log.access_log_page(found, most)
 
         return self._context.read(work)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -29,7 +29,7 @@ from tacit.records.drafts import (
 from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
 from tacit.records.queries import decode_cursor, encode_cursor, encode_position
 from tacit.records.request import Request
-from tacit.records.results import Page
+from tacit.records.results import Imported, Page
 from tacit.records.text import text_to_embed
 from tacit.storage import checkpoints, imports, memory_reads, retention, search
 from tacit.storage.chats import list_memberships
@@ -40,16 +40,19 @@ from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.view.checkpoints import GraphSteps, step_to_plain
-from tacit.view.learning import ViewLearning
 from tacit.view.operations import Repeat, Resource, read, write
-from tacit.view.reads import ViewReads
+from tacit.view.people import People
+from tacit.view.proposals import Proposals
+from tacit.view.writes import category_of
 
 # The part of a view that takes over another memory: previewed, in steps, and reverted as one.
 
 
-class ViewImports(Resource):
+class Imports(Resource, name="imports"):
+    """Memories of other systems, and exports of this one."""
+
     @read(disabled=ImportPreview)
-    def preview_items(self, items: ImportItems, *, source: str) -> ImportPreview:
+    def preview(self, items: ImportItems, *, source: str) -> ImportPreview:
         """What `import_items` would do with these, at most 200 of them; nothing is written. In a
         private chat only, and not for an agent that may use some categories only."""
         batch = self._parse_batch(items, source)
@@ -70,7 +73,7 @@ class ViewImports(Resource):
         return self._context.read(work)
 
     @write(disabled=ImportStep, repeat=Repeat.HARMLESS)
-    def import_items(
+    def add(
         self,
         run: str,
         items: ImportItems,
@@ -101,7 +104,7 @@ class ViewImports(Resource):
         return done
 
     @read(disabled=Page)
-    def imports(
+    def list(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
         """Your imports, the newest first; none where others listen."""
@@ -127,7 +130,7 @@ class ViewImports(Resource):
         return self._context.read(work)
 
     @write(disabled=RevertedImport(run=""), repeat=Repeat.HARMLESS)
-    def revert_import(self, run: str) -> RevertedImport:
+    def revert(self, run: str) -> RevertedImport:
         """Forget everything that an import created, as one; what you changed since is left alone.
         Restorable, as anything that is forgotten. If it is interrupted, ask again: it goes on. What
         was reverted may be imported again."""
@@ -142,6 +145,19 @@ class ViewImports(Resource):
         more = True
         while more:
             done, more = self._context.write(work)
+        return done
+
+    @write(disabled=Imported, repeat=Repeat.HARMLESS)
+    def add_lines(self, lines: Iterable[str]) -> Imported:
+        """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
+
+        def take(line: export.ExportLine) -> bool:
+            self._context.parse_category(category_of(line.draft))
+            return self._context.write(lambda w: export.import_line(w, line))
+
+        done = export.import_lines(lines, self._context.options.categories, take)
+        if done.created:
+            self._context.runtime.wake_indexer()
         return done
 
     def _parse_batch(self, items: object, source: object) -> ImportBatch:
@@ -259,7 +275,7 @@ JsonObject = dict[str, Any]
 _STEPS_PER_PAGE_COUNT = 5  # each may be long
 
 
-class ViewExport(ViewReads, ViewLearning, ViewImports):
+class ViewExport(Resource):
     @read(disabled=partial(iter, ()), lines=True)
     def export(
         self,
@@ -295,7 +311,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         for part in self._iter_own_memories(history=True):
             yield {"type": "memory", **part}
         yield from self._iter_about_requester()
-        for proposal in self.proposals():
+        for proposal in Proposals(self._context).list():
             yield {
                 "type": "proposal",
                 "id": proposal.id,
@@ -305,7 +321,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             }
         if self._context.allowed_categories(self._context.agent) is None:
             mine = self._own_identities()
-            for person in self.people():
+            for person in People(self._context).list():
                 if not person.identities & mine:
                     yield {"type": "known", "id": person.id, "names": _names_to_plain(person)}
             yield from self._iter_checkpoints()
@@ -315,7 +331,9 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
             yield from self._iter_episodes()
 
     def _list_person_and_chats(self, connection: Connection, request: Request) -> list[JsonObject]:
-        known = [one for one in self.people() if one.identities & request.own_identities]
+        known = [
+            one for one in People(self._context).list() if one.identities & request.own_identities
+        ]
         names = [name for one in known for name in _names_to_plain(one)]
         me: JsonObject = {
             "type": "person",
@@ -397,7 +415,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
         """What was taken over from other memories, as runs: what came of it is among the rest."""
         cursor = None
         while True:
-            page = self.imports(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+            page = Imports(self._context).list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
             for run in page:
                 yield {"type": "import", **export.import_run_to_json(run)}
             cursor = page.cursor
@@ -407,7 +425,7 @@ class ViewExport(ViewReads, ViewLearning, ViewImports):
     def _iter_graph_steps(self) -> Iterator[JsonObject]:
         cursor = None
         while True:
-            page = GraphSteps(self._context).page(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
+            page = GraphSteps(self._context).list(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
             yield from map(step_to_plain, page)
             cursor = page.cursor
             if cursor is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Self
 
 from tacit.telemetry.metrics import Meter
-from tacit.view.account import ViewAccount
-from tacit.view.audience import ViewAudience
-from tacit.view.audit import ViewActivity, ViewHistoryExport
-from tacit.view.checkpoints import ViewCheckpoints, ViewGraphSteps
+from tacit.view.account import Account
+from tacit.view.audience import Audience, ViewExplain
+from tacit.view.audit import Audit
+from tacit.view.checkpoints import Checkpoints
 from tacit.view.context import ViewContext
 from tacit.view.dispatch import (
     DisabledDispatch,
@@ -17,35 +17,30 @@ from tacit.view.dispatch import (
     parse_idempotency_key,
 )
 from tacit.view.learning import ViewLearning
-from tacit.view.notes import ViewFiles, ViewSessions
-from tacit.view.people import ViewPeople
-from tacit.view.reads import ViewGraph, ViewSearch
+from tacit.view.notes import Files, Sessions
+from tacit.view.operations import resource
+from tacit.view.people import People
+from tacit.view.proposals import Proposals
+from tacit.view.reads import ViewGraph, ViewReads, ViewSearch
 from tacit.view.recall import ViewRecall
-from tacit.view.transfer import ViewExport, ViewImports
+from tacit.view.transfer import Imports, ViewExport
 from tacit.view.writes import ViewWrites
 
 
 class View(
-    ViewExport,
-    ViewHistoryExport,
-    ViewAudience,
-    ViewRecall,
-    ViewWrites,
-    ViewPeople,
-    ViewLearning,
-    ViewSessions,
-    ViewFiles,
-    ViewCheckpoints,
-    ViewGraphSteps,
-    ViewAccount,
-    ViewSearch,
-    ViewGraph,
-    ViewActivity,
-    ViewImports,
+    ViewReads, ViewSearch, ViewGraph, ViewRecall, ViewWrites, ViewLearning, ViewExplain, ViewExport
 ):
     """Made by `Memory.view`. Cheap: nothing is read until you ask."""
 
-    __slots__ = ()
+    proposals = resource(Proposals)
+    people = resource(People)
+    account = resource(Account)
+    sessions = resource(Sessions)
+    files = resource(Files)
+    checkpoints = resource(Checkpoints)
+    imports = resource(Imports)
+    audience = resource(Audience)
+    audit = resource(Audit)
 
     @property
     def enabled(self) -> bool:

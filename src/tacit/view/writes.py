@@ -17,19 +17,16 @@ from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.policy.permissions import ChangeAction, may_change
 from tacit.policy.redaction import is_owner
 from tacit.records import conversation, validation
-from tacit.records.accounts import NameKind, Person
 from tacit.records.conversation import Message
 from tacit.records.drafts import CategorizedFields, Draft, MemoryFields
 from tacit.records.memory import CATEGORY_OF_KIND, HistoryEvent, Kind, Memory, Visibility
-from tacit.records.results import Erased, Imported, Recorded, Remembered
+from tacit.records.results import Erased, Recorded, Remembered
 from tacit.records.text import text_to_embed
-from tacit.storage import memories, memory_reads, people, relations, revisions, search
+from tacit.storage import memories, memory_reads, relations, search
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
-from tacit.transfer import export as transfer
 from tacit.view.idempotency import CHANGED, COUNT, EPISODES, ERASED, FORGOTTEN, REMEMBERED
-from tacit.view.operations import Repeat, Resource, not_found, write
-from tacit.view.people import PERSON
+from tacit.view.operations import Resource, write
 
 NOT_REMEMBERED = Remembered(id="", state=None, version=0, created=False)
 NOT_ERASED = Erased(count=0, complete=True)
@@ -46,7 +43,7 @@ class ViewWrites(Resource):
         asked = self._context.parse_draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
-        self._context.parse_category(_category_of(asked))
+        self._context.parse_category(category_of(asked))
         return self._context.write_text(
             text_to_embed(asked.key, asked.content),
             lambda w: learning.remember(w, asked, self._context.options.ttl_days),
@@ -245,41 +242,6 @@ class ViewWrites(Resource):
 
         return erasing.finish_erasure(self._context.storage, self._context.write(work))
 
-    @write(disabled=not_found("person"), replay=PERSON)
-    def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
-        """Say what you call somebody: a name, a username, an alias, or what they are to you."""
-        what = validation.parse_enum("kind", kind, NameKind)
-        if what is NameKind.WITHHELD:
-            raise InvalidInput("kind", "use name, username, alias or relation")
-        wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
-
-        def work(w: Transaction) -> Person:
-            (who,) = people.resolve_or_create_people(
-                w.connection, w.dialect, w.request, [person], "person", w.at
-            )
-            people.add_person_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
-            revisions.increment_revisions(
-                w.connection, w.space, map(revisions.person_path, w.request.own_identities)
-            )
-            named = people.person_label(w.connection, w.request, [who], wanted, what)
-            assert named is not None
-            return named
-
-        return self._context.write(work)
-
-    @write(disabled=Imported, repeat=Repeat.HARMLESS)
-    def import_lines(self, lines: Iterable[str]) -> Imported:
-        """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
-
-        def take(line: transfer.ExportLine) -> bool:
-            self._context.parse_category(_category_of(line.draft))
-            return self._context.write(lambda w: transfer.import_line(w, line))
-
-        done = transfer.import_lines(lines, self._context.options.categories, take)
-        if done.created:
-            self._context.runtime.wake_indexer()
-        return done
-
     def _change_memory(
         self,
         id: str,
@@ -317,5 +279,5 @@ class ViewWrites(Resource):
         return self._context.write(work)
 
 
-def _category_of(asked: Draft) -> str:
+def category_of(asked: Draft) -> str:
     return asked.category or CATEGORY_OF_KIND[asked.kind or Kind.KNOWLEDGE]

@@ -261,7 +261,7 @@ def test_an_encrypted_state_is_kept_without_its_words(database_url: str) -> None
         graph = counting(saver(memory, serde=serde))
         graph.invoke({"said": ["Qxsecretword" * 30]}, AT)
         assert graph.get_state(AT).values["said"][0].startswith("Qxsecret")
-        kept = list(private(memory, ALICE).steps().page("trip"))
+        kept = list(private(memory, ALICE).checkpoints.steps.list("trip"))
         parts = [data for one in kept for data in (one.step.data, *(v.data for v in one.values))]
         assert parts
         assert not [data for data in parts if b"Qxsecret" in data]

@@ -118,13 +118,13 @@ def test_two_who_are_called_alike_stay_apart(memory: Memory, store: tacit.Memory
     memory.add("Alice lives in Oslo.", user_id="bob")
     key = person(user_id="bob")
     bob = store.space("mem0").view(tacit.Requester(key), tacit.Chat.private(key))
-    for waiting in bob.proposals():
-        bob.approve(waiting.id)
+    for waiting in bob.proposals.list():
+        bob.proposals.approve(waiting.id)
     for user, home in (("alice", "Paris"), ("Alice", "Rome"), ("bob", "Oslo")):
         found = memory.search("where does Alice live?", user_id=user)["results"]
         assert [one["memory"] for one in found] == [f"Alice lives in {home}"]
     # Whom Bob calls Alice is somebody he knows, and neither of the two.
-    met = {identity for one in bob.people() for identity in one.identities}
+    met = {identity for one in bob.people.list() for identity in one.identities}
     assert not met & {"ext:mem0:alice", "ext:mem0:Alice"}
     store.space("mem0").erase_subject(person(user_id="alice"))
     left = [len(memory.get_all(user_id=user)["results"]) for user in ("alice", "Alice", "bob")]

@@ -73,7 +73,7 @@ def press_link_accept(asked: CommandRequest) -> list[OutboundMessage]:
     """The side that was given the code. Nothing is shared before the other side said yes."""
     (given,) = asked.words
     try:
-        waiting = asked.idempotent_view("link").accept_link(given)
+        waiting = asked.idempotent_view("link").account.accept_link(given)
     except NotFound:
         told = texts.LINK_CODE_INVALID
     except TooManyRequests as wait:
@@ -93,7 +93,7 @@ def press_link_accept(asked: CommandRequest) -> list[OutboundMessage]:
 
 def run_unlink(asked: CommandRequest) -> list[OutboundMessage]:
     try:
-        asked.idempotent_view("unlink").unlink_me()
+        asked.idempotent_view("unlink").account.unlink()
     except NotFound:
         return reply(texts.NOTHING_TO_UNLINK)
     return reply(texts.UNLINKED)
@@ -105,14 +105,14 @@ def _offer_link(asked: CommandRequest) -> list[OutboundMessage]:
     asked_before = _ask_pending_link(asked)
     if asked_before is not None:
         return asked_before
-    offer = asked.view.offer_link()
+    offer = asked.view.account.offer_link()
     how = texts.LINK_OFFER.format(limits.LINK_CODE_MINUTES)
     sent = make_button(asked.who, texts.LINK_SENT, BUTTON_LINK, "c")
     return [make_message(texts.LINK_CODE, code_span(offer.code), how, buttons=((sent,),))]
 
 
 def _ask_pending_link(asked: CommandRequest) -> list[OutboundMessage] | None:
-    waiting = asked.view.link_waiting()
+    waiting = asked.view.account.pending_link()
     if waiting is None:
         return None
     return [_ask_to_link(asked.who, waiting.identity)]
@@ -139,11 +139,11 @@ def _tell_other_account(asked: CommandRequest, other: str, what: OutboundMessage
 
 def _confirm_link(asked: CommandRequest, meant: str | None = None) -> list[OutboundMessage]:
     """Who entered the code is told as well: they may have been talked into it."""
-    waiting = asked.view.link_waiting()
+    waiting = asked.view.account.pending_link()
     if waiting is not None and meant not in (None, _yes_argument(waiting.identity)):
         return reply(texts.LINK_NOTHING_WAITS)
     try:
-        asked.idempotent_view("link").confirm_link()
+        asked.idempotent_view("link").account.confirm_link()
     except NotFound:
         return reply(texts.LINK_NOTHING_WAITS)
     except Conflict:
@@ -157,7 +157,7 @@ def _confirm_link(asked: CommandRequest, meant: str | None = None) -> list[Outbo
 
 
 def _refuse_link(asked: CommandRequest) -> list[OutboundMessage]:
-    asked.idempotent_view("link").refuse_link()
+    asked.idempotent_view("link").account.refuse_link()
     return reply(texts.NOT_LINKED)
 
 

@@ -128,13 +128,13 @@ def forget_by_id(asked: CommandRequest, id: str) -> list[OutboundMessage]:
 
 def _forget_all(asked: CommandRequest, ids: Sequence[str]) -> list[OutboundMessage]:
     """Forget memories, and say no to what waits. What is gone meanwhile is left out."""
-    waiting = {one.id: one.content for one in asked.view.proposals()}
+    waiting = {one.id: one.content for one in asked.view.proposals.list()}
     forgotten: dict[str, str] = {}
     declined: list[str] = []
     for id in ids:
         with suppress(NotFound):
             if id in waiting:
-                asked.idempotent_view(f"decline/{id}").decline(id)
+                asked.idempotent_view(f"decline/{id}").proposals.decline(id)
                 declined.append(waiting[id])
             else:
                 content = format_with_key(asked.view.show(id))
@@ -162,7 +162,7 @@ def _restore_buttons(asked: CommandRequest, ids: Sequence[str]) -> tuple[tuple[B
 def press_forget(asked: CommandRequest) -> list[OutboundMessage]:
     """One of those that were found by words."""
     (id,) = asked.words
-    waits = id in {one.id for one in asked.view.proposals()}
+    waits = id in {one.id for one in asked.view.proposals.list()}
     told = _forget_all(asked, [id]) if waits else forget_by_id(asked, id)
     return [replace(one, instead=True) for one in told]
 
@@ -237,7 +237,7 @@ def _find_by_words(view: View, wanted: set[str], recalled: Iterable[Memory]) -> 
     own = view.list(state=State.ACTIVE, limit=limits.PAGE_MAX_COUNT)
     every = {one.id: one for one in (*recalled, *own)}
     found = {one.id: format_with_key(one) for one in every.values() if wanted <= _memory_words(one)}
-    waiting = (one for one in view.proposals() if not one.widens)
+    waiting = (one for one in view.proposals.list() if not one.widens)
     return found | {one.id: one.content for one in waiting if wanted <= _content_words(one.content)}
 
 

@@ -44,7 +44,7 @@ def get_managed_memory(visitor: Visitor, id: str) -> Memory:
     memory = visitor.view.show(id)
     if memory.is_turn or memory.owner is None:
         raise NotFound
-    if external_key(memory.owner) not in visitor.view.identities():
+    if external_key(memory.owner) not in visitor.view.account.identities():
         raise NotFound
     return memory
 
@@ -418,7 +418,7 @@ def show_bulk_raise_form(asked: PageRequest, to: Visibility, raised: list[Memory
         raised=raised,
         gained=audience.count_gains(
             audience.compare_audiences(
-                words.hearers(one.id), words.hearers(one.id, visibility=to), names
+                words.audience.of(one.id), words.audience.of(one.id, visibility=to), names
             )
             for one in looked_at
         ),

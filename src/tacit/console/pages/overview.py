@@ -29,10 +29,12 @@ _PENDING_MAX_COUNT = limits.PAGE_MAX_COUNT
 def show_activity(asked: PageRequest) -> Response:
     words = asked.visitor.api
     try:
-        found = words.activity(limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor"))
+        found = words.audit.activity(
+            limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
+        )
     except InvalidInput as wrong:
         asked, found = asked.with_error(wrong), NO_ACTIVITY
-    counts = words.activity_days()
+    counts = words.audit.daily_counts()
     return asked.render(
         "activity.html",
         found=found,
@@ -79,7 +81,7 @@ OPERATION_LABELS = {
 @access_log_pages.get("/looks", who=PageAccess.BOTH, nav="Looks")
 def show_access_log(asked: PageRequest) -> Response:
     try:
-        found = asked.visitor.api.looks(
+        found = asked.visitor.api.audit.access_log(
             limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         )
     except InvalidInput as wrong:

@@ -56,7 +56,7 @@ def show_person(asked: PageRequest, id: str) -> Response:
         merged=people.list_unmergeable(visitor, person),
         names=names,
         directory=people,
-        found=visitor.api.about(
+        found=visitor.api.people.about(
             person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         ),
         count=visitor.api.browse_count(Search(about=person.id)),
@@ -71,7 +71,7 @@ def show_person(asked: PageRequest, id: str) -> Response:
 def post_name(asked: PageRequest, id: str) -> Response:
     person = people.get_known_person(asked.visitor, id)
     kind = asked.form.choice("kind", NameKind) or NameKind.ALIAS
-    named = asked.visitor.view.name(person.id, asked.form.line("name") or "", kind)
+    named = asked.visitor.view.people.name(person.id, asked.form.line("name") or "", kind)
     return asked.redirect(person_url(named.id), said="named")
 
 

@@ -40,7 +40,7 @@ class ReviewItem:
 def show_proposals(asked: PageRequest) -> Response:
     """The oldest; whoever answers them is shown the next."""
     view = asked.visitor.view
-    waiting = view.proposals()
+    waiting = view.proposals.list()
     shown = [_review_item(view, one) for one in waiting[: limits.PAGE_DEFAULT_COUNT]]
     return asked.render("proposals.html", questions=shown, left=len(waiting) - len(shown))
 
@@ -51,7 +51,7 @@ def show_proposals(asked: PageRequest) -> Response:
     again=lambda asked, **_: show_proposals(asked),
 )
 def post_approve(asked: PageRequest, id: str) -> Response:
-    return _answer_proposal(asked, asked.visitor.view.approve, id, "approved")
+    return _answer_proposal(asked, asked.visitor.view.proposals.approve, id, "approved")
 
 
 @review_pages.post(
@@ -60,7 +60,7 @@ def post_approve(asked: PageRequest, id: str) -> Response:
     again=lambda asked, **_: show_proposals(asked),
 )
 def post_decline(asked: PageRequest, id: str) -> Response:
-    return _answer_proposal(asked, asked.visitor.view.decline, id, "declined")
+    return _answer_proposal(asked, asked.visitor.view.proposals.decline, id, "declined")
 
 
 def _answer_proposal(

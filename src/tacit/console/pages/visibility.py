@@ -113,9 +113,9 @@ def show_visibility_form(asked: PageRequest, id: str) -> Response:
     memory = memories.get_managed_memory(asked.visitor, id)
     wanted = (asked.form if asked.wrong else asked.query).choice("visibility", Visibility)
     words = asked.visitor.api
-    now = words.hearers(id)
+    now = words.audience.of(id)
     is_now = labels.effective_visibility(memory)
-    then = now if wanted in (None, is_now) else words.hearers(id, visibility=wanted)
+    then = now if wanted in (None, is_now) else words.audience.of(id, visibility=wanted)
     names = labels.labels_for(asked.visitor)
     return asked.render(
         "memory_visibility.html",
@@ -155,7 +155,7 @@ def show_withhold_form(asked: PageRequest, id: str) -> Response:
     people = (
         set()
         if visitor.is_operator
-        else {labels.person_label(one) for one in visitor.view.people()}
+        else {labels.person_label(one) for one in visitor.view.people.list()}
     )
     return asked.render(
         "question.html",
@@ -173,7 +173,7 @@ def _unknown_name(asked: PageRequest) -> str | None:
     who = asked.form.line("who")
     if who is None or ":" in who or asked.visitor.is_operator:
         return None
-    known = {fold_name(name.text) for one in asked.visitor.view.people() for name in one.names}
+    known = {fold_name(name.text) for one in asked.visitor.view.people.list() for name in one.names}
     return None if fold_name(who) in known else who
 
 

@@ -56,7 +56,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         require_view_source(view)
         super().__init__(serde=serde)
         self._view_source = view
-        self._fixed_steps = view.steps() if isinstance(view, VIEW_TYPES) else None
+        self._fixed_steps = view.checkpoints.steps if isinstance(view, VIEW_TYPES) else None
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns, id = parse_config(config)
@@ -119,10 +119,10 @@ class Checkpointer(BaseCheckpointSaver[str]):
         self._steps(config).write(thread, ns or "", id, written, replace=replace)
 
     def delete_thread(self, thread_id: str) -> None:
-        self._steps().forget_thread(str(thread_id))
+        self._steps().delete_thread(str(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self._steps().forget_runs(_require_list("run_ids", run_ids))
+        self._steps().delete_runs(_require_list("run_ids", run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         self._steps().copy_thread(str(source_thread_id), str(target_thread_id))
@@ -207,7 +207,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         steps, carried = self._steps(config), self._carried_config(config)
         left, cursor = limit, None
         while left is None or left > 0:
-            page = steps.page(
+            page = steps.list(
                 thread,
                 ns,
                 id,
@@ -223,7 +223,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 return
 
     def _steps(self, config: RunnableConfig | None = None) -> GraphSteps:
-        return self._fixed_steps or resolve_view(self._view_source, config).steps()
+        return self._fixed_steps or resolve_view(self._view_source, config).checkpoints.steps
 
     def _carried_config(self, config: RunnableConfig | None) -> dict[str, Any]:
         """What of a config tells whose it is, for those that are given back: so that a graph can

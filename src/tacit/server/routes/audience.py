@@ -73,7 +73,7 @@ def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
 def list_hearers(context: Context, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
     """Who would hear one of the caller's memories, in each of their rooms and alone. With
     `visibility`, who would if that were set."""
-    return record_response(context.view.hearers(id, **query.sent_fields()))
+    return record_response(context.view.audience.of(id, **query.sent_fields()))
 
 
 @audience_router.post("/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
@@ -82,7 +82,7 @@ def list_hearing(context: Context, body: HearingBody) -> Response:
     them, only a key that acts for others says who is there, and who would ask."""
     chat, by = _check_chat(context, body.chat), _check_asker(context, body.asked_by)
     return record_response(
-        context.view.hearing(
+        context.view.audience.preview(
             chat, by, body.search or MATCH_ALL, **body.sent_fields("chat", "asked_by", "search")
         )
     )
@@ -91,7 +91,7 @@ def list_hearing(context: Context, body: HearingBody) -> Response:
 @audience_router.get("/api/rooms", scope=Scope.READ, gives=Page[AudienceChat])
 def list_rooms(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The caller's private chat and the groups they are in, with who else is there."""
-    found = context.view.rooms()
+    found = context.view.audience.chats()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 

@@ -72,7 +72,7 @@ class RenameRequest(RequestModel):
 def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Response:
     """The files that there are for the caller here, or those of a folder; a file stands for itself.
     Of sessions the newest are listed."""
-    sizes = context.view.file_sizes(query.folder)
+    sizes = context.view.files.sizes(query.folder)
     found = [FileListed(path=path, size_bytes=size) for path, size in sizes.items()]
     return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
 
@@ -80,7 +80,7 @@ def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Respo
 @file_router.get(FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
 def read_file(context: Context, path: FilePath) -> Response:
     """What a file says, as far as it may be heard here."""
-    text = context.view.read_file(path)
+    text = context.view.files.read(path)
     return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
 
 
@@ -97,21 +97,21 @@ def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response
     forgotten. `new`, or If-None-Match: *, is for a file that is not there yet; `instead_of` is the
     text that was read, and If-Match its ETag."""
     with _check_file_unchanged(context, path) as expected:
-        context.write_view.write_file(path, **{**body.sent_fields(), **expected})
+        context.write_view.files.write(path, **{**body.sent_fields(), **expected})
     return no_content()
 
 
 @file_router.delete(FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def delete_file(context: Context, path: FileOrFolderPath) -> Response:
     """Forget everything in a file, or in all files of a folder."""
-    context.write_view.delete_file(path)
+    context.write_view.files.delete(path)
     return no_content()
 
 
 @file_router.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def rename_file(context: Context, body: RenameRequest) -> Response:
     """Give a page, or a folder of pages, another name that is free."""
-    context.write_view.rename_file(body.old, body.new)
+    context.write_view.files.rename(body.old, body.new)
     return no_content()
 
 
@@ -134,7 +134,7 @@ def _check_file_unchanged(context: RequestContext, path: str) -> Iterator[dict[s
 
 def _expected_text(context: RequestContext, path: str, matching: list[str]) -> str:
     try:
-        text = context.view.read_file(path)
+        text = context.view.files.read(path)
     except NotFound:
         raise _file_changed() from None
     if not matches_etag(matching, _text_etag(text)):
@@ -201,7 +201,7 @@ def save_own_checkpoint(context: Context, body: SaveRequest) -> Response:
 @checkpoint_router.delete(OWN_CHECKPOINT_PATH, **_DELETE_OPTIONS)
 def forget_own_checkpoint(context: Context) -> Response:
     """Remove what was saved in the thread of this request, whether or not there is something."""
-    context.write_view.forget_checkpoint()
+    context.write_view.checkpoints.delete()
     return no_content()
 
 
@@ -221,12 +221,12 @@ def save_checkpoint(context: Context, thread: Label, body: SaveRequest) -> Respo
 @checkpoint_router.delete(CHECKPOINT_PATH, **_DELETE_OPTIONS)
 def forget_checkpoint(context: Context, thread: Label) -> Response:
     """Remove what was saved in a thread, whether or not there is something."""
-    context.write_view.forget_checkpoint(thread)
+    context.write_view.checkpoints.delete(thread)
     return no_content()
 
 
 def _checkpoint_response(context: RequestContext, thread: str | None) -> Response:
-    found = context.view.checkpoint(thread)
+    found = context.view.checkpoints.get(thread)
     if found is None:
         raise NotFound("checkpoint")
     return record_response(found, headers={"ETag": version_etag(found.version)})
@@ -237,7 +237,7 @@ def _save_checkpoint(context: RequestContext, thread: str | None, body: SaveRequ
         sent = body.sent_fields("data")
         if version is not None:
             sent["version"] = version
-        done = context.write_view.save_checkpoint(body.data, thread=thread, **sent)
+        done = context.write_view.checkpoints.save(body.data, thread=thread, **sent)
     return record_response(done, headers={"ETag": version_etag(done.version)})
 
 
@@ -268,7 +268,7 @@ def _find_wanted_versions(
     named = [int(one[1]) for tag in found if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
     if len(found) == 1 and "*" not in found:
         return named
-    now = context.view.checkpoint(thread)
+    now = context.view.checkpoints.get(thread)
     return [now.version] if now is not None and ("*" in found or now.version in named) else []
 
 

@@ -93,7 +93,7 @@ def trace_message(context: Context, body: TraceRequest) -> Response:
 @learning_router.get("/api/proposals", scope=Scope.READ, gives=Page[Proposal])
 def list_proposals(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """What waits for the caller's yes."""
-    found = context.view.proposals()
+    found = context.view.proposals.list()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
@@ -101,7 +101,7 @@ def list_proposals(context: Context, query: Annotated[PageQuery, Query()]) -> Re
 def propose_public(context: Context, body: ProposeRequest) -> Response:
     """Ask the caller, in their own private chat, whether the value of a key may be said anywhere.
     Whether there is one is not told."""
-    context.write_view.propose_public(body.category, body.key)
+    context.write_view.proposals.propose_public(body.category, body.key)
     return no_content()
 
 
@@ -110,7 +110,7 @@ def propose_public(context: Context, body: ProposeRequest) -> Response:
 )
 def approve_proposal(context: Context, id: str) -> Response:
     """Yes: keep it."""
-    context.write_view.approve(id)
+    context.write_view.proposals.approve(id)
     return no_content()
 
 
@@ -119,19 +119,19 @@ def approve_proposal(context: Context, id: str) -> Response:
 )
 def decline_proposal(context: Context, id: str) -> Response:
     """No: its words are gone, and nobody asks again for a while."""
-    context.write_view.decline(id)
+    context.write_view.proposals.decline(id)
     return no_content()
 
 
 @learning_router.post("/api/sessions/begin", scope=Scope.READ, gives=SessionStart)
 def begin_session(context: Context, body: BeginRequest) -> Response:
     """What a session starts with: what is kept for good, recent sessions, and today's note."""
-    return record_response(context.view.begin_session(body.session))
+    return record_response(context.view.sessions.begin(body.session))
 
 
 @learning_router.post("/api/sessions/end", scope=Scope.WRITE, gives=SessionEnded, once=True)
 def end_session(context: Context, body: EndRequest) -> Response:
     """Write down what a session came to, from what was said or from a draft of it. A key that may
     not read is not told the note."""
-    ended = context.write_view.end_session(**body.sent_fields())
+    ended = context.write_view.sessions.end(**body.sent_fields())
     return record_response(ended if context.may_read else replace(ended, note=None))

@@ -485,13 +485,13 @@ def show_graph(context: Context, query: Annotated[GraphQuery, Query()]) -> Respo
 def list_activity(context: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
     """What happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""
-    return record_response(context.view.activity(**query.sent_fields()))
+    return record_response(context.view.audit.activity(**query.sent_fields()))
 
 
 @activity_router.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
 def list_activity_days(context: Context, query: Annotated[DaysQuery, Query()]) -> Response:
     """How often what happened to them on each of the last days, in UTC, today last."""
-    return record_response(context.view.activity_days(**query.sent_fields()))
+    return record_response(context.view.audit.daily_counts(**query.sent_fields()))
 
 
 # Looking through the caller's own memories, and which operators did.
@@ -527,4 +527,4 @@ def count_browsed(context: Context, body: CountBody) -> Response:
 def list_looks(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
     nothing."""
-    return record_response(context.view.looks(**query.sent_fields()))
+    return record_response(context.view.audit.access_log(**query.sent_fields()))

@@ -76,7 +76,7 @@ def show_view(context: Context) -> Response:
 @people_router.get("/api/people", scope=Scope.READ, gives=Page[PersonRecord])
 def list_people(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The people whom the caller has named, and those who are here."""
-    found = context.view.people()
+    found = context.view.people.list()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
@@ -86,7 +86,7 @@ def list_people(context: Context, query: Annotated[PageQuery, Query()]) -> Respo
 def name_person(context: Context, body: NameRequest) -> Response:
     """Say what the caller calls somebody: a name, a username, an alias, or what they are. A key
     that may not read is told their id alone."""
-    return _person_response(context, context.write_view.name(**body.sent_fields()))
+    return _person_response(context, context.write_view.people.name(**body.sent_fields()))
 
 
 @people_router.post(
@@ -95,7 +95,7 @@ def name_person(context: Context, body: NameRequest) -> Response:
 def merge_people(context: Context, body: MergeRequest) -> Response:
     """Two people whom the caller named are one to the caller, in private chats. Nobody else hears
     of it, or hears anything else for it."""
-    return _person_response(context, context.write_view.merge_people(**body.sent_fields()))
+    return _person_response(context, context.write_view.people.merge(**body.sent_fields()))
 
 
 @people_router.post(
@@ -103,13 +103,15 @@ def merge_people(context: Context, body: MergeRequest) -> Response:
 )
 def unmerge_people(context: Context, body: UnmergeRequest) -> Response:
     """Undo the merge of this person into another."""
-    return _person_response(context, context.write_view.unmerge_people(**body.sent_fields()))
+    return _person_response(context, context.write_view.people.unmerge(**body.sent_fields()))
 
 
 @people_router.get("/api/about", scope=Scope.READ, gives=Page[Memory])
 def list_about(context: Context, query: Annotated[AboutQuery, Query()]) -> Response:
     """What may be said here about a person, whoever said it. Of somebody unknown it is nothing."""
-    return record_response(context.view.about(query.person, limit=query.limit, cursor=query.cursor))
+    return record_response(
+        context.view.people.about(query.person, limit=query.limit, cursor=query.cursor)
+    )
 
 
 @people_router.post("/api/relations", scope=Scope.WRITE, status=204, once=True, problems=(404,))
@@ -145,20 +147,20 @@ class AcceptRequest(RequestModel):
 def offer_link(context: Context) -> Response:
     """A code to be entered once from the caller's other identity. An earlier one is void."""
     context.caller.require_scopes(Scope.READ)
-    return record_response(context.view.offer_link())
+    return record_response(context.view.account.offer_link())
 
 
 @account_router.post("/api/link/accept", scope=Scope.WRITE, gives=LinkWaiting, once=True)
 def accept_link(context: Context, body: AcceptRequest) -> Response:
     """Answer to a code; says whose it is. Nothing is shared before they confirm it."""
     context.caller.require_scopes(Scope.READ)
-    return record_response(context.write_view.accept_link(body.code))
+    return record_response(context.write_view.account.accept_link(body.code))
 
 
 @account_router.get("/api/link/waiting", scope=Scope.READ, gives=LinkWaiting, problems=(404,))
 def show_link_waiting(context: Context) -> Response:
     """Who answered to the caller's code, and waits for their yes."""
-    found = context.view.link_waiting()
+    found = context.view.account.pending_link()
     if found is None:
         raise NotFound("link")
     return record_response(found)
@@ -168,23 +170,23 @@ def show_link_waiting(context: Context) -> Response:
 def confirm_link(context: Context) -> Response:
     """Yes: from now on, both identities are one person."""
     context.caller.require_scopes(Scope.READ)
-    return record_response(context.write_view.confirm_link())
+    return record_response(context.write_view.account.confirm_link())
 
 
 @account_router.post("/api/link/refuse", scope=Scope.WRITE, status=204, once=True)
 def refuse_link(context: Context) -> Response:
     """No: the caller's code, and their answer to another's, are void."""
-    context.write_view.refuse_link()
+    context.write_view.account.refuse_link()
     return no_content()
 
 
 @account_router.post("/api/link/unlink", scope=Scope.WRITE, gives=Link, once=True)
 def unlink_me(context: Context) -> Response:
     """The identity that asks leaves its account at once."""
-    return record_response(context.write_view.unlink_me())
+    return record_response(context.write_view.account.unlink())
 
 
 @account_router.get("/api/link/identities", scope=Scope.READ, gives=list[str])
 def list_identities(context: Context) -> Response:
     """The keys that are the caller by now, in a private chat; elsewhere none."""
-    return record_response(context.view.identities())
+    return record_response(context.view.account.identities())

@@ -58,7 +58,7 @@ def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response
 @export_router.get("/api/export/history", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE,))
 def history_export(context: Context) -> Response:
     """What happened to each memory that the caller may hear of here, as lines of JSON."""
-    return LineResponse(context.view.history_export(), NDJSON_MEDIA_TYPE)
+    return LineResponse(context.view.audit.export_history(), NDJSON_MEDIA_TYPE)
 
 
 @export_router.post(
@@ -66,7 +66,7 @@ def history_export(context: Context) -> Response:
 )
 def import_lines(context: Context, lines: BodyLines) -> Response:
     """Take in what an export wrote. Bad lines are refused one by one; good ones are kept."""
-    return record_response(context.write_view.import_lines(_limit_lines(lines)))
+    return record_response(context.write_view.imports.add_lines(_limit_lines(lines)))
 
 
 def _limit_lines(lines: Iterator[str]) -> list[str]:
@@ -159,13 +159,13 @@ class RevertBody(RequestModel):
 @import_router.get("/api/imports", scope=Scope.READ, gives=Page[ImportRun])
 def list_imports(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """The caller's imports, the newest first. In a private chat; elsewhere none."""
-    return record_response(context.view.imports(**query.sent_fields()))
+    return record_response(context.view.imports.list(**query.sent_fields()))
 
 
 @import_router.post("/api/imports/preview", scope=Scope.READ, gives=ImportPreview)
 def preview_items(context: Context, body: PreviewBody) -> Response:
     """What an import would do with these items. Nothing is written. In a private chat only."""
-    return record_response(context.view.preview_items(**body.sent_fields()))
+    return record_response(context.view.imports.preview(**body.sent_fields()))
 
 
 @import_router.post("/api/imports", scope=Scope.WRITE, gives=ImportStep, once=True)
@@ -173,7 +173,7 @@ def import_items(context: Context, body: ImportBody) -> Response:
     """Keep what another memory kept, some of it at a time. Bad items are refused one by one; sent
     again, an item is already here. The key has to be one that may read. In a private chat only."""
     context.caller.require_scopes(Scope.READ)  # what is already here is told
-    return record_response(context.write_view.import_items(**body.sent_fields()))
+    return record_response(context.write_view.imports.add(**body.sent_fields()))
 
 
 @import_router.post("/api/imports/revert", scope=Scope.WRITE, gives=RevertedImport, once=True)
@@ -183,4 +183,4 @@ def revert_import(context: Context, body: RevertBody) -> Response:
     context.caller.require_scopes(
         Scope.READ
     )  # whether there is such an import, and what became of it
-    return record_response(context.write_view.revert_import(**body.sent_fields()))
+    return record_response(context.write_view.imports.revert(**body.sent_fields()))

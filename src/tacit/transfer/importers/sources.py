@@ -171,16 +171,10 @@ OnProgress = Callable[[int, int], object]  # items done, and of how many
 _ABOUT_PREFIX = "about:"  # prefix of refusals because of a subject
 
 
-@runtime_checkable
-class ImportTarget(Protocol):
-    """A view, of the library or of a client."""
+class ItemImports(Protocol):
+    def preview(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
 
-    @property
-    def enabled(self) -> bool: ...
-
-    def preview_items(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
-
-    def import_items(
+    def add(
         self,
         run: str,
         items: Sequence[ImportItem],
@@ -189,6 +183,17 @@ class ImportTarget(Protocol):
         total: int | None = None,
         after: int | None = None,
     ) -> ImportStep: ...
+
+
+@runtime_checkable
+class ImportTarget(Protocol):
+    """A view, of the library or of a client."""
+
+    @property
+    def enabled(self) -> bool: ...
+
+    @property
+    def imports(self) -> ItemImports: ...
 
 
 def preview_source(
@@ -203,7 +208,7 @@ def preview_source(
     for batch in _read_batches(source, problems):
         total += len(batch)
         once = [one for one in batch if _is_first_seen(one.item, known)]
-        found = view.preview_items(
+        found = view.imports.preview(
             _drop_unknown_people(view, source, once), source=source.format.value
         )
         new, already = new + found.new, already + found.already + len(batch) - len(once)
@@ -245,7 +250,7 @@ def import_source(
     created = already = refused = done = 0
     for batch in _read_batches(source, problems):
         items = _drop_unknown_people(view, source, batch)
-        step = view.import_items(name, items, source=source.format.value, total=total, after=done)
+        step = view.imports.add(name, items, source=source.format.value, total=total, after=done)
         created, already = created + step.created, already + step.already
         refused += len(step.refused)
         _record_refused(problems, batch, step.refused)
@@ -304,7 +309,7 @@ def _drop_unknown_people(
     """
     items = [one.item for one in batch]
     if any(item.about for item in items):
-        for one in view.preview_items(items, source=source.format.value).refused:
+        for one in view.imports.preview(items, source=source.format.value).refused:
             if one.why.startswith(_ABOUT_PREFIX):
                 items[one.place] = replace(items[one.place], about=None)
     return items
