@@ -18,7 +18,7 @@ TABLES = (
     "history",
     "thread_revisions",
     "change_log",
-    "search_rows",
+    "fts_rows",
 )
 _REVISION = (
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (?, ?, 1) "
@@ -27,7 +27,7 @@ _REVISION = (
 _CHANGE = (
     "INSERT INTO change_log (space_id, thread, rev, memory_id, event, at) VALUES (?, ?, ?, ?, ?, ?)"
 )
-_SEARCH_ROW = "INSERT INTO search_rows (space_id, memory_id) VALUES (?, ?)"
+_SEARCH_ROW = "INSERT INTO fts_rows (space_id, memory_id) VALUES (?, ?)"
 
 
 def connect(path: Path) -> sqlite3.Connection:

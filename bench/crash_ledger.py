@@ -43,16 +43,16 @@ _TORN = {
         "WHERE p.space_id = m.space_id AND p.memory_id = m.id)"
     ),
     "a set of listeners is unknown": (
-        "SELECT count(*) FROM memories m WHERE m.heard IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "
-        "audience_people a WHERE a.space_id = m.space_id AND a.audience = m.heard)"
+        "SELECT count(*) FROM memories m WHERE m.audience IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "
+        "audience_people a WHERE a.space_id = m.space_id AND a.audience = m.audience)"
     ),
 }
 _TORN_ON_SQLITE = {
     "words without a memory, or a memory without words": (
-        "SELECT (SELECT count(*) FROM memories) <> (SELECT count(*) FROM search_rows) "
+        "SELECT (SELECT count(*) FROM memories) <> (SELECT count(*) FROM fts_rows) "
         # Words are indexed in the order of their numbers, and may stop short of the last.
-        "OR (SELECT count(*) FROM search_words) <> (SELECT count(*) FROM search_rows "
-        "WHERE number <= (SELECT max(id) FROM search_words_content))"
+        "OR (SELECT count(*) FROM fts_index) <> (SELECT count(*) FROM fts_rows "
+        "WHERE number <= (SELECT max(id) FROM fts_index_content))"
     ),
 }
 

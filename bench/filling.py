@@ -137,11 +137,11 @@ class Filling:
             words.append((self._count, " ".join(said), doors_of, " ".join(own)))
         for table, name in sorted(rows, key=lambda key: _TABLES.index(key[0])):
             columns = self._patterns[name][table].columns
-            own = ["words"] if in_column and table == "memories" else []
+            own = ["fts_document"] if in_column and table == "memories" else []
             self._sink.insert(table, columns + own, rows[table, name])
         if self._sink.words_in_tables:
-            self._sink.insert("search_rows", ("number", "space_id", "memory_id"), numbers)
-            self._sink.insert("search_words", ("rowid", "content", "doors", "own"), words)
+            self._sink.insert("fts_rows", ("number", "space_id", "memory_id"), numbers)
+            self._sink.insert("fts_index", ("rowid", "content", "acl_tokens", "owner_words"), words)
 
     def _values(self, memo: Memo) -> dict[str, Any]:
         self._people.add(memo.person)
@@ -237,18 +237,18 @@ class Filling:
         )  # fmt: skip
         looks = [(s, _id(n), _START + n) for n, s in subjects.items()]
         insert(
-            "looks",
-            ("space_id", "id", "at", "actor", "word", "count"),
+            "access_log",
+            ("space_id", "id", "at", "actor", "operation", "count"),
             [(SPACE, id, at, "operator:root", "browse", 1) for _, id, at in looks],
         )
         insert(
-            "look_people",
-            ("space_id", "look_id", "person", "at", "count"),
+            "access_log_people",
+            ("space_id", "entry_id", "person", "at", "count"),
             [(SPACE, id, s, at, 1) for s, id, at in looks],
         )
         tenants = [(f"tenant-{n}", "00" * 32, 1, _START) for n in range(20)]
         insert("spaces", ("space_id", "secret", "identity_rev", "created_at"), tenants)
-        insert("partitions", ("space_id", "door", "rev", "cleared_at"), self._partitions())
+        insert("revisions", ("space_id", "access_path", "rev", "cleared_rev"), self._partitions())
         insert(
             "audience_people",
             ("space_id", "audience", "person"),

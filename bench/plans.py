@@ -20,7 +20,7 @@ import tacit.memory
 from tacit.storage import statements
 from tacit.storage.schema import metadata
 
-TABLES = frozenset(metadata.tables) | {"search_rows", "search_words"}
+TABLES = frozenset(metadata.tables) | {"fts_rows", "fts_index"}
 _UNPLANNED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "PRAGMA")
 _SQLITE_STEP = re.compile(r"(SCAN|SEARCH) (\w+?)(?:_\d+)?(?: (.*))?")
 _SQLITE_MATCH = re.compile(r"VIRTUAL TABLE INDEX \d+:.*[M=]")
@@ -67,7 +67,7 @@ def traced(memory: tacit.memory.Memory) -> Iterator[list[str]]:
     found: list[str] = []
 
     def note(sql: str) -> None:
-        if not sql.startswith((*_UNPLANNED, "--")) and "'search_words_" not in sql:
+        if not sql.startswith((*_UNPLANNED, "--")) and "'fts_index_" not in sql:
             found.append(sql)
 
     def watch(connection: sqlite3.Connection, *_: Any) -> None:
@@ -100,9 +100,9 @@ def _too_wide_in_sqlite(step: str) -> bool:
     if match is None or match[2] not in TABLES:
         return False
     how = match[3] or ""
-    if match[2] == "search_words":
+    if match[2] == "fts_index":
         return _SQLITE_MATCH.match(how) is None
-    if match[2] == "search_rows" and "(rowid>?)" in how:
+    if match[2] == "fts_rows" and "(rowid>?)" in how:
         return False  # what is left to index, behind all that is
     if match[1] == "SCAN" or "AUTOMATIC" in how:
         return True

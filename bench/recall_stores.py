@@ -31,22 +31,22 @@ GROUP_EACH_COUNT = 2_000
 POOL_COUNT = 1_024
 
 _PEOPLE_PER_MEMORY = 1_000  # the others are a thousandth as many as their memories, at least ten
-# Everything that leads to a memory, as tacit.store.partitions names it.
+# Everything that leads to a memory, as tacit.storage.revisions names it.
 _DOORS = (
-    f"SELECT space_id, '{revisions.person_path('')}' || id AS door FROM subjects "
+    f"SELECT space_id, '{revisions.person_path('')}' || id AS access_path FROM subjects "
     f"UNION SELECT space_id, '{revisions.chat_path('')}' || id FROM chats "
     f"UNION SELECT space_id, '{revisions.audience_path('')}' || audience FROM audience_people"
 )
 # No memory has changed since: every door is as new as the newest of them.
 _REVISIONS = (
-    "INSERT INTO partitions (space_id, door, rev, cleared_at) "
-    "SELECT d.space_id, d.door, r.rev, r.rev "
+    "INSERT INTO revisions (space_id, access_path, rev, cleared_rev) "
+    "SELECT d.space_id, d.access_path, r.rev, r.rev "
     f"FROM ({_DOORS}) d, (SELECT max(stamp) AS rev FROM memories) r "
     "WHERE true ON CONFLICT DO NOTHING"
 )
 # Whoever opens the store need not look for vectors that are missing.
 _COMPLETE = (
-    "INSERT INTO embedded (space_id, model, done_at) SELECT space_id, %s, 1 FROM spaces "
+    "INSERT INTO embedded_spaces (space_id, model, done_at) SELECT space_id, %s, 1 FROM spaces "
     "WHERE true ON CONFLICT DO NOTHING"
 )
 _HOME = f"coalesce('{revisions.person_path('')}' || m.owner, '{revisions.chat_path('')}' || m.learned_in, '')"
@@ -107,7 +107,7 @@ def _place_in_sqlite(path: Path, model: str, directions: Vectors) -> None:
         "WHERE v.memory_id IS NULL ORDER BY 1, 2, 3"
     ).fetchall()
     connection.executemany(
-        "INSERT INTO vectors (space_id, home, memory_id, model, vector) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) VALUES (?, ?, ?, ?, ?)",
         ((*row, model, blobs[n % len(blobs)]) for n, row in enumerate(rows)),
     )
     connection.execute(_COMPLETE.replace("%s", "?"), (model,))
@@ -127,7 +127,7 @@ def _place_in_postgres(url: str, model: str, directions: Vectors) -> None:
                 [(n, _written(row)) for n, row in enumerate(directions)],
             )
         connection.execute(
-            "INSERT INTO vectors (space_id, home, memory_id, model, vector) "
+            "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "
             f"SELECT m.space_id, {_HOME}, m.id, %s, pool.vector FROM memories m "
             f"JOIN pool ON pool.n = abs(hashtext(m.id) %% {len(directions)}) "
             "ON CONFLICT DO NOTHING",

@@ -129,7 +129,7 @@ class _Pattern:
         if sink.words_in_tables:
             numbered = list(enumerate(copies, first))
             named = [(number, "default", values["id"]) for number, values in numbered]
-            sink.insert("search_rows", ("number", "space_id", "memory_id"), named)
+            sink.insert("fts_rows", ("number", "space_id", "memory_id"), named)
 
 
 def _filled(row: list[Any], places: list[tuple[int, str]], values: dict[str, Any]) -> list[Any]:

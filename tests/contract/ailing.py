@@ -54,7 +54,7 @@ def dump(memory: Memory) -> dict[str, list[str]]:
     names = [*metadata.tables]
     with memory._storage.database.read() as connection:
         if connection.dialect.name == "sqlite":
-            names += ["search_rows", "search_words"]
+            names += ["fts_rows", "fts_index"]
         return {
             name: sorted(
                 str(tuple(row)) for row in connection.execute(text(f"SELECT * FROM {name}"))

@@ -1,22 +1,15 @@
 """What happened lately to a person's own memories: newest first, by the page, and by the day."""
 
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
 
 import tacit
 from tacit.memory import Memory
-from tacit.storage import engine
-from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 from tests.contract.rows import rows
-from tests.schemas import step_by_step
 
 ACCOUNT = "acct:alice"
 
@@ -168,51 +161,3 @@ def test_every_entry_of_a_history_says_whose_it_is(memory: Memory, clock: SetClo
     lost = "SELECT count(*) FROM history h JOIN memories m ON m.space_id = h.space_id "
     lost += "AND m.id = h.memory_id WHERE coalesce(h.owner, '') <> coalesce(m.owner, '')"
     assert rows(memory, lost) == [(0,)]
-
-
-def _go_back(connection: Connection) -> None:
-    """To the schema before histories said whose they are."""
-    config = Config()
-    config.set_main_option("script_location", str(engine._MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    before = ScriptDirectory.from_config(config).get_revision("0010").down_revision
-    for statement in (
-        "DROP TABLE imported",
-        "DROP TABLE imports",
-        "DROP TABLE graph_steps",
-        "DROP TABLE graph_values",
-        "DROP TABLE graph_writes",
-        "ALTER TABLE memories DROP COLUMN data",
-        "ALTER TABLE learning_days DROP COLUMN last_turn_at",
-        "ALTER TABLE erasures DROP COLUMN remains",
-        "DROP INDEX ix_history_owner",
-        "DROP INDEX ix_history_at",
-        "DROP INDEX ix_memories_foremost",
-        "ALTER TABLE history DROP COLUMN owner",
-        "DROP TABLE same_people",
-        f"UPDATE alembic_version SET version_num = '{before}'",
-    ):
-        connection.execute(text(statement))
-
-
-@pytest.mark.parametrize("where", ["sqlite-file", "postgres"])
-def test_what_happened_before_the_upgrade_is_told_after_it(
-    where: str,
-    tmp_path: Path,
-    opened: Open,
-    clock: SetClock,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
-    step_by_step(monkeypatch)
-    url = f"sqlite:///{tmp_path / 'tacit.db'}"
-    if where == "postgres":
-        url = request.getfixturevalue("fresh_postgres_url")
-    with opened(url) as memory:
-        lived(memory, clock)
-        kept(group(memory, ALICE), "The team meets at nine", for_room=True)
-        expected = told(private(memory, ALICE).audit.activity())
-        memory._storage.database.write(_go_back)
-    again = opened(url)
-    assert told(private(again, ALICE).audit.activity()) == expected
-    assert len(expected) == 5

@@ -184,7 +184,7 @@ def test_two_processes_write_5000_memories_each_on_one_file(tmp_path: Path) -> N
         ).fetchone()
         rows = connection.execute(
             "SELECT (SELECT count(*) FROM memory_versions), (SELECT count(*) FROM history),"
-            " (SELECT count(*) FROM change_log), (SELECT count(*) FROM search_rows)"
+            " (SELECT count(*) FROM change_log), (SELECT count(*) FROM fts_rows)"
         ).fetchone()
     assert count == (10_000, 10_000)
     assert rows == (10_000,) * 4

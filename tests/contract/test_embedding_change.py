@@ -344,8 +344,8 @@ def test_what_is_written_without_a_vector_meanwhile_gets_one_too(
     memory = opened(shared_url, embedder=Interrupted(write))
     memory.reembed()  # or the background, whichever is first
     assert models(memory) == {"first": 13}
-    assert rows(memory, "SELECT count(*) FROM embedded WHERE done_at > 0") == [(1,)]
+    assert rows(memory, "SELECT count(*) FROM embedded_spaces WHERE done_at > 0") == [(1,)]
     view.remember("bus ticket")
-    assert rows(memory, "SELECT count(*) FROM embedded") == [(0,)]
+    assert rows(memory, "SELECT count(*) FROM embedded_spaces") == [(0,)]
     memory.reembed()
     assert models(memory) == {"first": 14}

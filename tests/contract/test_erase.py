@@ -244,15 +244,15 @@ def test_thousands_of_erasures_do_not_wear_out_the_search_index(
     view.remember("the parrot stays")
     aged = sqlite3.connect(tmp_path / "tacit.db")
     for number in range(10**9, 10**9 + 9_000):
-        aged.execute("INSERT INTO search_words (rowid, content) VALUES (?, 'x')", (number,))
-        aged.execute("INSERT INTO search_words (search_words) VALUES ('optimize')")
-        shape = aged.execute("SELECT length(block) FROM search_words_data WHERE id = 10")
+        aged.execute("INSERT INTO fts_index (rowid, content) VALUES (?, 'x')", (number,))
+        aged.execute("INSERT INTO fts_index (fts_index) VALUES ('optimize')")
+        shape = aged.execute("SELECT length(block) FROM fts_index_data WHERE id = 10")
         if shape.fetchone()[0] > 3_950:  # two bytes for each level
             break
     aged.commit()
     for number in range(40):
         view.erase(kept(view, f"parrot {number}"))
-    aged.execute("DELETE FROM search_words WHERE rowid >= 1000000000")
+    aged.execute("DELETE FROM fts_index WHERE rowid >= 1000000000")
     aged.commit()
     aged.close()
     assert [one.memory.content for one in view.recall("parrot")] == ["the parrot stays"]

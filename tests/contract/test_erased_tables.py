@@ -23,7 +23,7 @@ SETTINGS = Settings(
 )
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 # What is about nobody and nothing in particular, and so has nothing to mention.
-ABOUT_NOTHING = {"spaces", "embedded", "job_runs", "sweeps", "language_usage", "erasures"}
+ABOUT_NOTHING = {"spaces", "embedded_spaces", "job_runs", "clock_guard", "llm_usage", "erasures"}
 ONLY_HASHES = {"tombstones", "erasures"}
 # Of others: whom their memory is kept from, who heard it, and who else that was.
 OF_OTHERS = {"memories", "memory_people", "audience_people", "identity_links"}
@@ -55,13 +55,13 @@ def lived(memory: Memory) -> str:
     further = kept(own, f"thought of the thought, {WORD}", kind="insight")
     plant(memory, "derived_from", memory_id=insight, turn_id=id)
     plant(memory, "derived_from", memory_id=further, turn_id=insight)
-    plant(memory, "learned", memory_id=id, owner=who, about=f'["{WORD}"]')
+    plant(memory, "learned_facts", memory_id=id, owner=who, about=f'["{WORD}"]')
     plant(memory, "proposals", memory_id=other, concerns=who, replaces=id)
-    plant(memory, "declined", concerns=who)
+    plant(memory, "declined_proposals", concerns=who)
     plant(memory, "learning_days", owner=who)
     plant(memory, "reflections", owner=who)
     plant(memory, "pair_checks", first_id=min(id, other), second_id=max(id, other))
-    plant(memory, "vectors", memory_id=id, home=f"p:{who}")
+    plant(memory, "vectors", memory_id=id, home_path=f"p:{who}")
     path, day = f"2026-03-01/{WORD}.md", "2026-03-01"
     plant(memory, "notes", path=path, subject=who, contact_id=who, summary_id=id, day=day)
     plant(memory, "note_items", path=path, memory_id=id)
@@ -70,14 +70,14 @@ def lived(memory: Memory) -> str:
     plant(memory, "events", id="e1", owner=who, thread="telegram:777123", memory_id=id)
     plant(memory, "events", id="e2", owner=who, thread="telegram:777123")
     plant(memory, "api_keys", requester="telegram:777123", digest=b"x" * 32)
-    plant(memory, "looks", id="l1", memory_id=id, actor=f"operator:{WORD}")
-    plant(memory, "look_people", look_id="l1", person=who)
-    plant(memory, "sign_ins", person=who, operator=None, digest=b"x" * 32)
-    plant(memory, "sittings", person=who, operator=None, digest=b"x" * 32)
+    plant(memory, "access_log", id="l1", memory_id=id, actor=f"operator:{WORD}")
+    plant(memory, "access_log_people", entry_id="l1", person=who)
+    plant(memory, "sign_in_links", person=who, operator=None, digest=b"x" * 32)
+    plant(memory, "web_sessions", person=who, operator=None, digest=b"x" * 32)
     plant(memory, "same_people", known_to=who, person=f"person:{WORD}")
     memory.take_in("telegram", [tacit.Update("1", FAMILY, WORD, DORA.key)])
     plant(memory, "link_offers", offered_by="ext:telegram:3003", accepted_by=who)
-    plant(memory, "link_tries", person=who)
+    plant(memory, "link_attempts", person=who)
     own.checkpoints.save({"said": [WORD]})
     steps, said = own.checkpoints.steps, id.encode()
     steps.save(
@@ -139,9 +139,16 @@ def test_no_table_mentions_what_was_erased(
     assert table not in after
     expected = {one.name for one in metadata.sorted_tables} - ABOUT_NOTHING - ONLY_HASHES
     if act == "memory":
-        some = {"memories", "history", "change_log", "pair_checks", "events", "done_memories"}
+        some = {
+            "memories",
+            "history",
+            "change_log",
+            "pair_checks",
+            "events",
+            "idempotency_memories",
+        }
         some |= {"graph_steps", "graph_values", "graph_writes"}
-        some |= {"imported"}
+        some |= {"imported_items"}
         assert some <= before
     else:
         assert expected - {"identity_links"} <= before

@@ -211,7 +211,7 @@ def reversed_names(memory: Memory) -> list[str]:
     from tacit.storage.schema import metadata
 
     names = [table.name for table in metadata.sorted_tables]
-    return [*names, "search_rows"] if memory._storage.database.dialect.one_writer else names
+    return [*names, "fts_rows"] if memory._storage.database.dialect.one_writer else names
 
 
 def _restore(memory: Memory, stored: dict[str, list[dict[str, Any]]]) -> None:
@@ -225,11 +225,11 @@ def _restore(memory: Memory, stored: dict[str, list[dict[str, Any]]]) -> None:
                 columns, values = ", ".join(f'"{c}"' for c in row), ", ".join(f":{c}" for c in row)
                 connection.execute(text(f'INSERT INTO "{name}" ({columns}) VALUES ({values})'), row)
         if memory._storage.database.dialect.one_writer:
-            connection.execute(text("DELETE FROM search_words"))
+            connection.execute(text("DELETE FROM fts_index"))
             connection.execute(
                 text(
-                    "INSERT INTO search_words (rowid, content) SELECT r.number, m.content "
-                    "FROM search_rows r JOIN memories m ON m.id = r.memory_id"
+                    "INSERT INTO fts_index (rowid, content) SELECT r.number, m.content "
+                    "FROM fts_rows r JOIN memories m ON m.id = r.memory_id"
                 )
             )
 

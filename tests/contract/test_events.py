@@ -89,7 +89,9 @@ def test_the_likeness_is_that_of_the_nearest(database_url: str, opened: Open) ->
     second, third = kept(view, "I like chai"), kept(view, "I drive a car")
     view.update(second, "We like chai")
     memory._storage.events.flush()
-    statement = "SELECT memory_id, op, likeness FROM events WHERE memory_id IS NOT NULL ORDER BY id"
+    statement = (
+        "SELECT memory_id, op, similarity FROM events WHERE memory_id IS NOT NULL ORDER BY id"
+    )
     found = [
         (id, op, likeness and round(likeness, 2)) for id, op, likeness in rows(memory, statement)
     ]

@@ -1,14 +1,12 @@
 """A value that is kept under a key is shown with it and found by it, with and without a model."""
 
 import pytest
-from sqlalchemy import text
 
 from tacit import limits
 from tacit.memory import Memory
-from tacit.storage.dialect import build_fts_document, fts_lexemes
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, minilm
-from tests.contract.rooms import ALICE, BOB, group, index_words, private
+from tests.contract.rooms import ALICE, BOB, group, private
 
 VALUES = {
     "timezone": "Europe/Lisbon",
@@ -135,40 +133,3 @@ def test_a_rooms_own_value_is_found_by_its_key_by_members_alone(memory: Memory) 
     assert [one.memory.content for one in found] == ["9:15"]
     assert not group(memory, BOB).recall("what is the locker code?")
     assert not private(memory, BOB).recall("what is the locker code?")
-
-
-def test_a_database_from_before_keys_were_indexed_is_indexed_again(
-    shared_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = opened(shared_url, embedder=Table({}))
-    fill(memory)
-    index_words(memory)
-
-    def as_before(connection) -> None:  # type: ignore[no-untyped-def]
-        rows = connection.execute(text("SELECT space_id, id, owner, content FROM memories")).all()
-        for row in rows:
-            words = build_fts_document(row.space_id, row.owner, row.content)
-            if connection.dialect.name == "sqlite":
-                number = "(SELECT number FROM search_rows WHERE memory_id = :id)"
-                said = f"UPDATE search_words SET content = :words WHERE rowid = {number}"
-                connection.execute(text(said), {"id": row.id, "words": " ".join(words.words)})
-            else:
-                connection.execute(
-                    text("UPDATE memories SET words = array_to_tsvector(:words) WHERE id = :id"),
-                    {"id": row.id, "words": fts_lexemes(words)},
-                )
-        connection.execute(text("ALTER TABLE learning_days DROP COLUMN last_turn_at"))
-        connection.execute(text("ALTER TABLE erasures DROP COLUMN remains"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0011'"))
-
-    memory._storage.database.write(as_before)
-    memory.close()
-    model = Table({})
-    again = opened(shared_url, embedder=model)
-    again.reembed()
-    assert "timezone: Europe/Lisbon" in model.asked
-    assert not any("Ordinary" in one for one in model.asked)
-    monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
-    monkeypatch.setattr(limits, "CANDIDATES_COUNT", 3)
-    assert private(again, ALICE).recall("what is my timezone?")[0].memory.key == "timezone"
-    assert again.doctor().findings == ()

@@ -34,7 +34,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def used(memory: Memory) -> list[tuple[object, ...]]:
-    found = "SELECT day, requests, tokens_in, tokens_out FROM language_usage ORDER BY day"
+    found = "SELECT day, requests, tokens_in, tokens_out FROM llm_usage ORDER BY day"
     return [tuple(row) for row in rows(memory, found)]
 
 

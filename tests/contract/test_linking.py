@@ -6,7 +6,7 @@ from sqlalchemy import select
 import tacit
 from tacit import limits
 from tacit.memory import Memory
-from tacit.storage.schema import link_offers, link_tries
+from tacit.storage.schema import link_attempts, link_offers
 from tests.contract.conftest import Open
 from tests.contract.pairing import LAPTOP, TABLET, WEB, WRONG, asked, linked
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private, said
@@ -273,7 +273,7 @@ def test_what_an_erased_person_was_about_to_link_is_gone(
 def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: SetClock) -> None:
     def rows() -> list[int]:
         with plain._storage.database.read() as connection:
-            tables = (link_offers, link_tries)
+            tables = (link_offers, link_attempts)
             return [len(connection.execute(select(table)).all()) for table in tables]
 
     private(plain, ALICE).account.offer_link()

@@ -17,7 +17,7 @@ from tacit import Message, SessionDraft
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.sections import LearnSettings
-from tacit.storage.schema import done_memories, done_once, metadata
+from tacit.storage.schema import idempotency_keys, idempotency_memories, metadata
 from tacit.view.idempotency import fingerprint_call
 from tacit.view.operations import write
 from tacit.view.table import VIEW_OPERATIONS
@@ -71,7 +71,7 @@ def test_another_key_is_another_write_and_no_key_is_none(memory: Memory) -> None
     ids = {view.once(f"key {n}").remember("I like tea").id for n in range(2)}
     ids |= {view.remember("I like tea").id for _ in range(2)}
     assert len(ids) == 4
-    assert counts(memory)["done_once"] == 2
+    assert counts(memory)["idempotency_keys"] == 2
 
 
 def test_the_same_key_for_something_else_is_a_conflict(plain: Memory) -> None:
@@ -106,7 +106,7 @@ def test_what_failed_was_not_done(plain: Memory) -> None:
         view.once(KEY).update("AAAAAAAA", "two")
     with pytest.raises(tacit.SecretRefused):
         view.once(KEY).remember("my password is hunter2butlonger!")
-    assert counts(plain)["done_once"] == 0
+    assert counts(plain)["idempotency_keys"] == 0
     assert view.once(KEY).remember("I like tea").created
 
 
@@ -246,7 +246,7 @@ def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(
     for _ in range(2):
         view.once(KEY).forget(asked.id)
     assert view.proposals.list() == []
-    assert counts(memory)["done_memories"] == 0
+    assert counts(memory)["idempotency_memories"] == 0
 
 
 def test_a_list_that_can_be_gone_through_only_once_is_no_matter(plain: Memory) -> None:
@@ -367,7 +367,7 @@ def test_a_repeat_is_known_for_a_day(memory: Memory, clock: SetClock) -> None:
     assert view.once(KEY).put("profile", "drink", "tea") == first
     clock.forward(days=0.2)
     memory.expire()
-    assert counts(memory)["done_once"] == counts(memory)["done_memories"] == 0
+    assert counts(memory)["idempotency_keys"] == counts(memory)["idempotency_memories"] == 0
 
 
 def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
@@ -377,7 +377,10 @@ def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
         attrgetter(word)(view.once(f"{word} {WORD}"))(*args, **named)
     view.once(f"more {WORD}").remember(f"I like {WORD}", key=WORD, category="profile")
     with plain._storage.database.read() as connection:
-        rows = [*connection.execute(select(done_once)), *connection.execute(select(done_memories))]
+        rows = [
+            *connection.execute(select(idempotency_keys)),
+            *connection.execute(select(idempotency_memories)),
+        ]
     assert len(rows) > 12
     assert WORD not in repr(rows)
     assert "Lisbon" not in repr(rows)
@@ -442,7 +445,7 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
         assert found == expected, word
     with pytest.raises(tacit.NotFound):
         once.files.read("_index.md")
-    assert counts(plain)["done_once"] == 0
+    assert counts(plain)["idempotency_keys"] == 0
     # The block of a conversation that begins is noted by whoever asks first.
     begun = private(plain, ALICE, thread="begun").once(KEY).block()
     assert begun == private(plain, ALICE, thread="begun").block()
@@ -467,7 +470,7 @@ def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
         for _ in range(2):
             view.once(KEY).pin(id, on=False)
             view.checkpoints.save(1)
-    ours = ("done_once", "done_memories", "checkpoints")
+    ours = ("idempotency_keys", "idempotency_memories", "checkpoints")
     asked = [one for one in ran if one.sql.startswith("SELECT")]
     asked = [
         one for one in asked if any(f"FROM {table}" in " ".join(one.sql.split()) for table in ours)

@@ -10,8 +10,10 @@ from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private, said
 from tests.contract.rows import rows
 
-LOOKS = "SELECT word, actor, count FROM looks"
-SEEN = "SELECT l.word, p.person FROM looks l JOIN look_people p ON p.look_id = l.id"
+LOOKS = "SELECT operation, actor, count FROM access_log"
+SEEN = (
+    "SELECT l.operation, p.person FROM access_log l JOIN access_log_people p ON p.entry_id = l.id"
+)
 
 
 def look(memory: Memory) -> tuple[tuple[object, ...], set[str]]:

@@ -30,8 +30,10 @@ def memory(memory: Memory) -> Memory:
 
 def looked(memory: Memory) -> list[tuple[Any, ...]]:
     """The looks so far, with whose memories each showed."""
-    found = rows(memory, "SELECT id, actor, word, count FROM looks ORDER BY at, word")
-    people = rows(memory, "SELECT look_id, person FROM look_people ORDER BY person")
+    found = rows(
+        memory, "SELECT id, actor, operation, count FROM access_log ORDER BY at, operation"
+    )
+    people = rows(memory, "SELECT entry_id, person FROM access_log_people ORDER BY person")
     return [(*look, [p for of, p in people if of == id]) for id, *look in found]
 
 

@@ -42,7 +42,7 @@ def everything(memory: Memory) -> str:
     """Every row of every table, as one text."""
     names = list(metadata.tables)
     if memory._storage.database.dialect.name == "sqlite":
-        names += ["search_rows", "search_words"]
+        names += ["fts_rows", "fts_index"]
     with memory._storage.database.read() as connection:
         found = [connection.execute(text(f"SELECT * FROM {name}")).all() for name in names]
     return repr(found)

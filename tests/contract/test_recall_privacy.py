@@ -190,7 +190,7 @@ def test_no_trace_of_an_erased_person_is_left_in_what_recall_keeps(
     alone.block()
     memory.erase_subject("telegram:777123")
     left = set(rows_with(shared_url, "777123"))
-    assert not left & {"partitions", "blocks", "vectors", "relations", "derived_from", "memories"}
+    assert not left & {"revisions", "blocks", "vectors", "relations", "derived_from", "memories"}
 
 
 def test_an_identity_read_alone_has_a_block_that_stands(

@@ -62,7 +62,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(learning: Memory) -> None
     own, root = private(learning, ALICE), learning.operator("root")
     told(learning, own, "I live in Lisbon", "I live in Porto now", "I'm allergic to peanuts")
     own.learn([Message("user", "I play the cello")])
-    tables = ("memories", "history", "memory_versions", "jobs", "learned", "change_log")
+    tables = ("memories", "history", "memory_versions", "jobs", "learned_facts", "change_log")
     counts = [rows(learning, f"SELECT count(*) FROM {table}") for table in tables]
     would = root.revert(HOME, dry_run=True)
     assert would == Reverted(forgotten=2, turns=1)

@@ -118,7 +118,7 @@ def every(memory: Memory) -> list[Record]:
             .where(memories_table.c.space_id == memory._space)
             .order_by(memories_table.c.created_at, memories_table.c.id)
         ).all()
-        at = MEMORY_COLUMNS.index(memories_table.c.heard)
+        at = MEMORY_COLUMNS.index(memories_table.c.audience)
         heard = store.audiences.get_people(connection, memory._space, [row[at] for row in rows])
         return [to_memory(row, heard[row[at]]) for row in rows]
 

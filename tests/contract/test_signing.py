@@ -16,7 +16,7 @@ from tacit import Chat, Requester, WebSession, limits
 from tacit.memory import Memory
 from tacit.settings import ConsoleSettings, Settings
 from tacit.storage import auth as stored
-from tacit.storage.schema import sign_ins, sittings
+from tacit.storage.schema import sign_in_links, web_sessions
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said
@@ -30,7 +30,7 @@ def rows(memory: Memory) -> list[dict[str, Any]]:
     with memory._storage.database.read() as connection:
         return [
             dict(row._mapping)
-            for table in (sign_ins, sittings)
+            for table in (sign_in_links, web_sessions)
             for row in connection.execute(select(table))
         ]
 
@@ -365,8 +365,10 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
     ]
     memory._storage.database.write(
         lambda c: [
-            c.execute(insert(sign_ins), others),
-            c.execute(insert(sittings), [one | {"seen_at": one["created_at"]} for one in others]),
+            c.execute(insert(sign_in_links), others),
+            c.execute(
+                insert(web_sessions), [one | {"seen_at": one["created_at"]} for one in others]
+            ),
         ]
     )
     memory.maintain()  # which counts them
@@ -380,7 +382,7 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
     ours = [
         one
         for one in ran
-        if re.search(r"sign_ins|sittings", one.sql) and not one.sql.startswith("INSERT")
+        if re.search(r"sign_in_links|web_sessions", one.sql) and not one.sql.startswith("INSERT")
     ]
     assert len(ours) >= 16
     with closing(plans_of(shared_url)) as plans:

@@ -73,7 +73,7 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
         rev = spaces.identity_revision(connection, "default")
     moved = {"space": "default", "rev": rev + 1}
     guard, added = checkpoints._IDENTITIES_UNCHANGED, answers.copy()
-    row = {"space_id": "default", "person": "ext:x", "place": "", "thread": "t", "ns": ""}
+    row = {"space_id": "default", "person": "ext:x", "chat": "", "thread": "t", "ns": ""}
     assert added == [True]
     assert not write_if((guard, moved), [(checkpoints._KEEP_WRITE, _written(row, n)) for n in "12"])
     assert not write_if((guard, moved), [(checkpoints._KEEP_WRITE, _written(row, "1"))])
@@ -83,7 +83,7 @@ def test_the_short_way_adds_nothing_once_identities_have_changed(
 
 def _written(row: dict[str, Any], task: str) -> dict[str, Any]:
     written = {"step": "2", "task": task, "idx": 0, "path": "", "channel": "c", "type": "x"}
-    return {**row, **written, "heard": None, "categories": None, "saved_at": 1, "data": b"-"}
+    return {**row, **written, "audience": None, "categories": None, "saved_at": 1, "data": b"-"}
 
 
 def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:

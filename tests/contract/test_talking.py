@@ -42,7 +42,7 @@ def settings(model: ScriptedModel, **language: int) -> Settings:
 
 
 def used(memory: Memory) -> list[tuple[object, ...]]:
-    found = "SELECT space_id, requests, tokens_in FROM language_usage ORDER BY space_id"
+    found = "SELECT space_id, requests, tokens_in FROM llm_usage ORDER BY space_id"
     return [tuple(row) for row in rows(memory, found)]
 
 

@@ -10,7 +10,16 @@ from tests.contract.lessons import BY_HAND, contents, told
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.contract.rows import rows
 
-TABLES = ("memories", "people", "person_names", "subjects", "chats", "jobs", "history", "learned")
+TABLES = (
+    "memories",
+    "people",
+    "person_names",
+    "subjects",
+    "chats",
+    "jobs",
+    "history",
+    "learned_facts",
+)
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def as_stored(memory: Memory, *ids: str) -> list[tuple[Any, ...]]:
     """Rows as they are, without the revision that caches go by."""
     columns = (
         "id, content, version, importance, pinned, tags, state, superseded_by, updated_at, "
-        "access_count, last_accessed_at, expires_at, purge_at, shadowed, visibility"
+        "access_count, last_accessed_at, expires_at, purge_at, overridden, visibility"
     )
     query = f"SELECT {columns} FROM memories ORDER BY id"
     return [row for row in rows(memory, query) if row[0] in ids]

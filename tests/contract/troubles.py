@@ -111,7 +111,9 @@ TROUBLES: dict[str, Trouble] = {
     ),
     "the wrong value of a key is shadowed": Trouble(
         "shadowed-keys",
-        ("UPDATE memories SET shadowed = NOT shadowed WHERE key = 'city' AND state = 'active'",),
+        (
+            "UPDATE memories SET overridden = NOT overridden WHERE key = 'city' AND state = 'active'",
+        ),
     ),
     "somebody unknown counts as known": Trouble(
         "withheld-unknown",
@@ -183,31 +185,31 @@ TROUBLES: dict[str, Trouble] = {
     ),
     "words are missing": Trouble(
         "words",
-        (f"UPDATE memories SET words = '' WHERE id = {TEA}",),
-        sqlite=("DELETE FROM search_rows WHERE memory_id = " + TEA,),
+        (f"UPDATE memories SET fts_document = '' WHERE id = {TEA}",),
+        sqlite=("DELETE FROM fts_rows WHERE memory_id = " + TEA,),
     ),
     "words are those of something else": Trouble(
         "words",
-        (f"UPDATE memories SET words = array_to_tsvector(ARRAY['x']) WHERE id = {TEA}",),
+        (f"UPDATE memories SET fts_document = array_to_tsvector(ARRAY['x']) WHERE id = {TEA}",),
         sqlite=(
             (
-                "UPDATE search_words SET content = 'x' WHERE rowid = "
-                f"(SELECT number FROM search_rows WHERE memory_id = {TEA})"
+                "UPDATE fts_index SET content = 'x' WHERE rowid = "
+                f"(SELECT number FROM fts_rows WHERE memory_id = {TEA})"
             ),
         ),
     ),
     "words lie behind another's door": Trouble(
         "words",
-        (f"UPDATE memories SET words = '' WHERE id = {TEA}",),
+        (f"UPDATE memories SET fts_document = '' WHERE id = {TEA}",),
         sqlite=(
             (
-                "UPDATE search_words SET doors = 'x' WHERE rowid = "
-                f"(SELECT number FROM search_rows WHERE memory_id = {TEA})"
+                "UPDATE fts_index SET acl_tokens = 'x' WHERE rowid = "
+                f"(SELECT number FROM fts_rows WHERE memory_id = {TEA})"
             ),
         ),
     ),
     "a vector lies with somebody else": Trouble(
-        "stray-vectors", (f"UPDATE vectors SET home = 'p:nobody' WHERE memory_id = {TEA}",)
+        "stray-vectors", (f"UPDATE vectors SET home_path = 'p:nobody' WHERE memory_id = {TEA}",)
     ),
     "a vector is missing": Trouble("missing-vectors", (_of("vectors", TEA),)),
     "a vector is another model's": Trouble(

@@ -26,7 +26,7 @@ READS: dict[str, tuple[str, Callable[[Memory, View], object]]] = {
         lambda _, view: view.audit.activity(cursor=view.audit.activity(limit=2).cursor),
     ),
     "an operator's": ("ix_history_at", lambda memory, _: memory.operator("root").audit.activity()),
-    "graph": ("ix_memories_foremost", lambda _, view: view.graph(limit=10)),
+    "graph": ("ix_memories_prominent", lambda _, view: view.graph(limit=10)),
 }
 
 

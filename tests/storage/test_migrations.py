@@ -32,15 +32,15 @@ CHAT = tacit.Chat.private("telegram:1001")
 
 # What a database keeps its words in; everything else is in the table definitions.
 SEARCH_TABLES = {
-    "sqlite": {"search_rows", "search_words"}
-    | {f"search_words_{part}" for part in ("data", "idx", "content", "config")},
+    "sqlite": {"fts_rows", "fts_index"}
+    | {f"fts_index_{part}" for part in ("data", "idx", "content", "config")},
     "postgresql": set(),
 }
 SEARCH_COLUMNS = {
     "sqlite": {("vectors", "vector")},
-    "postgresql": {("memories", "words"), ("vectors", "vector")},
+    "postgresql": {("memories", "fts_document"), ("vectors", "vector")},
 }
-SEARCH_INDEXES = {"sqlite": set(), "postgresql": {("memories", "ix_memories_words")}}
+SEARCH_INDEXES = {"sqlite": set(), "postgresql": {("memories", "ix_memories_fts_document")}}
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,7 @@ def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) ->
 
 
 def everything_in(connection: Any) -> list[str]:
-    return [line for line in connection.iterdump() if "search_words_data" not in line]
+    return [line for line in connection.iterdump() if "fts_index_data" not in line]
 
 
 def test_the_sum_of_the_migrations_is_the_schema(empty_url: str, tmp_path: Path) -> None:
@@ -190,6 +190,27 @@ def test_a_database_of_a_newer_schema_is_refused_and_left_alone(empty_url: str) 
     with pytest.raises(tacit.SchemaMismatch, match="9999"):
         tacit.open(empty_url, settings=Settings(db=DbSettings(automigrate=False)))
     assert version_of(empty_url) == "9999"
+
+
+@pytest.mark.parametrize("former", ["0001", "0014"])
+def test_a_database_of_a_former_schema_is_refused_and_left_alone(
+    empty_url: str, former: str
+) -> None:
+    with engine_of(empty_url) as engine, engine.begin() as connection:
+        connection.execute(text("CREATE TABLE memories (space_id text, content text)"))
+        connection.execute(text("INSERT INTO memories VALUES ('default', 'I like tea')"))
+        connection.execute(text("CREATE TABLE alembic_version (version_num varchar(32))"))
+        connection.execute(text(f"INSERT INTO alembic_version VALUES ('{former}')"))
+    for automigrate in (True, False):
+        settings = Settings(db=DbSettings(automigrate=automigrate))
+        with pytest.raises(tacit.SchemaMismatch, match=rf"{former}.*tacit export.*tacit import"):
+            tacit.open(empty_url, settings=settings)
+    assert version_of(empty_url) == former
+    with engine_of(empty_url) as engine, engine.connect() as connection:
+        assert connection.execute(text("SELECT content FROM memories")).scalars().all() == [
+            "I like tea"
+        ]
+        assert set(inspect(engine).get_table_names()) == {"memories", "alembic_version"}
 
 
 def test_without_automigrate_an_empty_database_is_refused_with_the_fix(empty_url: str) -> None:

@@ -423,8 +423,8 @@ def test_a_filled_store_is_as_sound_as_one_that_was_written(stores: Stores, data
         ("SELECT content FROM memories", True),
         ("SELECT content FROM memories WHERE space_id = 'default'", True),
         ("SELECT content FROM memories WHERE space_id = 'a' AND learned_in IS NOT NULL", True),
-        ("SELECT rowid FROM search_words", True),
-        ("SELECT rowid FROM search_words WHERE search_words MATCH 'lisbon'", False),
+        ("SELECT rowid FROM fts_index", True),
+        ("SELECT rowid FROM fts_index WHERE fts_index MATCH 'lisbon'", False),
         ("SELECT content FROM memories WHERE space_id = 'default' AND id = 'x'", False),
     ],
 )

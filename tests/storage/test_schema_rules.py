@@ -22,7 +22,7 @@ ischema_names["vector"] = NullType
 # Alembic's own single row belongs to the database and not to a space: each server has one.
 ALEMBIC = "alembic_version"
 # SQLite only, which nobody shards: full text counts its rows by one number for the whole file.
-SEARCH_ROWS = "search_rows"
+FTS_ROWS = "fts_rows"
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_every_primary_key_and_unique_index_begins_with_the_space(catalogue: Con
 def test_every_unique_rule_of_sqlite_begins_with_the_space_too(file_engine: Engine) -> None:
     breaches = []
     with file_engine.connect() as connection:
-        for table in [*metadata.tables, SEARCH_ROWS]:
+        for table in [*metadata.tables, FTS_ROWS]:
             keys = inspect(connection).get_pk_constraint(table)["constrained_columns"]
-            if keys[0] != "space_id" and table != SEARCH_ROWS:
+            if keys[0] != "space_id" and table != FTS_ROWS:
                 breaches.append((table, keys))
             for index in connection.exec_driver_sql(f"PRAGMA index_list({table})").all():
                 first = connection.exec_driver_sql(f"PRAGMA index_info({index[1]})").first()

@@ -267,7 +267,7 @@ class MemorySignIn(SpaceContext):
 
     def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
         """Wherever a person is signed in, under the identities they have now, or an operator of
-        this space; links that wait for them go too. Says how many sittings ended."""
+        this space; links that wait for them go too. Says how many web sessions ended."""
         who = _parse_who(person, operator)
 
         def work(w: Transaction) -> int:

@@ -203,7 +203,7 @@ def _holder(w: Transaction, draft: Draft) -> Memory | None:
     assert draft.category is not None
     assert draft.key is not None
     rows = memories.list_key_holders(w, draft.category, draft.key, for_room=False)
-    rows.sort(key=lambda row: (row.owner != w.request.subject, row.shadowed))
+    rows.sort(key=lambda row: (row.owner != w.request.subject, row.overridden))
     return memories.get_for_update(w, rows[0].id) if rows else None
 
 

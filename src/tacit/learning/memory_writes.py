@@ -172,7 +172,7 @@ def _holders(w: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None
     rows = memories.list_key_holders(w, draft.category, draft.key, for_room=draft.for_room)
     owner = None if draft.for_room else w.request.subject
     own = next((row.id for row in rows if row.owner == owner), None)
-    alias = next((row.id for row in rows if row.owner != owner and not row.shadowed), None)
+    alias = next((row.id for row in rows if row.owner != owner and not row.overridden), None)
     held = memories.get_for_update(w, own) if own else None
     other = memories.get_for_update(w, alias) if alias and not own else None
     # Another writer may have retired it while we waited for its row.
@@ -583,7 +583,7 @@ def propose_sharing(w: Transaction, category: str, key: str) -> None:
     """Once for each value. What waits is a copy with the same key, so that whatever erases the
     value erases it too."""
     rows = memories.list_key_holders(w, category, key, for_room=False)
-    id = next((row.id for row in rows if not row.shadowed), None)
+    id = next((row.id for row in rows if not row.overridden), None)
     value = memories.get_for_update(w, id) if id else None
     if value is None or value.owner is None or value.visibility is Visibility.PUBLIC_OK:
         return

@@ -128,6 +128,7 @@ def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, i
     The next process that opens it repeats the erasures of the journal beside it.
     """
     schema, counts = check_backup_file(copy)
+    engine.refuse_former_schema(schema)
     if schema > engine.SCHEMA_HEAD:
         raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
     if _is_database_file(copy, database):

@@ -10,15 +10,15 @@ from sqlalchemy import bindparam, select, update
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import memories_table, spaces_table, sweeps
+from tacit.storage.schema import clock_guard, memories_table, spaces_table
 
 WAITS_FOR_CLOCK = "waits for the clock"
-_S = sweeps.c
+_S = clock_guard.c
 _M = memories_table.c
 _MICROSECOND = timedelta(microseconds=1)
 _AHEAD_MAX_MICROS = timedelta(days=limits.CLOCK_JUMP_MAX_DAYS) // _MICROSECOND
 _BEHIND_MAX_MICROS = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROSECOND
-_LAST_SWEEP = select(_S.seen_at, _S.leapt_from, _S.leapt_to, _S.purged_until).where(
+_LAST_SWEEP = select(_S.seen_at, _S.jump_from, _S.jump_to, _S.purged_until).where(
     _S.space_id == bindparam("space")
 )
 _SPACE_CREATED_AT = select(spaces_table.c.created_at).where(
@@ -29,13 +29,13 @@ _SPACE_CREATED_AT = select(spaces_table.c.created_at).where(
 def is_clock_steady(w: Transaction) -> bool:
     """Record the clock's time. Return False if it jumped, so that nothing may age by it."""
     now, last = to_micros(w.at), _lock_last_sweep(w)
-    if last.leapt_from is None:
+    if last.jump_from is None:
         if _is_continuous(last.seen_at, now):
             _update_sweep(w, seen_at=max(last.seen_at, now))
             return True
-        _update_sweep(w, seen_at=now, leapt_from=last.seen_at, leapt_to=now)
+        _update_sweep(w, seen_at=now, jump_from=last.seen_at, jump_to=now)
         return False
-    if _is_continuous(last.leapt_from, now):  # the clock came back by itself
+    if _is_continuous(last.jump_from, now):  # the clock came back by itself
         _end_clock_jump(w, last)
         return True
     went = now - last.seen_at
@@ -43,8 +43,8 @@ def is_clock_steady(w: Transaction) -> bool:
     _update_sweep(
         w,
         seen_at=now,
-        leapt_from=last.leapt_from + max(0, passed),
-        leapt_to=min(last.leapt_to, now),
+        jump_from=last.jump_from + max(0, passed),
+        jump_to=min(last.jump_to, now),
     )
     return False
 
@@ -80,7 +80,7 @@ def _end_clock_jump(w: Transaction, last: Any) -> None:
     If it had gone back, memories forgotten meanwhile have too early a purge date: they get their
     whole period again.
     """
-    if last.leapt_from is not None and last.leapt_to < last.leapt_from:
+    if last.jump_from is not None and last.jump_to < last.jump_from:
         whole = to_micros(w.at + timedelta(days=limits.RESTORABLE_DAYS))
         w.connection.execute(
             update(memories_table)
@@ -88,11 +88,11 @@ def _end_clock_jump(w: Transaction, last: Any) -> None:
                 _M.space_id == w.space,
                 _M.purge_at.is_not(None),
                 _M.purge_at < whole,
-                _M.updated_at >= last.leapt_to - _AHEAD_MAX_MICROS,
+                _M.updated_at >= last.jump_to - _AHEAD_MAX_MICROS,
             )
             .values(purge_at=whole)
         )
-    _update_sweep(w, seen_at=to_micros(w.at), leapt_from=None, leapt_to=None)
+    _update_sweep(w, seen_at=to_micros(w.at), jump_from=None, jump_to=None)
 
 
 def _lock_last_sweep(w: Transaction) -> Any:
@@ -105,10 +105,10 @@ def _lock_last_sweep(w: Transaction) -> Any:
     if found is None:
         made = w.connection.execute(_SPACE_CREATED_AT, {"space": w.space}).scalar_one()
         row = {"space_id": w.space, "seen_at": made}
-        w.dialect.insert_missing(w.connection, sweeps, [row])
+        w.dialect.insert_missing(w.connection, clock_guard, [row])
         found = w.connection.execute(w.dialect.lock_memory(_LAST_SWEEP), {"space": w.space}).one()
     return found
 
 
 def _update_sweep(w: Transaction, **values: int | None) -> None:
-    w.connection.execute(update(sweeps).where(_S.space_id == w.space).values(**values))
+    w.connection.execute(update(clock_guard).where(_S.space_id == w.space).values(**values))

@@ -42,23 +42,23 @@ from tacit.storage.schema import (
     blocks,
     chat_members,
     chats_table,
-    declined,
+    declined_proposals,
     derived_from,
-    done_once,
     events,
     history_table,
-    learned,
+    idempotency_keys,
+    learned_facts_table,
     learning_days,
-    link_tries,
+    link_attempts,
     memories_table,
     memory_people,
     memory_versions,
     metadata,
-    partitions_table,
     people_table,
     person_names,
     proposals,
     reflections,
+    revisions_table,
     spaces_table,
     subjects,
     thread_revisions,
@@ -190,7 +190,7 @@ def remove_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> N
     Besides memories: notes, checkpoints, queued turns, unprocessed channel updates, link codes and
     web sessions.
     """
-    removal.counts["sittings"] += auth.end_web_sessions(w.connection, w.space, owners)
+    removal.counts["web_sessions"] += auth.end_web_sessions(w.connection, w.space, owners)
     removal.counts["link_offers"] += auth.delete_link_offers(w.connection, w.space, owners)
     removal.counts["updates"] += queue.clear_updates_of_people(w, owners)
     removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners)
@@ -320,18 +320,20 @@ def remove_person(w: Transaction, removal: Removal, identities: Collection[str])
     )
     _delete_counted(w, removal, people_table, or_(p.created_by.in_(who), p.id.in_(who)))
     _delete_counted(w, removal, subjects, s.id.in_(who))
-    _delete_counted(w, removal, done_once, done_once.c.person.in_(who))
-    _delete_counted(w, removal, link_tries, link_tries.c.person.in_(who))
+    _delete_counted(w, removal, idempotency_keys, idempotency_keys.c.person.in_(who))
+    _delete_counted(w, removal, link_attempts, link_attempts.c.person.in_(who))
     outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as API keys name them
     _delete_counted(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
-    removal.counts["looks"] += access_log.delete_access_log_of_people(w.connection, w.space, who)
+    removal.counts["access_log"] += access_log.delete_access_log_of_people(
+        w.connection, w.space, who
+    )
     _delete_counted(w, removal, blocks, blocks.c.thread.in_(threads))
     _delete_counted(w, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
     _delete_counted(w, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
     sets = _delete_unused_audiences(w, removal, who)
     doors = [*map(revisions.person_path, who), *map(revisions.chat_path, rooms)]
     doors += map(revisions.audience_path, sets)
-    _delete_counted(w, removal, partitions_table, partitions_table.c.door.in_(doors))
+    _delete_counted(w, removal, revisions_table, revisions_table.c.access_path.in_(doors))
     spaces.increment_identity_revision(w.connection, w.space)
 
 
@@ -373,7 +375,7 @@ def _remove_learning(w: Transaction, removal: Removal, who: list[str]) -> None:
     a = proposals.c
     asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
     remove_memories(w, removal, w.connection.execute(asked).scalars().all())
-    _delete_counted(w, removal, declined, declined.c.concerns.in_(who))
+    _delete_counted(w, removal, declined_proposals, declined_proposals.c.concerns.in_(who))
     _delete_counted(w, removal, learning_days, learning_days.c.owner.in_(who))
     _delete_counted(w, removal, reflections, reflections.c.owner.in_(who))
 
@@ -412,7 +414,7 @@ def _delete_unused_audiences(w: Transaction, removal: Removal, who: list[str]) -
         a.person.in_(who),
         *(
             a.audience.not_in(
-                select(one.c.heard).where(one.c.space_id == w.space, one.c.heard.is_not(None))
+                select(one.c.audience).where(one.c.space_id == w.space, one.c.audience.is_not(None))
             )
             for one in referring
         ),
@@ -434,11 +436,11 @@ def _delete_counted(
 # Erase a source: first revert what was learned from it, which restores what it had superseded; then
 # delete its memories, its turns and its versions of other memories.
 
-_L = learned.c
+_L = learned_facts_table.c
 _H = history_table.c
 _V = memory_versions.c
 _WORDING_COLUMNS = (
-    _V.content, _V.speaker, _V.subjects, _V.heard, _V.visibility, _V.sensitivity, _V.portable,
+    _V.content, _V.speaker, _V.subjects, _V.audience, _V.visibility, _V.sensitivity, _V.portable,
 )  # fmt: skip
 # In these states nothing is left of a memory once the source's version is removed.
 _PAST_STATES = (State.SUPERSEDED, State.FORGOTTEN, State.EXPIRED)

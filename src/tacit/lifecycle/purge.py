@@ -35,7 +35,7 @@ _OVERRIDDEN_IDS = select(_M.id).where(
     _M.key == bindparam("key"),
     _M.key.is_not(None),
     _M.state == sql_literal(State.ACTIVE),
-    _M.shadowed.is_(True),
+    _M.overridden.is_(True),
 )
 
 
@@ -122,7 +122,7 @@ def _forget_overridden(w: Transaction, gone: Sequence[Any], upkeep: LifecycleOpt
     """
     until = w.at + timedelta(days=upkeep.restorable_days)
     for row in gone:
-        if row.key is None or row.owner is None or row.shadowed:
+        if row.key is None or row.owner is None or row.overridden:
             continue
         owners = load_identities(w.connection, w.space, [row.owner]).current_identities(
             row.owner

@@ -31,7 +31,13 @@ from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
 from tacit.storage.relations import list_insights
-from tacit.storage.schema import history_table, jobs, learned, memories_table, memory_versions
+from tacit.storage.schema import (
+    history_table,
+    jobs,
+    learned_facts_table,
+    memories_table,
+    memory_versions,
+)
 from tacit.storage.spaces import load_identities
 
 # What a memory was learned from (a chat, a message, an agent or a role), and which of its versions
@@ -174,7 +180,7 @@ def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion
 
 _MEMORIES_AT_ONCE_COUNT = 100
 _TURNS_AT_ONCE_COUNT = 500
-_L = learned.c
+_L = learned_facts_table.c
 _J = jobs.c
 _V = memory_versions.c
 _REVERTIBLE_STATES = (
@@ -420,7 +426,7 @@ def _restore_wording(w: Transaction, memory: Memory, version: int, done: _Revert
     """Restore an earlier wording with the stricter of its former and its current visibility."""
     which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
     then = w.connection.execute(select(memory_versions).where(*which)).one()
-    heard = w.audiences.get_people(w.connection, w.space, [then.heard])[then.heard]
+    heard = w.audiences.get_people(w.connection, w.space, [then.audience])[then.audience]
     back = replace(
         memory,
         content=then.content,

@@ -169,7 +169,7 @@ class _BranchBuilder:
         self.may_leave: SqlCondition = and_(
             self.group_learned, m.confidential.is_(False), m.portable.is_(True), self.public
         )
-        self.heard_by_me: SqlCondition = m.heard.in_(self.audiences_with_me())
+        self.heard_by_me: SqlCondition = m.audience.in_(self.audiences_with_me())
         active = and_(
             m.state == sql_literal(State.ACTIVE),
             or_(m.expires_at.is_(None), m.expires_at > bindparam("p_at")),
@@ -178,7 +178,7 @@ class _BranchBuilder:
             self.space,
             self.kept,
             m.state != sql_literal(State.ACTIVE) if shape.inactive else active,
-            m.shadowed.is_(False),
+            m.overridden.is_(False),
             self._not_withheld(),
         )
 
@@ -248,7 +248,7 @@ class _BranchBuilder:
             return (owned, room, about)
         heard = PredicateBranch(  # G3b
             AccessPath.HEARD_BY_ALL,
-            and_(sayable, m.heard.in_(self.audiences_with_all()), self.may_leave),
+            and_(sayable, m.audience.in_(self.audiences_with_all()), self.may_leave),
         )
         return (owned, room, about, heard)
 
@@ -311,7 +311,7 @@ class _BranchBuilder:
             select(a.person)
             .where(
                 a.space_id == m.space_id,
-                a.audience == m.heard,
+                a.audience == m.audience,
                 self._person(a.person) == self._person(p.person),
             )
             .correlate(self.rows.memories, named)

@@ -14,27 +14,27 @@ from tacit.records import queries
 from tacit.records.request import Request
 from tacit.records.results import AccessLogEntry, Page
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import look_people, looks
+from tacit.storage.schema import access_log_people, access_log_table
 from tacit.storage.spaces import new_id
 
 _AT_ONCE_COUNT = 500
-_L = looks.c
-_P = look_people.c
+_L = access_log_table.c
+_P = access_log_people.c
 _SELECT_ENTRIES = (
-    select(_L.id, _L.at, _L.actor, _L.word, _L.count.label("shown"), _L.memory_id)
+    select(_L.id, _L.at, _L.actor, _L.operation, _L.count.label("shown"), _L.memory_id)
     .where(_L.space_id == bindparam("space"))
     .order_by(_L.at.desc(), _L.id.desc())
     .limit(bindparam("most"))
 )
 _IS_OLDER = tuple_(_L.at, _L.id) < tuple_(bindparam("at"), bindparam("id"))
 _SELECT_ENTRIES_OF_PERSON = (
-    select(_L.id, _P.at, _L.actor, _L.word, _P.count.label("shown"), _L.memory_id)
-    .join(looks, (_L.space_id == _P.space_id) & (_L.id == _P.look_id))
+    select(_L.id, _P.at, _L.actor, _L.operation, _P.count.label("shown"), _L.memory_id)
+    .join(access_log_table, (_L.space_id == _P.space_id) & (_L.id == _P.entry_id))
     .where(_P.space_id == bindparam("space"), _P.person == bindparam("person"))
-    .order_by(_P.at.desc(), _P.look_id.desc())
+    .order_by(_P.at.desc(), _P.entry_id.desc())
     .limit(bindparam("most"))
 )
-_IS_OLDER_OF_PERSON = tuple_(_P.at, _P.look_id) < tuple_(bindparam("at"), bindparam("id"))
+_IS_OLDER_OF_PERSON = tuple_(_P.at, _P.entry_id) < tuple_(bindparam("at"), bindparam("id"))
 
 AccessLogPosition = tuple[int, str] | None  # when, and the id of the last one shown
 
@@ -64,19 +64,19 @@ def insert_access_log_entry(
         "id": id,
         "at": at,
         "actor": actor,
-        "word": word,
+        "operation": word,
         "memory_id": shown[0].id if len(shown) == 1 else None,
         "count": len(shown),
     }
-    w.connection.execute(insert(looks).values(row))
+    w.connection.execute(insert(access_log_table).values(row))
     whose = Counter(dict.fromkeys(people, 0))
     whose.update(memory.owner for memory in shown if memory.owner is not None)
     rows = [
-        {"space_id": w.space, "look_id": id, "person": one, "at": at, "count": count}
+        {"space_id": w.space, "entry_id": id, "person": one, "at": at, "count": count}
         for one, count in sorted(whose.items())
     ]
     if rows:
-        w.connection.execute(insert(look_people), rows)
+        w.connection.execute(insert(access_log_people), rows)
 
 
 def list_access_log_of_person(
@@ -131,7 +131,7 @@ def _to_entry(row: Any) -> AccessLogEntry:
         id=row.id,
         at=from_micros(row.at),
         actor=row.actor,
-        word=row.word,
+        word=row.operation,
         count=row.shown,
         memory_id=row.memory_id,
     )
@@ -140,15 +140,17 @@ def _to_entry(row: Any) -> AccessLogEntry:
 def remove_memories_from_log(connection: Connection, space: str, ids: Sequence[str]) -> None:
     """Which memories were shown, where these are gone. That somebody looked stays."""
     one = (_L.space_id == space, _L.memory_id.in_(ids))
-    connection.execute(update(looks).where(*one).values(memory_id=None))
+    connection.execute(update(access_log_table).where(*one).values(memory_id=None))
 
 
 def delete_access_log_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
     """Looks at these people alone; of looks at others too, that they were among them."""
-    theirs = select(_P.look_id).where(_P.space_id == space, _P.person.in_(sorted(who)))
+    theirs = select(_P.entry_id).where(_P.space_id == space, _P.person.in_(sorted(who)))
     ids = sorted(set(connection.execute(theirs).scalars()))
-    connection.execute(delete(look_people).where(_P.space_id == space, _P.person.in_(sorted(who))))
-    others = select(_P.look_id).where(_P.space_id == space, _P.look_id == _L.id)
+    connection.execute(
+        delete(access_log_people).where(_P.space_id == space, _P.person.in_(sorted(who)))
+    )
+    others = select(_P.entry_id).where(_P.space_id == space, _P.entry_id == _L.id)
     gone = 0
     for start in range(0, len(ids), _AT_ONCE_COUNT):
         some = (
@@ -156,5 +158,5 @@ def delete_access_log_of_people(connection: Connection, space: str, who: Collect
             _L.id.in_(ids[start : start + _AT_ONCE_COUNT]),
             ~others.exists(),
         )
-        gone += connection.execute(delete(looks).where(*some)).rowcount
+        gone += connection.execute(delete(access_log_table).where(*some)).rowcount
     return gone

@@ -33,7 +33,7 @@ from tacit.records.accounts import Key, Scope, WebSession
 from tacit.storage import statements
 from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import api_keys, link_offers, link_tries, sign_ins, sittings
+from tacit.storage.schema import api_keys, link_attempts, link_offers, sign_in_links, web_sessions
 from tacit.storage.spaces import keyed_digest, new_id
 
 # Keys of callers at rest: what each is bound to, and a hash of its secret; the secret nowhere.
@@ -178,8 +178,8 @@ def _to_stored_key(row: Iterable[Any]) -> StoredKey:
 #
 # Whoever comes names no space: a row is found by its id in all of them, and by its secret's hash.
 
-_L = sign_ins.c
-_S = sittings.c
+_L = sign_in_links.c
+_S = web_sessions.c
 _SELECT_SIGN_IN_LINK = select(_L.space_id, _L.digest, _L.person, _L.operator, _L.expires_at).where(
     _L.id == bindparam("id")
 )
@@ -210,7 +210,7 @@ def insert_sign_in_link(
 ) -> None:
     """One more link of theirs; where there are too many, the oldest go."""
     _lock_sign_ins(w, who)
-    _delete_oldest(w, sign_ins, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
+    _delete_oldest(w, sign_in_links, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
     row = {
         "space_id": w.space,
         "id": id,
@@ -220,7 +220,7 @@ def insert_sign_in_link(
         "created_at": to_micros(w.at),
         "expires_at": to_micros(expires_at),
     }
-    w.connection.execute(insert(sign_ins).values(row))
+    w.connection.execute(insert(sign_in_links).values(row))
 
 
 def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInLink | None:
@@ -238,9 +238,9 @@ def begin_web_session(w: Transaction, used: SignInLink, digest: bytes, sitting: 
     it: False for all others, and where it expired."""
     _lock_sign_ins(w, used.who)
     this = (_L.space_id == w.space, _L.id == used.id, _L.expires_at > to_micros(w.at))
-    if w.connection.execute(delete(sign_ins).where(*this)).rowcount != 1:
+    if w.connection.execute(delete(sign_in_links).where(*this)).rowcount != 1:
         return False
-    _delete_oldest(w, sittings, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
+    _delete_oldest(w, web_sessions, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
     row = {
         "space_id": w.space,
         "id": sitting.id,
@@ -251,7 +251,7 @@ def begin_web_session(w: Transaction, used: SignInLink, digest: bytes, sitting: 
         "seen_at": to_micros(sitting.seen_at),
         "expires_at": to_micros(sitting.expires_at),
     }
-    w.connection.execute(insert(sittings).values(row))
+    w.connection.execute(insert(web_sessions).values(row))
     return True
 
 
@@ -280,28 +280,30 @@ def external_key(person: str | None) -> str | None:
 def touch_web_session(connection: Connection, one: WebSession, at: datetime) -> bool:
     """False where it ended meanwhile."""
     this = (_S.space_id == one.space, _S.id == one.id)
-    moved = update(sittings).where(*this).values(seen_at=to_micros(at))
+    moved = update(web_sessions).where(*this).values(seen_at=to_micros(at))
     return connection.execute(moved).rowcount == 1
 
 
 def end_web_session(connection: Connection, one: WebSession) -> None:
     this = (_S.space_id == one.space, _S.id == one.id)
-    connection.execute(delete(sittings).where(*this))
+    connection.execute(delete(web_sessions).where(*this))
 
 
 def end_web_sessions(connection: Connection, space: str, people: Collection[str]) -> int:
-    """Of these identities of one person, with the links that wait for them. Says how many sittings
+    """Of these identities of one person, with the links that wait for them. Says how many web sessions
     that were."""
     who = sorted(people)
-    connection.execute(delete(sign_ins).where(_L.space_id == space, _L.person.in_(who)))
-    ended = delete(sittings).where(_S.space_id == space, _S.person.in_(who))
+    connection.execute(delete(sign_in_links).where(_L.space_id == space, _L.person.in_(who)))
+    ended = delete(web_sessions).where(_S.space_id == space, _S.person.in_(who))
     return connection.execute(ended).rowcount
 
 
 def end_operator_web_sessions(connection: Connection, space: str, name: str) -> int:
     who = SignInOwner(operator=name)
-    connection.execute(delete(sign_ins).where(_L.space_id == space, *_is_of_owner(sign_ins, who)))
-    ended = delete(sittings).where(_S.space_id == space, *_is_of_owner(sittings, who))
+    connection.execute(
+        delete(sign_in_links).where(_L.space_id == space, *_is_of_owner(sign_in_links, who))
+    )
+    ended = delete(web_sessions).where(_S.space_id == space, *_is_of_owner(web_sessions, who))
     return connection.execute(ended).rowcount
 
 
@@ -343,7 +345,7 @@ def _delete_oldest(w: Transaction, table: Table, who: SignInOwner, by: Any, coun
 OFFER_OPEN = "open"  # nobody has answered yet
 OFFER_ASKED = "asked"  # somebody has, and the giver is asked
 _O = link_offers.c
-_T = link_tries.c
+_T = link_attempts.c
 _OFFER_LIFETIME = timedelta(minutes=limits.LINK_CODE_MINUTES)
 _TRY_WINDOW = timedelta(hours=limits.LINK_TRIES_HOURS)
 _SECOND = timedelta(seconds=1)
@@ -437,7 +439,7 @@ def require_link_tries_left(w: Transaction, who: str) -> None:
 
 def insert_link_try(w: Transaction, who: str) -> None:
     row = {"space_id": w.space, "person": who, "id": new_id(), "at": to_micros(w.at)}
-    w.connection.execute(insert(link_tries).values(**row))
+    w.connection.execute(insert(link_attempts).values(**row))
 
 
 def _first_unexpired(connection: Connection, mine: Select[Any], at: datetime) -> PendingLink | None:

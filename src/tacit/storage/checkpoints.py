@@ -208,12 +208,12 @@ class StepAccess:
     space: str
     mine: list[str]
     places: list[str]
-    heard: list[str] | None = None  # sets of people that everybody here is in
+    audiences: list[str] | None = None  # sets of people that everybody here is in
     categories: list[str] | None = None  # lists of them, none of which goes too far
 
     @property
     def shape(self) -> StepAccessShape:
-        lists = (self.heard is not None, self.categories is not None)
+        lists = (self.audiences is not None, self.categories is not None)
         return len(self.mine), len(self.places), *lists
 
     def params(self, **named: Any) -> dict[str, Any]:
@@ -223,15 +223,15 @@ class StepAccess:
             named[f"mine{n}"] = one
         for n, one in enumerate(self.places):
             named[f"place{n}"] = one
-        if self.heard is not None:
-            named["heard"] = self.heard
+        if self.audiences is not None:
+            named["audience"] = self.audiences
         if self.categories is not None:
             named["categories"] = self.categories
         return named
 
     @property
     def is_closed(self) -> bool:
-        return self.heard == [] or self.categories == []
+        return self.audiences == [] or self.categories == []
 
 
 def step_places(request: Request) -> list[str] | None:
@@ -261,24 +261,24 @@ def read_step_access(
     rows = statements.fetch_rows(
         connection, _select_step_audiences(whole.shape, thread is not None), whole.params(**named)
     )
-    heard = None
+    open_sets = None
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
-        heard = sorted(
+        open_sets = sorted(
             id for id, people in sets.items() if id and _includes_everyone(request, people)
         )
     lists = None
     if allowed is not None:
         lists = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
     found = StepAccess(
-        space=whole.space, mine=whole.mine, places=where, heard=heard, categories=lists
+        space=whole.space, mine=whole.mine, places=where, audiences=open_sets, categories=lists
     )
     return None if found.is_closed else found
 
 
-def _includes_everyone(request: Request, heard: Iterable[str]) -> bool:
+def _includes_everyone(request: Request, audience: Iterable[str]) -> bool:
     """Whether everybody who is here now was there, by whichever of their identities."""
-    were = {request.person(one) for one in heard} | {request.requester}
+    were = {request.person(one) for one in audience} | {request.requester}
     return request.audience <= were
 
 
@@ -406,18 +406,18 @@ def _access_condition(of: str, shape: StepAccessShape) -> str:
     mine = ", ".join(f":mine{n}" for n in range(shape[0]))
     places = ", ".join(f":place{n}" for n in range(shape[1]))
     return (
-        f"{of}.space_id = :space AND {of}.person IN ({mine}) AND {of}.place IN ({places})"
+        f"{of}.space_id = :space AND {of}.person IN ({mine}) AND {of}.chat IN ({places})"
         f"{_audience_condition(of, shape)}"
     )
 
 
 def _audience_condition(of: str, shape: StepAccessShape) -> str:
-    lists = (("heard", shape[2]), ("categories", shape[3]))
+    lists = (("audience", shape[2]), ("categories", shape[3]))
     return "".join(f" AND {of}.{name} IN :{name}" for name, asked in lists if asked)
 
 
 def _build_text(sql: str, shape: StepAccessShape) -> TextClause:
-    lists = (("heard", shape[2]), ("categories", shape[3]))
+    lists = (("audience", shape[2]), ("categories", shape[3]))
     return text(sql).bindparams(
         *(bindparam(name, expanding=True) for name, asked in lists if asked)
     )
@@ -427,7 +427,7 @@ def _build_text(sql: str, shape: StepAccessShape) -> TextClause:
 def _select_step_audiences(shape: StepAccessShape, of_thread: bool) -> TextClause:
     which = " AND thread = :thread" if of_thread else ""
     return _build_text(
-        "SELECT DISTINCT heard, categories FROM graph_steps "  # noqa: S608
+        "SELECT DISTINCT audience, categories FROM graph_steps "  # noqa: S608
         f"WHERE {_access_condition('graph_steps', shape)}{which}",
         shape,
     )
@@ -456,7 +456,7 @@ def _newest_step(shape: StepAccessShape, which: str) -> str:
     more than that is read."""
     each = [
         "SELECT * FROM (SELECT * FROM graph_steps "  # noqa: S608
-        f"WHERE space_id = :space AND person = :mine{n} AND place = :place{m} "
+        f"WHERE space_id = :space AND person = :mine{n} AND chat = :place{m} "
         f"AND thread = :thread AND ns = :ns{which}{_audience_condition('graph_steps', shape)} "
         f"ORDER BY id DESC LIMIT 1) AS k{n}_{m}"
         for n in range(shape[0])
@@ -490,11 +490,11 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
 
 # Writing a graph's steps: a step with the values that changed in it, and what its tasks wrote.
 
-_KEY_COLUMNS = "space_id, person, place, thread, ns"
+_KEY_COLUMNS = "space_id, person, chat, thread, ns"
 _INSERT_STEP = text(
     insert_statement(graph_steps).text
     + f" ON CONFLICT ({_KEY_COLUMNS}, id) DO UPDATE SET parent = excluded.parent, "
-    "type = excluded.type, run = excluded.run, heard = excluded.heard, "
+    "type = excluded.type, run = excluded.run, audience = excluded.audience, "
     "categories = excluded.categories, saved_at = excluded.saved_at, "
     "metadata = excluded.metadata, versions = excluded.versions, data = excluded.data"
 )
@@ -503,9 +503,9 @@ _INSERT_STEP = text(
 _INSERT_VALUE = text(
     insert_statement(graph_values).text
     + f" ON CONFLICT ({_KEY_COLUMNS}, channel, version) DO UPDATE SET type = excluded.type, "
-    "heard = excluded.heard, categories = excluded.categories, "
+    "audience = excluded.audience, categories = excluded.categories, "
     "saved_at = excluded.saved_at, data = excluded.data "
-    "WHERE graph_values.heard IS DISTINCT FROM excluded.heard "
+    "WHERE graph_values.audience IS DISTINCT FROM excluded.audience "
     "OR graph_values.categories IS DISTINCT FROM excluded.categories"
 )
 _INSERT_WRITE = (
@@ -514,15 +514,15 @@ _INSERT_WRITE = (
 _KEEP_WRITE = text(_INSERT_WRITE + "NOTHING")
 _REPLACE_WRITE = text(
     _INSERT_WRITE + "UPDATE SET path = excluded.path, channel = excluded.channel, "
-    "type = excluded.type, heard = excluded.heard, categories = excluded.categories, "
+    "type = excluded.type, audience = excluded.audience, categories = excluded.categories, "
     "saved_at = excluded.saved_at, data = excluded.data"
 )
 _IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
 _S = graph_steps.c
-_SELECT_AUDIENCES = select(_S.heard).where(
+_SELECT_AUDIENCES = select(_S.audience).where(
     _S.space_id == bindparam("space"),
     _S.person.in_(bindparam("mine", expanding=True)),
-    _S.place.in_(bindparam("places", expanding=True)),
+    _S.chat.in_(bindparam("places", expanding=True)),
     _S.thread == bindparam("thread"),
     _S.ns == bindparam("ns"),
 )
@@ -615,10 +615,10 @@ def insert_steps_fast(
     same = {
         "space_id": space,
         "person": request.subject,
-        "place": "",
+        "chat": "",
         "thread": to.thread,
         "ns": to.ns,
-        "heard": None,
+        "audience": None,
         "categories": to.categories,
         "saved_at": at,
     }
@@ -633,10 +633,10 @@ def insert_steps(w: Transaction, to: StepTarget, rows: StepStatements) -> None:
     same = {
         "space_id": w.space,
         "person": request.subject,
-        "place": require_step_places(w)[0],
+        "chat": require_step_places(w)[0],
         "thread": to.thread,
         "ns": to.ns,
-        "heard": None if request.private else _common_audience(w, to),
+        "audience": None if request.private else _common_audience(w, to),
         "categories": to.categories,
         "saved_at": to_micros(w.at),
     }
@@ -658,8 +658,8 @@ def _common_audience(w: Transaction, to: StepTarget) -> str | None:
     request, here = w.request, w.request.present
     rows = _audiences_before(w, to)
     sets = w.audiences.get_people(w.connection, w.space, {row[0] for row in rows})
-    for (heard,) in rows:
-        were = {request.person(one) for one in sets[heard]} | {request.requester}
+    for (audience,) in rows:
+        were = {request.person(one) for one in sets[audience]} | {request.requester}
         here = frozenset(one for one in here if request.person(one) in were)
     return listeners.ensure_audience(w.connection, w.dialect, w.space, here)
 
@@ -705,7 +705,7 @@ def _own_rows(w: Transaction, table: Table, allowed: AllowedCategories) -> Condi
     found = [
         c.space_id == w.space,
         c.person.in_(sorted(w.request.own_identities)),
-        c.place.in_(require_step_places(w)),
+        c.chat.in_(require_step_places(w)),
     ]
     if allowed is None:
         return found
@@ -741,7 +741,7 @@ def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> Non
         _STEPS.ns,
         _STEPS.id,
         _STEPS.parent,
-        _STEPS.heard,
+        _STEPS.audience,
         _STEPS.categories,
         _STEPS.metadata,
         _STEPS.versions,
@@ -751,7 +751,7 @@ def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> Non
         here = {row.id: row for row in rows if row.ns == ns}
         newest: dict[Any, str] = {}
         for id, row in here.items():
-            newest.setdefault((row.heard, row.categories), id)
+            newest.setdefault((row.audience, row.categories), id)
         kept = set(newest.values())
         for id in newest.values():
             kept |= _required_steps(w, thread, ns, here, id)
@@ -837,15 +837,15 @@ def delete_exposed_steps(connection: Connection, space: str, exposed: Exposure) 
 
 
 def _in_private(who: Sequence[str], c: Any) -> ColumnElement[bool]:
-    return c.person.in_(who) & (c.place == "")  # type: ignore[no-any-return]
+    return c.person.in_(who) & (c.chat == "")  # type: ignore[no-any-return]
 
 
 def _in_groups_with(who: Sequence[str], sets: Any, c: Any) -> ColumnElement[bool]:
-    return (c.place != "") & or_(c.person.in_(who), c.heard.in_(sets))  # type: ignore[no-any-return]
+    return (c.chat != "") & or_(c.person.in_(who), c.audience.in_(sets))  # type: ignore[no-any-return]
 
 
 def _in_chats(rooms: Sequence[str], c: Any) -> ColumnElement[bool]:
-    return (c.place != "") & c.place.in_(rooms)  # type: ignore[no-any-return]
+    return (c.chat != "") & c.chat.in_(rooms)  # type: ignore[no-any-return]
 
 
 def _delete_matching(

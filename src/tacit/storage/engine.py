@@ -388,14 +388,17 @@ def _file_stamp(path: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-# Bringing a database to this version's schema: one transaction, one process at a time.
+# Schema migrations: one transaction, one process at a time.
 
-SCHEMA_HEAD = "0014"
+SCHEMA_HEAD = "0100"
+# Versions whose tables have other names and columns. No migration reads them.
+_FORMER_SCHEMAS = frozenset(f"{number:04}" for number in range(1, 15))
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _RECHECK_SECONDS = 0.05
 
 
 def schema_version(connection: Connection) -> str | None:
+    """Return the Alembic revision of a database, None for an empty one."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
@@ -403,13 +406,13 @@ def schema_version(connection: Connection) -> str | None:
 
 
 def migrate_schema(database: Database) -> None:
-    """Does nothing, and imports nothing, when the schema is already there."""
+    """Upgrade the schema. Alembic is imported only if the schema is not current."""
     if not _is_schema_current(database):
         database.write(lambda connection: upgrade_schema(database, connection))
 
 
 def _is_schema_current(database: Database) -> bool:
-    """A file whose first writer is at it just now lets nobody else connect: it is waited for."""
+    # While another process creates a SQLite file, connections fail with StoreBusy: wait for it.
     deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
     while True:
         try:
@@ -419,6 +422,16 @@ def _is_schema_current(database: Database) -> bool:
             if time.monotonic() >= deadline:
                 raise
             time.sleep(_RECHECK_SECONDS)
+
+
+def refuse_former_schema(found: str | None) -> None:
+    """Raise SchemaMismatch for a schema that no migration upgrades."""
+    if found in _FORMER_SCHEMAS:
+        raise SchemaMismatch(
+            f"the database has schema {found}, written by a former version of Tacit: run "
+            "`tacit export` with that version and `tacit import` into a new database "
+            '(docs/backup.md, "Move from a former schema")'
+        )
 
 
 def upgrade_schema(database: Database, connection: Connection, to: str = SCHEMA_HEAD) -> None:
@@ -432,6 +445,7 @@ def upgrade_schema(database: Database, connection: Connection, to: str = SCHEMA_
     config.set_main_option("path_separator", "os")
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     found = schema_version(connection)
+    refuse_former_schema(found)
     if found is not None and found not in known:
         raise SchemaMismatch(
             f"the database has schema {found}, which this version of Tacit does not know: "
@@ -442,8 +456,10 @@ def upgrade_schema(database: Database, connection: Connection, to: str = SCHEMA_
 
 
 def require_current_schema(database: Database) -> None:
+    """Raise SchemaMismatch unless the database has the schema of this version."""
     with database.read() as connection:
         found = schema_version(connection)
+    refuse_former_schema(found)
     if found != SCHEMA_HEAD:
         raise SchemaMismatch(
             f"the database has schema {found or 'none'} and this version needs {SCHEMA_HEAD}: "

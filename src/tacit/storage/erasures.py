@@ -30,26 +30,26 @@ from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import unpack_people
 from tacit.storage.people import delete_unmentioned_people
 from tacit.storage.schema import (
+    access_log_people,
+    access_log_table,
     audience_people,
     change_log,
     checkpoints_table,
     derived_from,
-    done_memories,
-    done_once,
     erasures_table,
     events,
     graph_steps,
     graph_values,
     graph_writes,
     history_table,
+    idempotency_keys,
+    idempotency_memories,
     identity_links,
-    imported,
+    imported_items,
     imports_table,
-    learned,
+    learned_facts_table,
+    link_attempts,
     link_offers,
-    link_tries,
-    look_people,
-    looks,
     memories_table,
     memory_people,
     memory_versions,
@@ -60,13 +60,13 @@ from tacit.storage.schema import (
     people_table,
     proposals,
     relations_table,
-    sign_ins,
-    sittings,
+    sign_in_links,
     spaces_table,
     subjects,
     tombstones,
     updates,
     vectors_table,
+    web_sessions,
 )
 from tacit.storage.spaces import keyed_digest, load_identities
 
@@ -138,7 +138,7 @@ def _reached_people(connection: Connection, space: str, said: StoredWordings) ->
     for row, wording, heard in said:
         if not heard:
             continue
-        sets |= {wording.heard} if wording.heard else set()
+        sets |= {wording.audience} if wording.audience else set()
         in_group = row.learned_kind == ChatKind.GROUP
         leaves = wording.portable and not row.confidential and not row.has_withheld
         if leaves and wording.sensitivity == Sensitivity.PUBLIC and in_group:
@@ -164,7 +164,7 @@ _MEMORY_ID_COLUMNS: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (memory_people, (_P.memory_id,)),
     (history_table, (history_table.c.memory_id,)),
     (change_log, (change_log.c.memory_id,)),
-    (learned, (learned.c.memory_id,)),
+    (learned_facts_table, (learned_facts_table.c.memory_id,)),
     (proposals, (proposals.c.memory_id, proposals.c.replaces)),
     (vectors_table, (vectors_table.c.memory_id,)),
     (relations_table, (relations_table.c.from_id, relations_table.c.to_id)),
@@ -173,9 +173,9 @@ _MEMORY_ID_COLUMNS: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
     (events, (events.c.memory_id,)),
     (note_items, (note_items.c.memory_id,)),
     (note_lines, (note_lines.c.memory_id,)),
-    (done_memories, (done_memories.c.memory_id,)),
-    (looks, (looks.c.memory_id,)),
-    (imported, (imported.c.memory_id,)),
+    (idempotency_memories, (idempotency_memories.c.memory_id,)),
+    (access_log_table, (access_log_table.c.memory_id,)),
+    (imported_items, (imported_items.c.memory_id,)),
 )
 
 
@@ -358,9 +358,9 @@ def list_all_identities(connection: Connection, space: str) -> set[str]:
     columns: tuple[ColumnElement[str], ...] = (
         subjects.c.id, people_table.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes_table.c.subject, notes_table.c.contact_id, checkpoints_table.c.person,
-        done_once.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
-        link_tries.c.person, look_people.c.person, sign_ins.c.person, sittings.c.person,
-        imports_table.c.person, imported.c.person,
+        idempotency_keys.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
+        link_attempts.c.person, access_log_people.c.person, sign_in_links.c.person, web_sessions.c.person,
+        imports_table.c.person, imported_items.c.person,
         graph_steps.c.person, graph_values.c.person, graph_writes.c.person,
     )  # fmt: skip
     everybody = union(

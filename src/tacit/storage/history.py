@@ -285,7 +285,7 @@ def _read_days(
 _C = change_log.c
 _MEMORY = memories_table.c
 _VERSION = memory_versions.c
-_HEARD = MEMORY_COLUMNS.index(_MEMORY.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_MEMORY.audience)
 _PAGE_COUNT = 500
 _PAGES_MAX_COUNT = 20
 _UPDATED = "updated"
@@ -349,9 +349,11 @@ def read_delta(
         rows = connection.execute(
             _select_changes(shape, newest), predicate_parameters(request) | named
         ).all()
-        heard = audiences.get_people(connection, request.space, {row[3 + _HEARD] for row in rows})
+        members = audiences.get_people(
+            connection, request.space, {row[3 + _AUDIENCE] for row in rows}
+        )
         for rev, event, at, *row in rows:
-            memory = to_memory(row, heard[row[_HEARD]])
+            memory = to_memory(row, members[row[_AUDIENCE]])
             if len(told) >= limits.DELTA_MAX_COUNT and memory.id not in told:
                 break
             after, before = (after, rev) if newest else (rev, before)
@@ -397,16 +399,16 @@ def _is_content_visible(request: Request, memory: Memory) -> bool:
 
 _B = blocks.c
 _CHANGES = change_log.c
-_SELECT_BLOCK = select(_B.taken_at, _B.used_at).where(
+_SELECT_BLOCK = select(_B.built_at, _B.used_at).where(
     _B.space_id == bindparam("space"),
     _B.thread == bindparam("thread"),
     _B.audience == bindparam("audience"),
 )
 _UPSERT_BLOCK = text(
-    "INSERT INTO blocks (space_id, thread, audience, taken_at, used_at) "
+    "INSERT INTO blocks (space_id, thread, audience, built_at, used_at) "
     "VALUES (:space, :thread, :audience, :taken, :at) "
     "ON CONFLICT (space_id, thread, audience) DO UPDATE SET "
-    "taken_at = excluded.taken_at, used_at = excluded.used_at"
+    "built_at = excluded.built_at, used_at = excluded.used_at"
 )
 _USES_PER_GAP_COUNT = 4  # that it is in use is written down four times within the gap
 _SELECT_NEW = (
@@ -436,7 +438,7 @@ def audience_key(request: Request) -> str:
 
 def block_taken_at(connection: Connection, request: Request, thread: str) -> int | None:
     row = connection.execute(_SELECT_BLOCK, _block_params(request, thread)).first()
-    return None if row is None else row.taken_at
+    return None if row is None else row.built_at
 
 
 def current_block(
@@ -447,7 +449,7 @@ def current_block(
     named = _block_params(request, thread)
     row = connection.execute(_SELECT_BLOCK, named).first()
     noted = to_micros(request.at) - _gap_micros(gap) // _USES_PER_GAP_COUNT
-    return None if row is None or row.used_at < noted else row.taken_at, named["audience"]
+    return None if row is None or row.used_at < noted else row.built_at, named["audience"]
 
 
 def take_block(w: Transaction, audience: str, gap: timedelta) -> int:
@@ -462,7 +464,7 @@ def take_block(w: Transaction, audience: str, gap: timedelta) -> int:
         row is not None
         and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
     )
-    taken = int(row.taken_at) if row is not None and goes_on else next_one
+    taken = int(row.built_at) if row is not None and goes_on else next_one
     w.connection.execute(_UPSERT_BLOCK, named | {"at": at, "taken": taken})
     return taken
 
@@ -504,7 +506,7 @@ _SELECT_OLD_EVENTS = (
 # process, the key to `memories` refuses the row, and the batch is tried again without it.
 _INSERT_EVENT = text(
     "INSERT INTO events (space_id, id, owner, thread, node, op, status, memory_id, category, "
-    "likeness, at) SELECT CAST(:space AS TEXT), CAST(:id AS TEXT), CAST(:owner AS TEXT), "
+    "similarity, at) SELECT CAST(:space AS TEXT), CAST(:id AS TEXT), CAST(:owner AS TEXT), "
     "CAST(:thread AS TEXT), CAST(:node AS TEXT), CAST(:op AS TEXT), CAST(:status AS TEXT), "
     "CAST(:memory AS TEXT), CAST(:category AS TEXT), CAST(:likeness AS DOUBLE PRECISION), "
     "CAST(:at AS BIGINT) WHERE CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memories m "
@@ -787,8 +789,8 @@ def list_turns(
         .limit(limits.SUMMARY_TURNS_MAX_COUNT)
     )
     rows = [tuple(row) for row in connection.execute(found)]
-    heard = audiences.get_people(connection, space, {row[_HEARD] for row in rows})
-    return [to_memory(row, heard[row[_HEARD]]) for row in reversed(rows)]
+    members = audiences.get_people(connection, space, {row[_AUDIENCE] for row in rows})
+    return [to_memory(row, members[row[_AUDIENCE]]) for row in reversed(rows)]
 
 
 def find_summary(connection: Connection, space: str, session: EndedSession) -> str | None:

@@ -15,11 +15,11 @@ from tacit.errors import Conflict, NotFound
 from tacit.records.request import Request
 from tacit.storage import statements
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import done_memories, done_once
+from tacit.storage.schema import idempotency_keys, idempotency_memories
 
 ERASED = ""  # the fingerprint of what was erased
-_O = done_once.c
-_I = done_memories.c
+_O = idempotency_keys.c
+_I = idempotency_memories.c
 _SELECT_RESULT = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
     _O.space_id == bindparam("space"),
     _O.person.in_(bindparam("who", expanding=True)),
@@ -31,12 +31,12 @@ _SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
     _I.token == bindparam("token"),
 )
 _INSERT_RESULT = text(
-    "INSERT INTO done_once (space_id, person, token, fingerprint, result, at) "
+    "INSERT INTO idempotency_keys (space_id, person, token, fingerprint, result, at) "
     "VALUES (:space, :person, :token, :fingerprint, :result, :at)"
 )
 # Unless it went with what was done: who forgets what waits for a yes leaves nothing of it.
 _INSERT_RESULT_ID = text(
-    "INSERT INTO done_memories (space_id, person, token, position, memory_id) "
+    "INSERT INTO idempotency_memories (space_id, person, token, position, memory_id) "
     "SELECT space_id, CAST(:person AS text), CAST(:token AS text), CAST(:position AS integer), id "
     "FROM memories WHERE space_id = :space AND id = :memory_id"
 )
@@ -110,13 +110,13 @@ def remove_memories_from_results(connection: Connection, space: str, ids: Collec
     done again; what was asked does not."""
     about = select(_I.person, _I.token).where(_I.space_id == space, _I.memory_id.in_(ids))
     key = tuple_(_O.person, _O.token)
-    these = update(done_once).where(_O.space_id == space, key.in_(about))
+    these = update(idempotency_keys).where(_O.space_id == space, key.in_(about))
     connection.execute(these.values(fingerprint=ERASED, result="{}"))
 
 
 def clear_results_of_people(connection: Connection, space: str, who: Collection[str]) -> None:
     """The same of everything that somebody asked for."""
-    theirs = update(done_once).where(_O.space_id == space, _O.person.in_(sorted(who)))
+    theirs = update(idempotency_keys).where(_O.space_id == space, _O.person.in_(sorted(who)))
     connection.execute(theirs.values(fingerprint=ERASED, result="{}"))
-    ids = delete(done_memories).where(_I.space_id == space, _I.person.in_(sorted(who)))
+    ids = delete(idempotency_memories).where(_I.space_id == space, _I.person.in_(sorted(who)))
     connection.execute(ids)

@@ -28,14 +28,14 @@ from tacit.storage.memories import (
 )
 from tacit.storage.memory_reads import to_row
 from tacit.storage.revisions import access_paths_of, home_path_of, increment_revisions
-from tacit.storage.schema import imported, imports_table, memories_table, spaces_table
+from tacit.storage.schema import imported_items, imports_table, memories_table, spaces_table
 from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
 from tacit.storage.statements import Statement
 
 # Imports as rows: the runs by which somebody took over another memory, and what is known of it.
 
 _R = imports_table.c
-_I = imported.c
+_I = imported_items.c
 _M = memories_table.c
 _TOKEN_CHARS = 32
 _IS_OWN_IMPORT = (
@@ -73,7 +73,7 @@ _SELECT_IDS_OF_SECOND = select(_M.id).where(
     _M.space_id == bindparam("space"), _M.id.between(bindparam("first"), bindparam("last"))
 )
 _SELECT_SECRET = select(spaces_table.c.secret).where(spaces_table.c.space_id == bindparam("space"))
-_INSERT_IMPORTED = statements.insert_statement(imported)
+_INSERT_IMPORTED = statements.insert_statement(imported_items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,9 +277,9 @@ def mark_undone(w: Transaction, run: str, forgotten: Sequence[str], left: Sequen
         _I.run == run,
     )
     if forgotten:
-        w.connection.execute(delete(imported).where(*of_run, _I.token.in_(forgotten)))
+        w.connection.execute(delete(imported_items).where(*of_run, _I.token.in_(forgotten)))
     if left:
-        these = update(imported).where(*of_run, _I.token.in_(left))
+        these = update(imported_items).where(*of_run, _I.token.in_(left))
         w.connection.execute(these.values(run=None))
 
 
@@ -302,7 +302,7 @@ def list_imports(
 def delete_imports_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
     """All that is known of somebody's imports. Says how many runs that were."""
     theirs = sorted(who)
-    connection.execute(delete(imported).where(_I.space_id == space, _I.person.in_(theirs)))
+    connection.execute(delete(imported_items).where(_I.space_id == space, _I.person.in_(theirs)))
     gone = delete(imports_table).where(_R.space_id == space, _R.person.in_(theirs))
     return connection.execute(gone).rowcount
 
@@ -337,18 +337,20 @@ def bulk_insert(w: Transaction, memories: Sequence[Memory]) -> None:
     """They are told in their threads under revisions that do not count them."""
     if not memories:
         return
-    heard = {
+    audience_ids = {
         one: listeners.ensure_audience(w.connection, w.dialect, w.space, one)
         for one in {memory.heard_by for memory in memories}
     }
     through = {
-        door for memory in memories for door in access_paths_of(memory, heard[memory.heard_by])
+        door
+        for memory in memories
+        for door in access_paths_of(memory, audience_ids[memory.heard_by])
     }
     revisions = increment_revisions(w.connection, w.space, through)
     made: list[Statement] = []
     for memory in memories:
         stamp = revisions[home_path_of(memory)]
-        made += _memory_inserts(w, memory, heard[memory.heard_by], stamp)
+        made += _memory_inserts(w, memory, audience_ids[memory.heard_by], stamp)
         emit_memory_event(w, memory, HistoryEvent.ADD)
     whole = all(w.vectors.of_memory(memory) is not None for memory in memories)
     statements.insert_rows(w.connection, made)
@@ -361,13 +363,13 @@ def bulk_insert(w: Transaction, memories: Sequence[Memory]) -> None:
 
 
 def _memory_inserts(
-    w: Transaction, memory: Memory, heard: str | None, stamp: int
+    w: Transaction, memory: Memory, audience: str | None, stamp: int
 ) -> list[Statement]:
     made = [
         *w.dialect.insert_memory_statements(
-            to_row(memory, heard) | {"stamp": stamp}, memory.content
+            to_row(memory, audience) | {"stamp": stamp}, memory.content
         ),
-        version_insert(memory, heard, w.actor, w.at),
+        version_insert(memory, audience, w.actor, w.at),
         *people_inserts(memory),
         first_history_insert(
             memory, HistoryEvent.ADD, w.actor, w.at, {"why": w.why} if w.why else None

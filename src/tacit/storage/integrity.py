@@ -38,7 +38,7 @@ from tacit.storage.schema import (
     chats_table,
     history_table,
     identity_links,
-    learned,
+    learned_facts_table,
     memories_table,
     memory_people,
     memory_versions,
@@ -46,7 +46,7 @@ from tacit.storage.schema import (
     proposals,
     thread_revisions,
 )
-from tacit.storage.search import LAST_INDEXED, SEARCH_ROWS, SEARCH_WORDS
+from tacit.storage.search import FTS_INDEX, FTS_ROWS, LAST_INDEXED
 from tacit.storage.spaces import to_link
 
 # What can be wrong with stored rows, as queries: each answers with the rows that break a promise.
@@ -61,7 +61,7 @@ _P = memory_people.c
 _T = thread_revisions.c
 _C = change_log.c
 _A = audience_people.c
-_L = learned.c
+_L = learned_facts_table.c
 _W = proposals.c
 _IS_MEMORY = _MEMORIES.is_turn.is_(False)
 
@@ -175,8 +175,8 @@ DUPLICATE_SLOTS = (
     )
 )
 _SELECT_AUDIENCES = union(
-    select(_MEMORIES.space_id, _MEMORIES.heard).where(_MEMORIES.heard.is_not(None)),
-    select(_V.space_id, _V.heard).where(_V.heard.is_not(None)),
+    select(_MEMORIES.space_id, _MEMORIES.audience).where(_MEMORIES.audience.is_not(None)),
+    select(_V.space_id, _V.audience).where(_V.audience.is_not(None)),
 ).subquery()
 
 
@@ -254,47 +254,47 @@ def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
 
 def list_referenced_audiences(connection: Connection, space: str) -> set[str]:
     """The sets of listeners that some memory, or an earlier wording of one, refers to."""
-    sets = select(_SELECT_AUDIENCES.c.heard).where(_SELECT_AUDIENCES.c.space_id == space)
+    sets = select(_SELECT_AUDIENCES.c.audience).where(_SELECT_AUDIENCES.c.space_id == space)
     return set(connection.execute(sets).scalars())
 
 
 # The words by which memories are searched, compared with what the memories say.
 
 _M = memories_table.c
-_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 _ID_FIRST = (_M.id, *MEMORY_COLUMNS)
 _NOBODY: frozenset[str] = frozenset()
 # Words of what is gone, and words without a row to find them by.
 _SELECT_STRAY = (
     text(
-        "SELECT r.number FROM search_rows r WHERE r.space_id = :space AND NOT EXISTS "
+        "SELECT r.number FROM fts_rows r WHERE r.space_id = :space AND NOT EXISTS "
         "(SELECT 1 FROM memories m WHERE m.space_id = r.space_id AND m.id = r.memory_id)"
     ),
     text(
-        "SELECT w.id FROM search_words_content w WHERE :space IS NOT NULL AND NOT EXISTS "
-        "(SELECT 1 FROM search_rows r WHERE r.number = w.id)"
+        "SELECT w.id FROM fts_index_content w WHERE :space IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM fts_rows r WHERE r.number = w.id)"
     ),
 )
 _HAS_MEMORY = text(
-    "SELECT 1 FROM search_rows r JOIN memories m "
+    "SELECT 1 FROM fts_rows r JOIN memories m "
     "ON m.space_id = r.space_id AND m.id = r.memory_id WHERE r.number = :number"
 )
 _DELETE_DOCUMENT = (
-    text("DELETE FROM search_words WHERE rowid = :number"),
-    text("DELETE FROM search_rows WHERE number = :number"),
+    text("DELETE FROM fts_index WHERE rowid = :number"),
+    text("DELETE FROM fts_rows WHERE number = :number"),
 )
 
 
 def _document_columns(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
     """Where each database keeps the words: tables of their own, or a column of the memory."""
     if dialect.name == "sqlite":
-        of = (SEARCH_ROWS.c.space_id == _M.space_id) & (SEARCH_ROWS.c.memory_id == _M.id)
-        joined = memories_table.outerjoin(SEARCH_ROWS, of).outerjoin(
-            SEARCH_WORDS, SEARCH_WORDS.c.rowid == SEARCH_ROWS.c.number
+        of = (FTS_ROWS.c.space_id == _M.space_id) & (FTS_ROWS.c.memory_id == _M.id)
+        joined = memories_table.outerjoin(FTS_ROWS, of).outerjoin(
+            FTS_INDEX, FTS_INDEX.c.rowid == FTS_ROWS.c.number
         )
-        waits = func.coalesce(SEARCH_ROWS.c.number > LAST_INDEXED, false())
-        return joined, (SEARCH_WORDS.c.content, SEARCH_WORDS.c.doors, SEARCH_WORDS.c.own, waits)
-    return memories_table, (literal_column("tsvector_to_array(memories.words)"),)
+        waits = func.coalesce(FTS_ROWS.c.number > LAST_INDEXED, false())
+        return joined, (FTS_INDEX.c.content, FTS_INDEX.c.acl_tokens, FTS_INDEX.c.owner_words, waits)
+    return memories_table, (literal_column("tsvector_to_array(memories.fts_document)"),)
 
 
 def list_stale_documents(connection: Connection, dialect: Dialect, space: str) -> Iterator[str]:
@@ -305,17 +305,17 @@ def list_stale_documents(connection: Connection, dialect: Dialect, space: str) -
     for page in iterate_memory_pages(connection, statement, space):
         for row in page:
             memory = to_memory(row[1:width], _NOBODY)
-            if not _is_document_current(memory, row[1 + _HEARD], row[width:]):
+            if not _is_document_current(memory, row[1 + _AUDIENCE], row[width:]):
                 yield memory.id
 
 
-def _is_document_current(memory: Memory, heard: str | None, indexed: Sequence[Any]) -> bool:
+def _is_document_current(memory: Memory, audience: str | None, indexed: Sequence[Any]) -> bool:
     words = fts_document(memory)
     if len(indexed) == 1:
         return set(indexed[0] or ()) == set(fts_lexemes(words))
     *found, waits = indexed
     said, own = map(" ".join, words)
-    return bool(waits) or found == [said, revisions.acl_tokens_of_memory(memory, heard), own]
+    return bool(waits) or found == [said, revisions.acl_tokens_of_memory(memory, audience), own]
 
 
 def list_stray_documents(connection: Connection, dialect: Dialect, space: str) -> list[int]:
@@ -335,12 +335,12 @@ def delete_stray_document(connection: Connection, number: int) -> bool:
     return True
 
 
-def reindex_memory(w: Transaction, memory: Memory, heard: str | None) -> None:
+def reindex_memory(w: Transaction, memory: Memory, audience: str | None) -> None:
     """Anew, whatever there was."""
-    through = revisions.acl_tokens_of_memory(memory, heard)
+    through = revisions.acl_tokens_of_memory(memory, audience)
     w.dialect.unindex_words(w.connection, w.space, [memory.id])
     # The first step adds the memory itself, which is there.
-    _, *words = w.dialect.insert_memory_statements(to_row(memory, heard), memory.content)
+    _, *words = w.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
     statements.run_statements(w.connection, words)
     w.dialect.reindex_words(w.connection, memory, through)
     revisions.restamp_memories(w.connection, w.space, [memory.id])

@@ -23,10 +23,10 @@ from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, to_memory, unpack_people
 from tacit.storage.schema import (
-    declined,
-    language_usage,
-    learned,
+    declined_proposals,
+    learned_facts_table,
     learning_days,
+    llm_usage,
     memories_table,
     memory_people,
     proposals,
@@ -36,7 +36,7 @@ from tacit.storage.statements import insert_statement
 # What learning knows of memories: their normalised wording, and the slot that they fill.
 
 _M = memories_table.c
-_L = learned.c
+_L = learned_facts_table.c
 _P = memory_people.c
 _SELECT_FACTS = (
     select(
@@ -48,7 +48,7 @@ _SELECT_FACTS = (
         _M.subjects,
         _M.created_at,
         _M.updated_at,
-        _L.said,
+        _L.content_digest,
         _L.slot.label("learned_slot"),
         _L.value,
         _L.negated,
@@ -56,7 +56,9 @@ _SELECT_FACTS = (
         _L.about,
     )
     .select_from(
-        memories_table.outerjoin(learned, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id))
+        memories_table.outerjoin(
+            learned_facts_table, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id)
+        )
     )
     .where(
         _M.space_id == bindparam("space"),
@@ -80,7 +82,7 @@ _SELECT_CHAT_FACTS = (
 _SELECT_SIMILAR_FACTS = _SELECT_OWNERS_FACTS.where(
     _L.owner.in_(bindparam("owners", expanding=True)),
     or_(
-        _L.said.in_(bindparam("said", expanding=True)),
+        _L.content_digest.in_(bindparam("content_digest", expanding=True)),
         _L.slot.in_(bindparam("slots", expanding=True)),
     ),
 ).limit(bindparam("most"))
@@ -94,7 +96,7 @@ _SELECT_HEARSAY = (
     )
     .limit(bindparam("most"))
 )
-_INSERT_FACT = insert_statement(learned)
+_INSERT_FACT = insert_statement(learned_facts_table)
 
 
 class StoredFact(NamedTuple):
@@ -156,12 +158,17 @@ def list_similar_facts(
     connection: Connection,
     space: str,
     owners: Collection[str],
-    said: Collection[str],
+    content_digests: Collection[str],
     slots: Collection[str],
     most: int,
 ) -> list[ComparedMemory]:
     """Of these owners, what says the same or fills one of these slots, however old."""
-    params = {"owners": sorted(owners), "said": sorted(said), "slots": sorted(slots), "most": most}
+    params = {
+        "owners": sorted(owners),
+        "content_digest": sorted(content_digests),
+        "slots": sorted(slots),
+        "most": most,
+    }
     return _fetch_facts(connection, _SELECT_SIMILAR_FACTS, space, params)
 
 
@@ -183,13 +190,13 @@ def save_fact(
 ) -> None:
     """In the place of what was known of the memory before, unless it is `new`."""
     if not new:
-        drop = delete(learned).where(_L.space_id == w.space, _L.memory_id == memory_id)
+        drop = delete(learned_facts_table).where(_L.space_id == w.space, _L.memory_id == memory_id)
         w.connection.execute(drop)
     row = {
         "space_id": w.space,
         "memory_id": memory_id,
         "owner": owner,
-        "said": normalized_digest(content),
+        "content_digest": normalized_digest(content),
         "slot": fact.slot,
         "value": fact.value,
         "negated": fact.negated,
@@ -220,11 +227,11 @@ def _fetch_facts(
 def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
     """Most of what is known is what was known a turn ago."""
     id, owner, category, content, named, about_whom, created_at, updated_at, *known = row
-    said, slot, value, negated, about_speaker, about = known
+    content_digest, slot, value, negated, about_speaker, about = known
     subjects = unpack_people(about_whom)
-    if said is None:  # remembered as it was said, and not taken apart
+    if content_digest is None:  # remembered as it was said, and not taken apart
         own = not subjects or owner in subjects
-        said, fact = normalized_digest(content), StoredFact(slot=named, about_speaker=own)
+        content_digest, fact = normalized_digest(content), StoredFact(slot=named, about_speaker=own)
     else:
         fact = StoredFact(
             slot=slot,
@@ -241,7 +248,7 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
         subjects=subjects,
         created_at=created_at,
         updated_at=from_micros(updated_at),
-        content_digest=said,
+        content_digest=content_digest,
         fact=fact,
     )
 
@@ -249,8 +256,8 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
 # What waits for somebody's yes, and what they said no to.
 
 _PROPOSAL = proposals.c
-_D = declined.c
-_FACT = learned.c
+_D = declined_proposals.c
+_FACT = learned_facts_table.c
 _MEMORY = memories_table.c
 _SELECT_PROPOSALS = (
     select(
@@ -273,12 +280,12 @@ _SELECT_PROPOSALS = (
 _SELECT_SAME_PROPOSAL = select(_FACT.memory_id).where(
     _FACT.space_id == bindparam("space"),
     _FACT.owner.in_(bindparam("who", expanding=True)),
-    _FACT.said == bindparam("said"),
+    _FACT.content_digest == bindparam("content_digest"),
 )
-_SELECT_REFUSAL = select(_D.said).where(
+_SELECT_REFUSAL = select(_D.content_digest).where(
     _D.space_id == bindparam("space"),
     _D.concerns.in_(bindparam("who", expanding=True)),
-    _D.said == bindparam("said"),
+    _D.content_digest == bindparam("content_digest"),
     _D.until > bindparam("now"),
 )
 _SELECT_EXPIRED_PROPOSALS = (
@@ -289,7 +296,7 @@ _SELECT_EXPIRED_PROPOSALS = (
 _SELECT_PROPOSED_MEMORY = select(*MEMORY_COLUMNS).where(
     _MEMORY.space_id == bindparam("space"), _MEMORY.id == bindparam("id")
 )
-_HEARD = MEMORY_COLUMNS.index(_MEMORY.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_MEMORY.audience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,13 +351,15 @@ def get_proposed_memory(
     row = connection.execute(_SELECT_PROPOSED_MEMORY, {"space": space, "id": id}).first()
     if row is None:
         return None
-    heard = audiences.get_people(connection, space, [row[_HEARD]])
-    return to_memory(row, heard[row[_HEARD]])
+    members = audiences.get_people(connection, space, [row[_AUDIENCE]])
+    return to_memory(row, members[row[_AUDIENCE]])
 
 
-def find_same_proposal(w: Transaction, who: Collection[str], said: str) -> PendingProposal | None:
+def find_same_proposal(
+    w: Transaction, who: Collection[str], content_digest: str
+) -> PendingProposal | None:
     """The same, waiting already."""
-    params = {"space": w.space, "who": sorted(who), "said": said}
+    params = {"space": w.space, "who": sorted(who), "content_digest": content_digest}
     ids = {id for (id,) in statements.fetch_rows(w.connection, _SELECT_SAME_PROPOSAL, params)}
     found = list_proposals(w.connection, w.space, who, w.at) if ids else []
     return next((one for one in found if one.memory_id in ids), None)
@@ -368,17 +377,29 @@ def delete_proposal(w: Transaction, memory_id: str) -> None:
     )
 
 
-def insert_refusal(w: Transaction, concerns: str, said: str) -> None:
+def insert_refusal(w: Transaction, concerns: str, content_digest: str) -> None:
     """Not to be asked again for a while: what is kept is a hash."""
     until = to_micros(w.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
-    old = delete(declined).where(_D.space_id == w.space, _D.concerns == concerns, _D.said == said)
+    old = delete(declined_proposals).where(
+        _D.space_id == w.space, _D.concerns == concerns, _D.content_digest == content_digest
+    )
     w.connection.execute(old)
-    row = {"space_id": w.space, "concerns": concerns, "said": said, "until": until}
-    w.dialect.insert_missing(w.connection, declined, [row])
+    row = {
+        "space_id": w.space,
+        "concerns": concerns,
+        "content_digest": content_digest,
+        "until": until,
+    }
+    w.dialect.insert_missing(w.connection, declined_proposals, [row])
 
 
-def is_declined(w: Transaction, who: Collection[str], said: str) -> bool:
-    params = {"space": w.space, "who": sorted(who), "said": said, "now": to_micros(w.at)}
+def is_declined(w: Transaction, who: Collection[str], content_digest: str) -> bool:
+    params = {
+        "space": w.space,
+        "who": sorted(who),
+        "content_digest": content_digest,
+        "now": to_micros(w.at),
+    }
     return bool(statements.fetch_rows(w.connection, _SELECT_REFUSAL, params))
 
 
@@ -392,15 +413,15 @@ def list_expired_proposals(
 
 # What learning and language models used of what they may, counted so that processes add up.
 
-_U = language_usage.c
+_U = llm_usage.c
 _DAYS = learning_days.c
 _ADD_LLM_USAGE = text(
-    "INSERT INTO language_usage (space_id, day, requests, tokens_in, tokens_out, cost_micros) "
+    "INSERT INTO llm_usage (space_id, day, requests, tokens_in, tokens_out, cost_micros) "
     "VALUES (:space, :day, 1, :tokens_in, :tokens_out, :cost) "
-    "ON CONFLICT (space_id, day) DO UPDATE SET requests = language_usage.requests + 1, "
-    "tokens_in = language_usage.tokens_in + excluded.tokens_in, "
-    "tokens_out = language_usage.tokens_out + excluded.tokens_out, "
-    "cost_micros = language_usage.cost_micros + excluded.cost_micros"
+    "ON CONFLICT (space_id, day) DO UPDATE SET requests = llm_usage.requests + 1, "
+    "tokens_in = llm_usage.tokens_in + excluded.tokens_in, "
+    "tokens_out = llm_usage.tokens_out + excluded.tokens_out, "
+    "cost_micros = llm_usage.cost_micros + excluded.cost_micros"
 )
 _INCREMENT_LEARNED = text(
     "INSERT INTO learning_days (space_id, owner, day, writes) VALUES (:space, :owner, :day, 1) "

@@ -81,10 +81,12 @@ INCREMENT_THREAD_REVISION = text(
     "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
 )
 _INSERT_CHANGE = insert_statement(change_log)
-_DELETE_EMBEDDED_MARK = text("DELETE FROM embedded WHERE space_id = :space AND model <> :model")
+_DELETE_EMBEDDED_MARK = text(
+    "DELETE FROM embedded_spaces WHERE space_id = :space AND model <> :model"
+)
 
 
-def version_insert(memory: Memory, heard: str | None, actor: str, at: datetime) -> Statement:
+def version_insert(memory: Memory, audience: str | None, actor: str, at: datetime) -> Statement:
     return _INSERT_VERSION, {
         "space_id": memory.space,
         "memory_id": memory.id,
@@ -92,7 +94,7 @@ def version_insert(memory: Memory, heard: str | None, actor: str, at: datetime) 
         "content": memory.content,
         "speaker": memory.speaker,
         "subjects": pack_people(memory.subjects),
-        "heard": heard,
+        "audience": audience,
         "visibility": memory.visibility.value,
         "sensitivity": memory.sensitivity.value,
         "portable": memory.portable,
@@ -209,8 +211,8 @@ def increment_with_thread(
 @lru_cache(maxsize=INCREMENTED_AT_ONCE_COUNT)
 def _increment_both(count: int) -> TextClause:
     return text(
-        f"WITH doors AS ({increment_statement(count)}), thread AS ({INCREMENT_THREAD_REVISION}) "  # noqa: S608
-        "SELECT door, rev FROM doors UNION ALL SELECT '', rev FROM thread"
+        f"WITH paths AS ({increment_statement(count)}), thread AS ({INCREMENT_THREAD_REVISION}) "  # noqa: S608
+        "SELECT access_path, rev FROM paths UNION ALL SELECT '', rev FROM thread"
     )
 
 
@@ -311,7 +313,7 @@ _UPDATE_CURRENT_VERSION = update(memory_versions).where(
     _V.memory_id == bindparam("b_id"),
     _V.version == bindparam("b_version"),
 )
-_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,8 +399,8 @@ def get_for_update(w: Transaction, id: str) -> Memory | None:
     ).first()
     if row is None:
         return None
-    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD]])
-    return to_memory(row, heard[row[_HEARD]])
+    members = w.audiences.get_people(w.connection, w.space, [row[_AUDIENCE]])
+    return to_memory(row, members[row[_AUDIENCE]])
 
 
 def insert_memory(
@@ -406,14 +408,14 @@ def insert_memory(
 ) -> None:
     """A new memory with its first version, its people, its words, its history and its delta, if
     that is `told` of it."""
-    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    stamp, shown = _increment_counters(w, memory, heard, told=told)
-    row = to_row(memory, heard) | {"stamp": stamp}
+    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    stamp, shown = _increment_counters(w, memory, audience, told=told)
+    row = to_row(memory, audience) | {"stamp": stamp}
     statements.run_statements(
         w.connection,
         [
             *w.dialect.insert_memory_statements(row, memory.content),
-            version_insert(memory, heard, w.actor, w.at),
+            version_insert(memory, audience, w.actor, w.at),
             *people_inserts(memory),
             *_vector_statements(w, memory),
             first_history_insert(memory, event, w.actor, w.at, _event_detail(w, None)),
@@ -427,13 +429,13 @@ def insert_memory(
 
 def insert_turn(w: Transaction, turn: Memory) -> None:
     """What was said, as it was said: without versions or history, and no delta tells of it."""
-    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, turn.heard_by)
-    through = access_paths_of(turn, heard)
+    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, turn.heard_by)
+    through = access_paths_of(turn, audience)
     revisions = increment_revisions(w.connection, w.space, through)
     home = home_path_of(turn)
     # A chat's turns in the order they were written down, whatever the clock says.
     place = chat_path(turn.learned_in) if turn.learned_in else home
-    row = to_row(turn, heard) | {"stamp": revisions[home], "seq": revisions[place]}
+    row = to_row(turn, audience) | {"stamp": revisions[home], "seq": revisions[place]}
     statements.run_statements(
         w.connection,
         [
@@ -454,15 +456,15 @@ def update_content(
 ) -> None:
     """Another version: `memory` is the new one, its number already counted up. With the same words
     it means the same."""
-    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    _replace_row(w, memory, heard)
-    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, heard))
+    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace_row(w, memory, audience)
+    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, audience))
     if not same_words:
         _delete_vector(w, memory)
     statements.run_statements(
         w.connection,
         [
-            version_insert(memory, heard, w.actor, w.at),
+            version_insert(memory, audience, w.actor, w.at),
             *([] if same_words else _vector_statements(w, memory)),
             history_insert(memory, HistoryEvent.UPDATE, w.actor, w.at, _event_detail(w, detail)),
             *_change_log_inserts(w, memory, "updated"),
@@ -480,9 +482,9 @@ def update_fields(
     detail: dict[str, str] | None = None,
 ) -> None:
     """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
-    heard = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    _replace_row(w, memory, heard)
-    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, heard))
+    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
+    _replace_row(w, memory, audience)
+    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, audience))
     w.connection.execute(
         _UPDATE_CURRENT_VERSION,
         {
@@ -521,23 +523,23 @@ def increment_thread_revision(w: Transaction, thread: str) -> int:
     return int(rev)
 
 
-def _increment_stamp(w: Transaction, memory: Memory, heard: str | None, *, before: bool) -> int:
+def _increment_stamp(w: Transaction, memory: Memory, audience: str | None, *, before: bool) -> int:
     """Everything that leads to the memory, or led to it before, has something new behind it."""
-    through = access_paths_of(memory, heard)
+    through = access_paths_of(memory, audience)
     if before:
         through |= stored_access_paths(w.connection, w.space, [memory.id])
     return increment_revisions(w.connection, w.space, through)[home_path_of(memory)]
 
 
 def _increment_counters(
-    w: Transaction, memory: Memory, heard: str | None, *, told: bool
+    w: Transaction, memory: Memory, audience: str | None, *, told: bool
 ) -> tuple[int, list[Statement]]:
     """The stamp of a new memory, and the change that its thread tells, if it is told."""
     threads = _threads_of(w, memory) if told else []
     if len(threads) != 1:
-        stamp = _increment_stamp(w, memory, heard, before=False)
+        stamp = _increment_stamp(w, memory, audience, before=False)
         return stamp, _change_log_inserts(w, memory, "created") if told else []
-    through, (thread,) = access_paths_of(memory, heard), threads
+    through, (thread,) = access_paths_of(memory, audience), threads
     revisions, rev = increment_with_thread(
         w.connection, w.dialect, w.space, through, thread, to_micros(w.at)
     )
@@ -592,14 +594,16 @@ def _delete_vector(w: Transaction, memory: Memory) -> None:
     w.connection.execute(
         delete(vectors_table).where(
             v.space_id == w.space,
-            v.home == home_path_of(memory),
+            v.home_path == home_path_of(memory),
             v.memory_id == memory.id,
         )
     )
 
 
-def _replace_row(w: Transaction, memory: Memory, heard: str | None) -> None:
-    values = to_row(memory, heard) | {"stamp": _increment_stamp(w, memory, heard, before=True)}
+def _replace_row(w: Transaction, memory: Memory, audience: str | None) -> None:
+    values = to_row(memory, audience) | {
+        "stamp": _increment_stamp(w, memory, audience, before=True)
+    }
     del values["space_id"], values["id"], values["created_at"]
     del values["access_count"], values["last_accessed_at"]  # moved by reads alone
     w.connection.execute(_UPDATE_MEMORY, {"b_space": w.space, "b_id": memory.id, **values})
@@ -619,10 +623,10 @@ _HAS_KEY = (
     _M.key.is_not(None),
 )
 _IS_ACTIVE = _M.state == sql_literal(State.ACTIVE)
-_SELECT_OWNERS_VALUES = select(_M.id, _M.owner, _M.shadowed).where(
+_SELECT_OWNERS_VALUES = select(_M.id, _M.owner, _M.overridden).where(
     *_HAS_KEY, _M.owner.in_(bindparam("owners", expanding=True))
 )
-_SELECT_CHAT_VALUES = select(_M.id, _M.owner, _M.shadowed).where(
+_SELECT_CHAT_VALUES = select(_M.id, _M.owner, _M.overridden).where(
     *_HAS_KEY, _M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True))
 )
 
@@ -691,7 +695,7 @@ def has_duplicate(w: Transaction, asked: Draft) -> bool:
 # needs no second look; settled again whenever a key is written or a person's identities change.
 
 SELECT_KEYED = (
-    select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.shadowed)
+    select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.overridden)
     .join(
         memory_versions,
         and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
@@ -745,14 +749,14 @@ def _mark_overridden(connection: Connection, space: str, rows: Collection[Any]) 
         return
     winner = max(rows, key=key_precedence)
     for row in rows:
-        shadowed = row.owner != winner.owner
-        if row.shadowed != shadowed:
+        overridden = row.owner != winner.owner
+        if row.overridden != overridden:
             through = stored_access_paths(connection, space, [row.id])
             stamp = increment_revisions(connection, space, through)[person_path(row.owner)]
             connection.execute(
                 update(memories_table)
                 .where(_M.space_id == space, _M.id == row.id)
-                .values(shadowed=shadowed, stamp=stamp)
+                .values(overridden=overridden, stamp=stamp)
             )
 
 

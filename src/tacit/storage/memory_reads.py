@@ -45,7 +45,7 @@ from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
     history_table,
-    learned,
+    learned_facts_table,
     memories_table,
     memory_versions,
     relations_table,
@@ -118,7 +118,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         _has_withheld, withheld_unknown, inferred, trust, importance, confidence, pinned, tags,
         source_channel, source_chat, source_message, thread, agent, run, role, created_at,
         updated_at, observed_at, expires_at, last_accessed_at, access_count, state, purge_at,
-        superseded_by, shadowed, session, seq, name, data,
+        superseded_by, overridden, session, seq, name, data,
     ) = row  # fmt: skip
     learned = _LEARNED_KINDS.get(learned_kind)
     unreadable = Visibility.ROOM if learned is ChatKind.GROUP else Visibility.PRIVATE_ONLY
@@ -165,7 +165,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         state=_STATES.get(state, State.QUARANTINED),
         purge_at=_to_datetime(purge_at),
         superseded_by=superseded_by,
-        shadowed=bool(shadowed),
+        shadowed=bool(overridden),
         session=session,
         seq=seq,
         name=name,
@@ -173,7 +173,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
     )
 
 
-def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
+def to_row(memory: Memory, audience: str | None) -> dict[str, Any]:
     return {
         "space_id": memory.space,
         "id": memory.id,
@@ -182,7 +182,7 @@ def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
         "subjects": pack_people(memory.subjects),
         "learned_in": memory.learned_in,
         "learned_kind": memory.learned_kind.value if memory.learned_kind else None,
-        "heard": heard,
+        "audience": audience,
         "confidential": memory.confidential,
         "kind": memory.kind.value,
         "category": memory.category,
@@ -218,7 +218,7 @@ def to_row(memory: Memory, heard: str | None) -> dict[str, Any]:
         "state": memory.state.value,
         "purge_at": to_micros_or_none(memory.purge_at),
         "superseded_by": memory.superseded_by,
-        "shadowed": memory.shadowed,
+        "overridden": memory.shadowed,
         "is_turn": memory.is_turn,
         "session": memory.session,
         "seq": memory.seq,
@@ -304,7 +304,7 @@ def ensure_audience(
 # filter, because building one costs more than running it.
 
 _M = memories_table.c
-_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
 MemoryDecision = tuple[Memory, Decision]
 
@@ -338,7 +338,7 @@ def list_versions(
     """The wordings this requester may hear, oldest first: each by who was there then. A version
     that changed only data counts for those who see the data."""
     rows = connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id}).all()
-    heard = audiences.get_people(connection, memory.space, (row.heard for row in rows))
+    members = audiences.get_people(connection, memory.space, (row.audience for row in rows))
     found: list[Version] = []
     for row in rows:
         version = Version(
@@ -346,7 +346,7 @@ def list_versions(
             content=row.content,
             speaker=row.speaker,
             subjects=unpack_people(row.subjects),
-            heard_by=heard[row.heard],
+            heard_by=members[row.audience],
             actor=row.actor,
             created_at=from_micros(row.created_at),
         )
@@ -386,8 +386,8 @@ def visible_version(
         return memory.version, memory.updated_at
     if memory.version == 1:
         return 1, memory.created_at
-    heard = list_versions(connection, audiences, request, memory)
-    return max(1, len(heard)), heard[-1].created_at if heard else memory.created_at
+    versions = list_versions(connection, audiences, request, memory)
+    return max(1, len(versions)), versions[-1].created_at if versions else memory.created_at
 
 
 def list_memory_history(connection: Connection, memory: Memory) -> list[HistoryEntry]:
@@ -430,10 +430,10 @@ def fetch_visible(
     params: dict[str, Any],
 ) -> list[MemoryDecision]:
     rows = statements.fetch_rows(connection, statement, params)
-    heard = audiences.get_people(connection, request.space, [row[_HEARD] for row in rows])
+    members = audiences.get_people(connection, request.space, [row[_AUDIENCE] for row in rows])
     found: list[MemoryDecision] = []
     for row in rows:
-        memory = to_memory(row, heard[row[_HEARD]])
+        memory = to_memory(row, members[row[_AUDIENCE]])
         decision = decide(request, memory)
         if not decision.allowed or memory.space != request.space:
             raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
@@ -472,7 +472,7 @@ def _select_by_key(shape: RequestShape) -> Select[Any]:
 
 
 def own_key_condition() -> ColumnElement[bool]:
-    """The value of a key: among a person's identities all but one value are shadowed."""
+    """The value of a key: among a person's identities all but one value are overridden."""
     return and_(
         _M.space_id == bindparam("p_space"),
         _M.owner.in_(bindparam("p_me", expanding=True)),
@@ -480,7 +480,7 @@ def own_key_condition() -> ColumnElement[bool]:
         _M.key == bindparam("key"),
         _M.key.is_not(None),
         _M.state == sql_literal(State.ACTIVE),
-        _M.shadowed.is_(False),
+        _M.overridden.is_(False),
     )
 
 
@@ -489,7 +489,7 @@ def own_key_condition() -> ColumnElement[bool]:
 # A branch that leads with an owner can be read for one of them, and only as far as it changed
 # since a revision; that is what makes it cheap to keep a person's memories at hand.
 
-_L = learned.c
+_L = learned_facts_table.c
 _MEMORY = memories_table.c
 _R = relations_table.c
 _V = memory_versions.c
@@ -619,7 +619,9 @@ def list_slot_candidates(
     ]
     statement = (
         select(_MEMORY.id, _MEMORY.stamp, _MEMORY.owner, _MEMORY.learned_in)
-        .join(learned, and_(_L.space_id == _MEMORY.space_id, _L.memory_id == _MEMORY.id))
+        .join(
+            learned_facts_table, and_(_L.space_id == _MEMORY.space_id, _L.memory_id == _MEMORY.id)
+        )
         .where(_L.space_id == bindparam("p_space"), or_(*filled), any_branch_condition(shape))
         .where(_L.owner.in_(sorted(request.own_identities)))
         .order_by(_MEMORY.created_at.desc(), _MEMORY.id)

@@ -51,7 +51,7 @@ from tacit.storage.schema import (
     spaces_table,
     tombstones,
 )
-from tacit.storage.schema import partitions_table as revisions
+from tacit.storage.schema import revisions_table as revisions
 from tacit.storage.spaces import keyed_digest
 
 # Notes and their items as records, and back to rows.
@@ -608,7 +608,7 @@ _SELECT_SHOWN = (
     .where(*_IS_IN_NOTE, _M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]))
     .order_by(_I.position, _I.memory_id)
 )
-_HEARD = MEMORY.index(_M.heard)
+_AUDIENCE = MEMORY.index(_M.audience)
 _UPSERT_ITEM = text(
     "INSERT INTO note_items (space_id, path, memory_id, section, position, added_on) VALUES "
     "(:space, :path, :id, :section, coalesce(:position, (SELECT coalesce(max(position), -1) + 1 "
@@ -619,7 +619,7 @@ _UPSERT_ITEM = text(
 )
 _SELECT_REVISION = select(revisions.c.rev).where(
     revisions.c.space_id == _SPACE,
-    revisions.c.door == sql_literal(NOTES_PATH),
+    revisions.c.access_path == sql_literal(NOTES_PATH),
 )
 
 
@@ -738,9 +738,10 @@ def list_file_items(
     mirror alone."""
     found = statements.fetch_rows(connection, _SELECT_SHOWN, {"space": space, "path": path})
     first = len(_ITEM_COLUMNS)
-    heard = audiences.get_people(connection, space, [row[first + _HEARD] for row in found])
+    members = audiences.get_people(connection, space, [row[first + _AUDIENCE] for row in found])
     return [
-        (to_item(*row[:first]), to_memory(row[first:], heard[row[first + _HEARD]])) for row in found
+        (to_item(*row[:first]), to_memory(row[first:], members[row[first + _AUDIENCE]]))
+        for row in found
     ]
 
 

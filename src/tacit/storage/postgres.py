@@ -266,9 +266,11 @@ def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
 
 
 # The words are ours: neither the index nor the question goes through the database's own parser.
-_INSERT_MEMORY = insert_statement(memories_table, words="array_to_tsvector(CAST(:words AS text[]))")
+_INSERT_MEMORY = insert_statement(
+    memories_table, fts_document="array_to_tsvector(CAST(:words AS text[]))"
+)
 _SET_WORDS = text(
-    "UPDATE memories SET words = array_to_tsvector(CAST(:words AS text[])) "
+    "UPDATE memories SET fts_document = array_to_tsvector(CAST(:words AS text[])) "
     "WHERE space_id = :space AND id = :id"
 )
 _COUNT_VECTORS = text(
@@ -278,18 +280,20 @@ _COUNT_VECTORS = text(
 _IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
 _HNSW_MAX_DIMENSION = 2_000  # of pgvector's own
 _WORDS_QUERY = cast(bindparam("p_words"), TSQUERY)
-_MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.words").op("@@")(_WORDS_QUERY)
+_MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.fts_document").op("@@")(
+    _WORDS_QUERY
+)
 _PREFIX_MATCH_IDS = text(
     "SELECT f.id FROM memories AS f "
-    "WHERE f.space_id = :p_space AND f.words @@ CAST(:b_begun AS tsquery)"
+    "WHERE f.space_id = :p_space AND f.fts_document @@ CAST(:b_begun AS tsquery)"
 )
 # By its key, once the rest has been asked of the index that leads there.
 _PREFIX_MATCH_CONDITION = text(
-    "(SELECT f.words @@ CAST(:b_begun AS tsquery) FROM memories AS f "
+    "(SELECT f.fts_document @@ CAST(:b_begun AS tsquery) FROM memories AS f "
     "WHERE f.space_id = memories.space_id AND f.id = memories.id)"
 )
 # Spelt so that the words' index, which lists everybody's rows, cannot answer it.
-_MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.words || '')").op("@@")(
+_MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.fts_document || '')").op("@@")(
     _WORDS_QUERY
 )
 

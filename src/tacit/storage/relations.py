@@ -248,7 +248,7 @@ _K = pair_checks.c
 _REFLECTIONS = reflections.c
 _D = derived_from.c
 _N = person_names.c
-_HEARD = MEMORY_COLUMNS.index(_MEMORIES.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_MEMORIES.audience)
 _IDS_AT_ONCE_COUNT = 500
 # A pair that somebody said is no pair: kept for as long as both memories are, however alike.
 FOREVER = timedelta(days=36_500)
@@ -341,7 +341,7 @@ def _select_active(space: str, owner: str, now: datetime) -> Select[Any]:
             _MEMORIES.is_turn.is_(False),
             _MEMORIES.state == State.ACTIVE.value,
             _MEMORIES.inferred.is_(False),
-            _MEMORIES.shadowed.is_(False),
+            _MEMORIES.overridden.is_(False),
             _MEMORIES.kind.not_in([Kind.INSIGHT.value, Kind.PROCEDURE.value]),
             or_(_MEMORIES.expires_at.is_(None), _MEMORIES.expires_at > to_micros(now)),
         )
@@ -352,9 +352,9 @@ def _fetch_worded(
     connection: Connection, audiences: AudienceCache, space: str, statement: Select[Any]
 ) -> Iterator[WordedMemory]:
     rows = [tuple(row) for row in connection.execute(statement)]
-    heard = audiences.get_people(connection, space, {row[1 + _HEARD] for row in rows})
+    members = audiences.get_people(connection, space, {row[1 + _AUDIENCE] for row in rows})
     for worded_at, *row in rows:
-        memory = to_memory(row, heard[row[_HEARD]])
+        memory = to_memory(row, members[row[_AUDIENCE]])
         yield WordedMemory(memory=memory, worded_at=from_micros(worded_at))
 
 
@@ -399,7 +399,9 @@ def list_pair_checks(
         )
         for row in rows:
             found[row.first_id, row.second_id] = PairCheck(
-                similarity=row.likeness, is_same=row.same, checked_at=from_micros(row.checked_at)
+                similarity=row.similarity,
+                is_same=row.is_same,
+                checked_at=from_micros(row.checked_at),
             )
     return found
 
@@ -416,8 +418,8 @@ def save_pair_checks(w: Transaction, noted: Mapping[PairKey, PairCheck]) -> None
             "space_id": w.space,
             "first_id": first,
             "second_id": second,
-            "likeness": check.similarity,
-            "same": check.is_same,
+            "similarity": check.similarity,
+            "is_same": check.is_same,
             "checked_at": to_micros(check.checked_at),
         }
         w.dialect.insert_missing(w.connection, pair_checks, [row])

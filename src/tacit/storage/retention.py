@@ -38,20 +38,20 @@ from tacit.storage.revisions import (
     update_note_links_of_many,
 )
 from tacit.storage.schema import (
+    access_log_table,
     blocks,
     change_log,
-    declined,
-    done_once,
+    declined_proposals,
+    idempotency_keys,
     learning_days,
+    link_attempts,
     link_offers,
-    link_tries,
-    looks,
     memories_table,
     pair_checks,
-    sign_ins,
-    sittings,
+    sign_in_links,
     thread_revisions,
     updates,
+    web_sessions,
 )
 from tacit.storage.spaces import keyed_digest
 
@@ -61,7 +61,7 @@ from tacit.storage.spaces import keyed_digest
 _M = memories_table.c
 _IS_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
 _IN_SPACE: ColumnElement[bool] = _M.space_id == bindparam("space")
-_INDEXED_BELOW_IMPORTANCE = 3  # as ix_memories_fading says
+_INDEXED_BELOW_IMPORTANCE = 3  # as ix_memories_decay says
 _WINDOW_MICROS = 100_000
 _INSERT_CHANGE = statements.insert_statement(change_log)
 # A stretch of revisions, of which the last one is the thread's from then on. It reaches back from
@@ -112,7 +112,7 @@ _SELECT_EVICTABLE = select(
     _M.updated_at <= bindparam("until"),
 )
 _SELECT_DUE_FOR_PURGE = (
-    select(_M.id, _M.owner, _M.category, _M.key, _M.shadowed, _M.purge_at)
+    select(_M.id, _M.owner, _M.category, _M.key, _M.overridden, _M.purge_at)
     .where(
         _IN_SPACE,
         _M.purge_at.is_not(None),
@@ -289,7 +289,7 @@ def insert_thread_changes(w: Transaction, changed: Iterable[tuple[str, str]], sh
 
 
 # Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what
-# channels brought, codes that link identities, looks, links and sittings that are over, and
+# channels brought, codes that link identities, access log entries, sign-in links and web sessions past their time, and
 # changes.
 
 _C = change_log.c
@@ -306,20 +306,20 @@ def delete_old_rows(connection: Connection, space: str, now: datetime, most: int
     u = updates.c
     day = (now - timedelta(days=limits.DAILY_COUNTS_KEEP_DAYS)).date().isoformat()
     stale: list[tuple[Table, ColumnElement[bool]]] = [
-        (declined, declined.c.until <= to_micros(now)),
+        (declined_proposals, declined_proposals.c.until <= to_micros(now)),
         (learning_days, learning_days.c.day < day),
         (pair_checks, pair_checks.c.checked_at <= ago(days=limits.PAIR_CHECK_DAYS)),
-        (done_once, done_once.c.at <= ago(days=limits.IDEMPOTENCY_KEEP_DAYS)),
+        (idempotency_keys, idempotency_keys.c.at <= ago(days=limits.IDEMPOTENCY_KEEP_DAYS)),
         (
             updates,
             (u.state == queue.UPDATE_DONE) & (u.at <= ago(days=limits.UPDATE_DEDUPLICATION_DAYS)),
         ),
         (updates, (u.state == queue.UPDATE_PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
         (link_offers, link_offers.c.expires_at <= ago()),
-        (link_tries, link_tries.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
-        (looks, looks.c.at <= ago(days=limits.ACCESS_LOG_KEEP_DAYS)),
-        (sign_ins, sign_ins.c.expires_at <= ago()),
-        (sittings, sittings.c.expires_at <= ago()),
+        (link_attempts, link_attempts.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
+        (access_log_table, access_log_table.c.at <= ago(days=limits.ACCESS_LOG_KEEP_DAYS)),
+        (sign_in_links, sign_in_links.c.expires_at <= ago()),
+        (web_sessions, web_sessions.c.expires_at <= ago()),
     ]
     count = 0
     for table, when in stale:

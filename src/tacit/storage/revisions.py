@@ -34,7 +34,7 @@ from tacit.storage.schema import (
     note_items,
     note_lines,
     notes_table,
-    partitions_table,
+    revisions_table,
 )
 from tacit.storage.spaces import load_identities
 
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 _AUDIENCES_MAX_COUNT = 300  # with more it is cheaper to ask for the words alone
 
 
-def acl_tokens_of_memory(memory: Memory, heard: str | None) -> str:
+def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
     people = effective_subjects(memory) | {memory.owner, memory.speaker} - {None}
     tokens = [_acl_token(memory.space, "person", person) for person in people if person]
     if memory.learned_in:
         tokens.append(_acl_token(memory.space, "room", memory.learned_in))
-    if heard:
-        tokens.append(_acl_token(memory.space, "heard", heard))
+    if audience:
+        tokens.append(_acl_token(memory.space, "heard", audience))
     return " ".join(sorted(tokens))
 
 
@@ -97,7 +97,7 @@ def _acl_token(space: str, kind: str, name: str) -> str:
 # Whoever keeps an answer in the process keeps it with the revisions of the doors it came through.
 # They are read again in the snapshot of the rows, so that another process's write is seen at once.
 
-_P = partitions_table.c
+_P = revisions_table.c
 _A = audience_people.c
 _M = memories_table.c
 _W = memory_people.c
@@ -144,7 +144,7 @@ def access_paths_of(memory: Memory, audience: str | None) -> set[str]:
     return doors
 
 
-_SELECT_STORED = select(_M.id, _M.owner, _M.speaker, _M.learned_in, _M.heard).where(
+_SELECT_STORED = select(_M.id, _M.owner, _M.speaker, _M.learned_in, _M.audience).where(
     _M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True))
 )
 _SELECT_STORED_PEOPLE = select(_W.person).where(
@@ -161,8 +161,8 @@ def stored_access_paths(connection: Connection, space: str, ids: Collection[str]
         doors.add(home_path(row.owner, row.learned_in))
         if row.learned_in:
             doors.add(chat_path(row.learned_in))
-        if row.heard:
-            doors.add(audience_path(row.heard))
+        if row.audience:
+            doors.add(audience_path(row.audience))
     doors |= {
         person_path(one) for one in connection.execute(_SELECT_STORED_PEOPLE, params).scalars()
     }
@@ -182,9 +182,9 @@ def increment_revisions(
         revisions |= dict(statements.fetch_rows(connection, increment_statement(len(some)), params))
     if removing and names:
         connection.execute(
-            update(partitions_table)
-            .where(_P.space_id == space, _P.door.in_(names))
-            .values(cleared_at=_P.rev)
+            update(revisions_table)
+            .where(_P.space_id == space, _P.access_path.in_(names))
+            .values(cleared_rev=_P.rev)
         )
     return revisions
 
@@ -212,24 +212,24 @@ def increment_params(names: Sequence[str]) -> dict[str, Any]:
 def increment_statement(count: int) -> TextClause:
     rows = ", ".join(f"(:space, :d{number}, :new, :new)" for number in range(count))
     return text(
-        f"INSERT INTO partitions (space_id, door, rev, cleared_at) VALUES {rows} "  # noqa: S608
-        "ON CONFLICT (space_id, door) DO UPDATE SET rev = partitions.rev + 1 RETURNING door, rev"
+        f"INSERT INTO revisions (space_id, access_path, rev, cleared_rev) VALUES {rows} "  # noqa: S608
+        "ON CONFLICT (space_id, access_path) DO UPDATE SET rev = revisions.rev + 1 RETURNING access_path, rev"
     )
 
 
 _SELECT_REVISIONS = union_all(
-    select(_P.door, _P.rev, _P.cleared_at).where(
-        _P.space_id == bindparam("p_space"), _P.door.in_(bindparam("doors", expanding=True))
+    select(_P.access_path, _P.rev, _P.cleared_rev).where(
+        _P.space_id == bindparam("p_space"), _P.access_path.in_(bindparam("doors", expanding=True))
     ),
     # Sets of listeners with the requester in them; those with everybody here are among them.
-    select(_P.door, _P.rev, _P.cleared_at)
-    .join(audience_people, (_P.space_id == _A.space_id) & (_P.door == _A.audience))
+    select(_P.access_path, _P.rev, _P.cleared_rev)
+    .join(audience_people, (_P.space_id == _A.space_id) & (_P.access_path == _A.audience))
     .where(_A.space_id == bindparam("p_space"), _A.person.in_(bindparam("p_me", expanding=True))),
 )
 
 
-_SELECT_REVISION = select(_P.rev, _P.cleared_at).where(
-    _P.space_id == bindparam("space"), _P.door == bindparam("door")
+_SELECT_REVISION = select(_P.rev, _P.cleared_rev).where(
+    _P.space_id == bindparam("space"), _P.access_path == bindparam("door")
 )
 
 
@@ -248,7 +248,7 @@ def read_revisions(connection: Connection, request: Request) -> Revisions:
     doors = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
     named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
     rows = statements.fetch_rows(connection, _SELECT_REVISIONS, named)
-    return {door: (rev, cleared_at) for door, rev, cleared_at in rows}
+    return {door: (rev, cleared_rev) for door, rev, cleared_rev in rows}
 
 
 # Memories that stand in notes: whatever changes one of them changes its notes.

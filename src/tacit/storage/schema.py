@@ -192,8 +192,8 @@ api_keys = Table(
 # What somebody wanted done once, and was: as hashes of their word for it and of what they asked.
 # What came of it is told without any content; the memories are rows of their own, which go with
 # these, so that a repeat finds something missing and says so.
-done_once = Table(
-    "done_once",
+idempotency_keys = Table(
+    "idempotency_keys",
     metadata,
     text_column("space_id"),
     text_column("person"),
@@ -204,12 +204,12 @@ done_once = Table(
     text_column("result"),  # JSON: counts, versions and plain words
     time_column("at"),
     PrimaryKeyConstraint("space_id", "person", "token"),
-    Index("ix_done_once_at", "at"),  # for the sweep; no look-up by space is led astray by it
+    Index("ix_idempotency_keys_at", "at"),  # for the sweep; no look-up by space is led astray by it
     sqlite_with_rowid=False,
 )
 
-done_memories = Table(
-    "done_memories",
+idempotency_memories = Table(
+    "idempotency_memories",
     metadata,
     text_column("space_id"),
     text_column("person"),
@@ -219,11 +219,11 @@ done_memories = Table(
     PrimaryKeyConstraint("space_id", "person", "token", "position"),
     ForeignKeyConstraint(
         ["space_id", "person", "token"],
-        ["done_once.space_id", "done_once.person", "done_once.token"],
+        ["idempotency_keys.space_id", "idempotency_keys.person", "idempotency_keys.token"],
         ondelete="CASCADE",
     ),
     memory_foreign_key(),
-    Index("ix_done_memories_memory", "space_id", "memory_id"),
+    Index("ix_idempotency_memories_memory", "space_id", "memory_id"),
     sqlite_with_rowid=False,
 )
 
@@ -300,35 +300,35 @@ link_offers = Table(
 )
 
 # Codes that were wrong, by who tried them: only so many in an hour.
-link_tries = Table(
-    "link_tries",
+link_attempts = Table(
+    "link_attempts",
     metadata,
     text_column("space_id"),
     text_column("person"),
     text_column("id"),
     time_column("at"),
     PrimaryKeyConstraint("space_id", "person", "id"),
-    Index("ix_link_tries_at", "at"),  # for the sweep
+    Index("ix_link_attempts_at", "at"),  # for the sweep
 )
 
 
 # The schema of looking in: which operator looked at whose memories, and who is signed in.
 
 # Each look of an operator at what people have, noted in the transaction that reads it.
-looks = Table(
-    "looks",
+access_log_table = Table(
+    "access_log",
     metadata,
     text_column("space_id"),
     text_column("id"),
     time_column("at"),
     text_column("actor"),
-    text_column("word"),  # what was asked for: browse, show, history, …
+    text_column("operation"),  # what was asked for: browse, show, history, …
     text_column("memory_id", null=True),  # where it was exactly one, until that is gone
     Column("count", Integer, nullable=False),  # of the memories that were shown
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_looks_at", "space_id", "at", "id"),
+    Index("ix_access_log_at", "space_id", "at", "id"),
     Index(
-        "ix_looks_memory",
+        "ix_access_log_memory",
         "space_id",
         "memory_id",
         sqlite_where=text("memory_id IS NOT NULL"),
@@ -337,25 +337,25 @@ looks = Table(
 )
 
 # Whose memories were among them. The time is told again, so that a person's are read in order.
-look_people = Table(
-    "look_people",
+access_log_people = Table(
+    "access_log_people",
     metadata,
     text_column("space_id"),
-    text_column("look_id"),
+    text_column("entry_id"),
     text_column("person"),
     time_column("at"),
     Column("count", Integer, nullable=False),  # of theirs; how many others' there were is not told
-    PrimaryKeyConstraint("space_id", "look_id", "person"),
+    PrimaryKeyConstraint("space_id", "entry_id", "person"),
     ForeignKeyConstraint(
-        ["space_id", "look_id"], ["looks.space_id", "looks.id"], ondelete="CASCADE"
+        ["space_id", "entry_id"], ["access_log.space_id", "access_log.id"], ondelete="CASCADE"
     ),
-    Index("ix_look_people_person", "space_id", "person", "at", "look_id"),
+    Index("ix_access_log_people_person", "space_id", "person", "at", "entry_id"),
     sqlite_with_rowid=False,
 )
 
 # A link that signs somebody in, once. The secret itself is nowhere: only what it hashes to.
-sign_ins = Table(
-    "sign_ins",
+sign_in_links = Table(
+    "sign_in_links",
     metadata,
     text_column("space_id"),
     text_column("id"),
@@ -365,14 +365,14 @@ sign_ins = Table(
     time_column("created_at"),
     time_column("expires_at"),
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_sign_ins_id", "id"),  # whoever comes names no space
-    Index("ix_sign_ins_person", "space_id", "person", "operator", "created_at"),
-    Index("ix_sign_ins_expires_at", "expires_at"),  # for the sweep
+    Index("ix_sign_in_links_id", "id"),  # whoever comes names no space
+    Index("ix_sign_in_links_person", "space_id", "person", "operator", "created_at"),
+    Index("ix_sign_in_links_expires_at", "expires_at"),  # for the sweep
 )
 
 # Who is signed in, from a link until they sign out or are away for too long.
-sittings = Table(
-    "sittings",
+web_sessions = Table(
+    "web_sessions",
     metadata,
     text_column("space_id"),
     text_column("id"),
@@ -383,9 +383,9 @@ sittings = Table(
     time_column("seen_at"),
     time_column("expires_at"),
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_sittings_id", "id"),
-    Index("ix_sittings_person", "space_id", "person", "operator"),
-    Index("ix_sittings_expires_at", "expires_at"),  # for the sweep
+    Index("ix_web_sessions_id", "id"),
+    Index("ix_web_sessions_person", "space_id", "person", "operator"),
+    Index("ix_web_sessions_expires_at", "expires_at"),  # for the sweep
 )
 
 
@@ -475,8 +475,8 @@ imports_table = Table(
 
 # What was imported, as a keyed hash of its id there, or of its words: a repeat is known as one,
 # though the memory was reworded or forgotten since. It goes with the memory.
-imported = Table(
-    "imported",
+imported_items = Table(
+    "imported_items",
     metadata,
     text_column("space_id"),
     text_column("person"),
@@ -488,8 +488,8 @@ imported = Table(
     time_column("at"),
     PrimaryKeyConstraint("space_id", "person", "token"),
     memory_foreign_key(),
-    Index("ix_imported_memory", "space_id", "memory_id"),
-    Index("ix_imported_run", "space_id", "person", "run", "token"),
+    Index("ix_imported_items_memory", "space_id", "memory_id"),
+    Index("ix_imported_items_run", "space_id", "person", "run", "token"),
     sqlite_with_rowid=False,
 )
 
@@ -524,13 +524,13 @@ jobs = Table(
 )
 
 # What learning compares a memory by.
-learned = Table(
-    "learned",
+learned_facts_table = Table(
+    "learned_facts",
     metadata,
     text_column("space_id"),
     text_column("memory_id"),
     text_column("owner"),
-    text_column("said"),  # a hash of the normalised wording
+    text_column("content_digest"),  # a hash of the normalised wording
     text_column("slot", null=True),
     text_column("value", null=True),
     flag_column("negated"),
@@ -538,8 +538,8 @@ learned = Table(
     text_column("about"),  # JSON: the others whom it is about, as they were mentioned
     PrimaryKeyConstraint("space_id", "memory_id"),
     memory_foreign_key(),
-    Index("ix_learned_said", "space_id", "owner", "said"),
-    Index("ix_learned_slot", "space_id", "owner", "slot"),
+    Index("ix_learned_facts_said", "space_id", "owner", "content_digest"),
+    Index("ix_learned_facts_slot", "space_id", "owner", "slot"),
     sqlite_with_rowid=False,
 )
 
@@ -561,14 +561,14 @@ proposals = Table(
 )
 
 # What somebody said no to, as a hash: not to be asked again for a while.
-declined = Table(
-    "declined",
+declined_proposals = Table(
+    "declined_proposals",
     metadata,
     text_column("space_id"),
     text_column("concerns"),
-    text_column("said"),
+    text_column("content_digest"),
     time_column("until"),
-    PrimaryKeyConstraint("space_id", "concerns", "said"),
+    PrimaryKeyConstraint("space_id", "concerns", "content_digest"),
 )
 
 # How much was learned from somebody on a day, and when the last turn of theirs was read: what they
@@ -585,8 +585,8 @@ learning_days = Table(
 )
 
 # What a space spent on language models on a day.
-language_usage = Table(
-    "language_usage",
+llm_usage = Table(
+    "llm_usage",
     metadata,
     text_column("space_id"),
     text_column("day"),
@@ -705,18 +705,18 @@ vectors_table = Table(
     "vectors",
     metadata,
     text_column("space_id"),
-    text_column("home"),
+    text_column("home_path"),
     text_column("memory_id"),
     text_column("model"),
-    PrimaryKeyConstraint("space_id", "home", "memory_id"),
+    PrimaryKeyConstraint("space_id", "home_path", "memory_id"),
     memory_foreign_key(),
     Index("ix_vectors_memory", "space_id", "memory_id"),
     # With row numbers: without, SQLite would give each vector a page of its own beside the tree.
 )
 
 # The spaces in which every memory has a vector of this model.
-embedded = Table(
-    "embedded",
+embedded_spaces = Table(
+    "embedded_spaces",
     metadata,
     text_column("space_id"),
     text_column("model"),
@@ -726,14 +726,14 @@ embedded = Table(
 
 # A revision for everything that leads to memories: a person, a room, a set of listeners. It moves
 # with every change of what lies behind it, so that whoever keeps an answer knows when it is stale.
-partitions_table = Table(
-    "partitions",
+revisions_table = Table(
+    "revisions",
     metadata,
     text_column("space_id"),
-    text_column("door"),
+    text_column("access_path"),
     Column("rev", BigInteger, nullable=False),
-    Column("cleared_at", BigInteger, nullable=False),  # the revision that last removed a row
-    PrimaryKeyConstraint("space_id", "door"),
+    Column("cleared_rev", BigInteger, nullable=False),  # the revision that last removed a row
+    PrimaryKeyConstraint("space_id", "access_path"),
     sqlite_with_rowid=False,
 )
 
@@ -780,7 +780,7 @@ blocks = Table(
     text_column("space_id"),
     text_column("thread"),
     text_column("audience"),
-    time_column("taken_at"),
+    time_column("built_at"),
     time_column("used_at"),
     PrimaryKeyConstraint("space_id", "thread", "audience"),
 )
@@ -806,13 +806,13 @@ job_runs = Table(
 # What the clock said at the last sweep; and if it leapt since the one before, from where to where:
 # then nothing is purged until somebody vouches for it. What was to be purged by `purged_until` is
 # gone; a memory that turns up behind it was dated by a clock that was wrong.
-sweeps = Table(
-    "sweeps",
+clock_guard = Table(
+    "clock_guard",
     metadata,
     text_column("space_id"),
     time_column("seen_at"),
-    time_column("leapt_from", null=True),
-    time_column("leapt_to", null=True),
+    time_column("jump_from", null=True),
+    time_column("jump_to", null=True),
     time_column("purged_until", null=True),
     PrimaryKeyConstraint("space_id"),
 )
@@ -824,8 +824,8 @@ pair_checks = Table(
     text_column("space_id"),
     text_column("first_id"),  # the smaller id
     text_column("second_id"),
-    Column("likeness", Integer, nullable=False),  # in hundredths
-    flag_column("same"),
+    Column("similarity", Integer, nullable=False),  # in hundredths
+    flag_column("is_same"),
     time_column("checked_at"),
     PrimaryKeyConstraint("space_id", "first_id", "second_id"),
     ForeignKeyConstraint(
@@ -881,7 +881,7 @@ events = Table(
     text_column("status"),  # ok | error | skipped
     text_column("memory_id", null=True),
     text_column("category", null=True),
-    Column("likeness", Float, nullable=True),
+    Column("similarity", Float, nullable=True),
     time_column("at"),
     PrimaryKeyConstraint("space_id", "id"),
     memory_foreign_key(),  # what names a memory goes with it
@@ -894,10 +894,10 @@ events = Table(
 # The schema of a graph's steps: what LangGraph calls checkpoints, for the person they were made
 # with. Nothing here is a memory: no recall reads it.
 
-# Whose they are, and where: in private `place` is empty, else it is the chat. A thread is one
+# Whose they are, and where: in private `chat` is empty, else it is the chat. A thread is one
 # run of conversation, and each subgraph in it has a namespace of its own.
-_THREAD_KEY = ("space_id", "person", "place", "thread", "ns")
-_IN_GROUP = text("place <> ''")
+_THREAD_KEY = ("space_id", "person", "chat", "thread", "ns")
+_IN_GROUP = text("chat <> ''")
 
 
 def _thread_key_columns() -> list[Column[str]]:
@@ -908,14 +908,14 @@ def _access_columns() -> list[Column[Any]]:
     """In front of whom, by an agent that may use what, and when. All of them are asked of each
     row, so that no row tells more than the step it belongs to."""
     return [
-        text_column("heard", null=True),  # the set of people who were there, in audience_people
+        text_column("audience", null=True),  # the set of people who were there, in audience_people
         text_column("categories", null=True),  # JSON list, if the agent may not use everything
         time_column("saved_at"),
     ]
 
 
 def _chat_index(name: str) -> Index:
-    columns = ("space_id", "place", "person", "thread", "heard")
+    columns = ("space_id", "chat", "person", "thread", "audience")
     return Index(name, *columns, sqlite_where=_IN_GROUP, postgresql_where=_IN_GROUP)
 
 
@@ -941,7 +941,7 @@ graph_steps = Table(
         sqlite_where=text("run IS NOT NULL"),
         postgresql_where=text("run IS NOT NULL"),
     ),
-    _chat_index("ix_graph_steps_place"),
+    _chat_index("ix_graph_steps_chat"),
 )
 
 # The value of a channel, once for all steps that it did not change in.
@@ -955,7 +955,7 @@ graph_values = Table(
     *_access_columns(),
     Column("data", LargeBinary, nullable=False),
     PrimaryKeyConstraint(*_THREAD_KEY, "channel", "version"),
-    _chat_index("ix_graph_values_place"),
+    _chat_index("ix_graph_values_chat"),
 )
 
 # What a task wrote after a step, before the next one was made of it.
@@ -972,7 +972,7 @@ graph_writes = Table(
     *_access_columns(),
     Column("data", LargeBinary, nullable=False),
     PrimaryKeyConstraint(*_THREAD_KEY, "step", "task", "idx"),
-    _chat_index("ix_graph_writes_place"),
+    _chat_index("ix_graph_writes_chat"),
 )
 
 
@@ -996,7 +996,7 @@ memories_table = Table(
     text_column("subjects"),  # JSON list, as given; memory_people holds whom it counts as about
     text_column("learned_in", null=True),
     text_column("learned_kind", null=True),
-    text_column("heard", null=True),  # the set of listeners, in audience_people
+    text_column("audience", null=True),  # the set of listeners, in audience_people
     flag_column("confidential"),  # the chat's flag, kept here so that a read needs no join
     text_column("kind"),
     text_column("category"),
@@ -1032,7 +1032,7 @@ memories_table = Table(
     text_column("state"),
     time_column("purge_at", null=True),
     text_column("superseded_by", null=True),
-    flag_column("shadowed"),
+    flag_column("overridden"),
     # A turn of a conversation as it was said, and its place in there. Only a search for turns
     # finds it: every index that a listing goes by keeps the two apart.
     Column("is_turn", Boolean, nullable=False, server_default=false()),
@@ -1072,18 +1072,18 @@ memories_table = Table(
     ),
     Index("ix_memories_learned_in", "space_id", "learned_in", "is_turn", "created_at", "id"),
     Index(
-        "ix_memories_heard",
+        "ix_memories_audience",
         "space_id",
-        "heard",
+        "audience",
         "is_turn",
         "created_at",
         "id",
-        sqlite_where=text("heard IS NOT NULL"),
-        postgresql_where=text("heard IS NOT NULL"),
+        sqlite_where=text("audience IS NOT NULL"),
+        postgresql_where=text("audience IS NOT NULL"),
     ),
     Index("ix_memories_stamp", "space_id", "owner", "stamp"),
     Index(
-        "ix_memories_lent",
+        "ix_memories_shareable",
         "space_id",
         "owner",
         "created_at",
@@ -1102,7 +1102,7 @@ memories_table = Table(
         postgresql_where=text("key IS NOT NULL AND state = 'active'"),
     ),
     Index(
-        "uq_memories_room_key",
+        "uq_memories_chat_key",
         "space_id",
         "learned_in",
         "category",
@@ -1131,7 +1131,7 @@ Index(
     postgresql_where=text("expires_at IS NOT NULL AND state = 'active'"),
 )
 Index(
-    "ix_memories_fading",
+    "ix_memories_decay",
     memories_table.c.space_id,
     memories_table.c.updated_at,
     memories_table.c.id,
@@ -1141,7 +1141,7 @@ Index(
 
 # What of somebody's stands out, and how much of it there is.
 Index(
-    "ix_memories_foremost",
+    "ix_memories_prominent",
     memories_table.c.space_id,
     memories_table.c.owner,
     memories_table.c.is_turn,
@@ -1172,7 +1172,7 @@ memory_versions = Table(
     text_column("content"),
     text_column("speaker", null=True),
     text_column("subjects"),
-    text_column("heard", null=True),
+    text_column("audience", null=True),
     text_column("visibility"),  # how far this wording might go while it was the current one
     text_column("sensitivity"),
     flag_column("portable"),

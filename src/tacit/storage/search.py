@@ -65,26 +65,26 @@ from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
 # within reach than a process keeps at hand.
 
 _M = memories_table.c
-_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 _AT_ONCE_COUNT = 500
 _NOBODY: frozenset[str] = frozenset()
-SEARCH_ROWS = table("search_rows", column("number"), column("space_id"), column("memory_id"))
-SEARCH_WORDS = table(
-    "search_words", column("rowid"), column("content"), column("doors"), column("own")
+FTS_ROWS = table("fts_rows", column("number"), column("space_id"), column("memory_id"))
+FTS_INDEX = table(
+    "fts_index", column("rowid"), column("content"), column("acl_tokens"), column("owner_words")
 )
-_CONTENT = table("search_words_content", column("id"))
+_CONTENT = table("fts_index_content", column("id"))
 # Numbers only grow, and words are indexed in their order: up to this one, all are.
 LAST_INDEXED = select(func.coalesce(func.max(_CONTENT.c.id), 0)).scalar_subquery()
 _SELECT_UNINDEXED = (
-    select(SEARCH_ROWS.c.number, *MEMORY_COLUMNS)
+    select(FTS_ROWS.c.number, *MEMORY_COLUMNS)
     .select_from(
-        SEARCH_ROWS.join(
+        FTS_ROWS.join(
             memories_table,
-            (_M.space_id == SEARCH_ROWS.c.space_id) & (_M.id == SEARCH_ROWS.c.memory_id),
+            (_M.space_id == FTS_ROWS.c.space_id) & (_M.id == FTS_ROWS.c.memory_id),
         )
     )
-    .where(SEARCH_ROWS.c.number > LAST_INDEXED)
-    .order_by(SEARCH_ROWS.c.number)
+    .where(FTS_ROWS.c.number > LAST_INDEXED)
+    .order_by(FTS_ROWS.c.number)
     .limit(bindparam("most"))
 )
 
@@ -117,11 +117,11 @@ def _index_batch(connection: Connection) -> int:
     rows = []
     for number, *row in found:
         memory = to_memory(tuple(row), _NOBODY)
-        through = revisions.acl_tokens_of_memory(memory, row[_HEARD])
+        through = revisions.acl_tokens_of_memory(memory, row[_AUDIENCE])
         said, own = map(" ".join, fts_document(memory))
-        rows.append({"rowid": number, "content": said, "doors": through, "own": own})
+        rows.append({"rowid": number, "content": said, "acl_tokens": through, "owner_words": own})
     if rows:
-        connection.execute(insert(SEARCH_WORDS), rows)
+        connection.execute(insert(FTS_INDEX), rows)
     return len(found)
 
 
@@ -422,8 +422,8 @@ def browse_space(
     if not ids:
         return []
     rows = statements.fetch_rows(w.connection, _SELECT_BY_ID, {"p_space": w.space, "ids": ids})
-    heard = w.audiences.get_people(w.connection, w.space, [row[_HEARD] for row in rows])
-    found = [apply_expiry(to_memory(row, heard[row[_HEARD]]), w.at) for row in rows]
+    members = w.audiences.get_people(w.connection, w.space, [row[_AUDIENCE] for row in rows])
+    found = [apply_expiry(to_memory(row, members[row[_AUDIENCE]]), w.at) for row in rows]
     return sorted(found, key=_position_of, reverse=True)
 
 

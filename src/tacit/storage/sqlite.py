@@ -42,8 +42,8 @@ BEGIN_WRITE = "BEGIN IMMEDIATE"
 _WAL_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
 # CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
 _SELECT_MATCHING_IDS = (
-    "SELECT r.memory_id FROM search_words CROSS JOIN search_rows AS r "
-    "WHERE search_words MATCH :p_words AND r.number = search_words.rowid "
+    "SELECT r.memory_id FROM fts_index CROSS JOIN fts_rows AS r "
+    "WHERE fts_index MATCH :p_words AND r.number = fts_index.rowid "
     "AND +r.space_id = :p_space"
 )
 _PREFIX_MATCH_IDS = text(
@@ -51,22 +51,21 @@ _PREFIX_MATCH_IDS = text(
 )
 # What is indexed, read as it stands there: for a row that something else has led to.
 _HAS_PREFIXES = (
-    "EXISTS (SELECT 1 FROM search_rows AS r CROSS JOIN search_words_content AS c "
+    "EXISTS (SELECT 1 FROM fts_rows AS r CROSS JOIN fts_index_content AS c "
     "WHERE r.space_id = memories.space_id AND r.memory_id = memories.id AND c.id = r.number AND "
 )
-_SELECT_NUMBER = text("SELECT number FROM search_rows WHERE space_id = :space AND memory_id = :id")
+_SELECT_NUMBER = text("SELECT number FROM fts_rows WHERE space_id = :space AND memory_id = :id")
 _INSERT_MEMORY = insert_statement(memories_table)
-_INSERT_SEARCH_ROW = text("INSERT INTO search_rows (space_id, memory_id) VALUES (:space, :id)")
+_INSERT_SEARCH_ROW = text("INSERT INTO fts_rows (space_id, memory_id) VALUES (:space, :id)")
 _SET_WORDS = text(
-    "UPDATE search_words SET content = :content, doors = :doors, own = :own WHERE rowid = :number"
+    "UPDATE fts_index SET content = :content, acl_tokens = :acl_tokens, owner_words = :owner_words WHERE rowid = :number"
 )
-_DELETE_SEARCH_ROW = text("DELETE FROM search_rows WHERE number = :number")
-_DELETE_SPACE_ROWS = text("DELETE FROM search_rows WHERE space_id = :space")
+_DELETE_SEARCH_ROW = text("DELETE FROM fts_rows WHERE number = :number")
+_DELETE_SPACE_ROWS = text("DELETE FROM fts_rows WHERE space_id = :space")
 _DELETE_SPACE_WORDS = text(
-    "DELETE FROM search_words WHERE rowid IN "
-    "(SELECT number FROM search_rows WHERE space_id = :space)"
+    "DELETE FROM fts_index WHERE rowid IN (SELECT number FROM fts_rows WHERE space_id = :space)"
 )
-_DELETE_WORDS = text("DELETE FROM search_words WHERE rowid = :number")
+_DELETE_WORDS = text("DELETE FROM fts_index WHERE rowid = :number")
 
 
 def is_in_memory(url: URL) -> bool:
@@ -190,7 +189,7 @@ class SQLite(EqualByType):
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_SELECT_NUMBER, of).scalar_one()
         said, own = map(" ".join, fts_document(memory))
-        words = {"number": number, "content": said, "doors": doors, "own": own}
+        words = {"number": number, "content": said, "acl_tokens": doors, "owner_words": own}
         connection.execute(_SET_WORDS, words)  # if they are indexed yet
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
@@ -215,7 +214,7 @@ class SQLite(EqualByType):
         params = {}
         for door, tokens in doors.items():
             behind = tokens()
-            through = "" if behind is None else f" AND doors : ({_match_any_word(behind)})"
+            through = "" if behind is None else f" AND acl_tokens : ({_match_any_word(behind)})"
             params[f"p_words_{door}"] = wanted + through
         return params
 
@@ -228,7 +227,7 @@ class SQLite(EqualByType):
 
     def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
         wanted = " AND ".join(f'"{owner or ""}{word}"*' for word in begun)
-        column = "content" if owner is None else "own"
+        column = "content" if owner is None else "owner_words"
         words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
         return {"b_begun": f"{column} : ({wanted})", **words}
 
@@ -256,7 +255,7 @@ class SQLite(EqualByType):
         Not 'optimize': each merge lifts an FTS5 index by a level, and after 2,000 it cannot be
         read any more.
         """
-        connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('rebuild')")
+        connection.exec_driver_sql("INSERT INTO fts_index (fts_index) VALUES ('rebuild')")
         connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat4")  # samples of indexed text
         connection.exec_driver_sql("VACUUM")
         return self._empty_log(connection)
@@ -287,13 +286,13 @@ class SQLite(EqualByType):
         found += [f"rows of {row[0]} refer to nothing" for row in orphans[:20]]
         try:
             connection.exec_driver_sql(
-                "INSERT INTO search_words (search_words) VALUES ('integrity-check')"
+                "INSERT INTO fts_index (fts_index) VALUES ('integrity-check')"
             )
         except DBAPIError:
             found.append("full text: the index does not match its text")
         missing = connection.execute(
             text(
-                "SELECT count(*) FROM memories AS m WHERE NOT EXISTS (SELECT 1 FROM search_rows r "
+                "SELECT count(*) FROM memories AS m WHERE NOT EXISTS (SELECT 1 FROM fts_rows r "
                 "WHERE r.space_id = m.space_id AND r.memory_id = m.id)"
             )
         ).scalar_one()

@@ -274,7 +274,7 @@ class LeaseRenewer:
 # the one it was read at; otherwise, and whenever anything else is not at hand, the answer is
 # MISS and the caller reads the usual way.
 
-_HEARD = MEMORY_COLUMNS.index(_M.heard)
+_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
 
 class FastPathMiss(Enum):
@@ -310,10 +310,10 @@ def get_memory_fast(
         return FAST_PATH_MISS
     if row[1] is None:
         return None
-    heard = audiences.get_cached(request.space, row[1 + _HEARD])
-    if heard is None:
+    members = audiences.get_cached(request.space, row[1 + _AUDIENCE])
+    if members is None:
         return FAST_PATH_MISS
-    memory = to_memory(row[1:], heard)
+    memory = to_memory(row[1:], members)
     decision = decide(request, memory)
     if not decision.allowed or memory.space != request.space:
         raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
@@ -337,7 +337,7 @@ def _select_fast(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any
 # database each time, and that costs less than to fetch it again. Private ones alone.
 
 _OWN_THREAD = (
-    "space_id = :space AND person = :person AND place = '' AND thread = :thread AND ns = :ns"
+    "space_id = :space AND person = :person AND chat = '' AND thread = :thread AND ns = :ns"
 )
 # What the newest step is told by: two that agree in all of it are the same.
 SELECT_NEWEST_MARK = text(

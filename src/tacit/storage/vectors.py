@@ -24,7 +24,7 @@ from tacit.records.memory import State
 from tacit.records.text import text_to_embed
 from tacit.storage import revisions, statements
 from tacit.storage.dialect import Dialect
-from tacit.storage.schema import embedded, memories_table, vectors_table
+from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 from tacit.storage.statements import Statement
 
@@ -59,9 +59,9 @@ def read_vectors(
 @lru_cache(maxsize=8)
 def _upsert_vector(dialect: Dialect) -> TextClause:
     return text(
-        "INSERT INTO vectors (space_id, home, memory_id, model, vector) "  # noqa: S608
+        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "  # noqa: S608
         f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
-        "ON CONFLICT (space_id, home, memory_id) DO UPDATE SET model = excluded.model, "
+        "ON CONFLICT (space_id, home_path, memory_id) DO UPDATE SET model = excluded.model, "
         "vector = excluded.vector"
     )
 
@@ -70,7 +70,7 @@ def _upsert_vector(dialect: Dialect) -> TextClause:
 def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
     every = (
         f"SELECT memory_id, {dialect.vector_out} FROM vectors "  # noqa: S608
-        "WHERE space_id = :space AND home = :home AND model = :model"
+        "WHERE space_id = :space AND home_path = :home AND model = :model"
     )
     if not some:
         return text(every)
@@ -83,7 +83,7 @@ def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
 _CHECKING = 0  # instead of the time at which a space was complete
 _M = memories_table.c
 _V = vectors_table.c
-_E = embedded.c
+_E = embedded_spaces.c
 _S = all_spaces.c
 _IS_EMBEDDABLE = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # By the whole key of a vector: anything less might be looked up by the space alone.
@@ -93,7 +93,7 @@ HOME_PATH = func.coalesce(
 )
 _HAS_VECTOR_OF_MODEL = and_(
     _V.space_id == _M.space_id,
-    _V.home == HOME_PATH,
+    _V.home_path == HOME_PATH,
     _V.memory_id == _M.id,
     _V.model == bindparam("model"),
 )
@@ -174,13 +174,13 @@ def begin_embedding_check(connection: Connection, dialect: Dialect, space: str, 
     wrote."""
     dialect.lock_space(connection, space)
     row = {"space_id": space, "model": model, "done_at": _CHECKING}
-    dialect.insert_missing(connection, embedded, [row])
+    dialect.insert_missing(connection, embedded_spaces, [row])
 
 
 def finish_embedding_check(connection: Connection, space: str, model: str, at: datetime) -> bool:
     """Say that a space is complete, unless somebody wrote without a vector since `look`. To look
     again here would hold up every writer for as long as it takes to walk through the space."""
-    marked = update(embedded).where(
+    marked = update(embedded_spaces).where(
         _E.space_id == space, _E.model == model, _E.done_at == _CHECKING
     )
     return connection.execute(marked.values(done_at=to_micros(at))).rowcount > 0

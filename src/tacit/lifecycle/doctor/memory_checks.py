@@ -45,9 +45,9 @@ from tacit.storage.memory_reads import pack_people, unpack_people
 from tacit.storage.schema import (
     change_log,
     chats_table,
-    embedded,
+    embedded_spaces,
     history_table,
-    learned,
+    learned_facts_table,
     memories_table,
     memory_people,
     memory_versions,
@@ -95,7 +95,7 @@ def _repair_versions(w: Transaction, case: Problem) -> bool:
     of = (_V.space_id == w.space, _V.memory_id == memory.id)
     rows = w.connection.execute(select(memory_versions).where(*of)).mappings().all()
     found: dict[int, Any] = {row["version"]: dict(row) for row in rows}
-    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == memory.id)
+    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == memory.id)
     if memory.version not in found and memory.version >= max(found, default=0):
         _, now = memories.version_insert(
             memory, w.connection.execute(heard).scalar(), w.actor, memory.updated_at
@@ -113,7 +113,7 @@ def _repair_versions(w: Transaction, case: Problem) -> bool:
             "visibility": Visibility.PRIVATE_ONLY.value,
             "sensitivity": Sensitivity.SENSITIVE.value,
             "portable": False,
-            "heard": None,
+            "audience": None,
             "actor": DOCTOR_ACTOR,
         }
         w.connection.execute(insert(memory_versions).values({**following, **strict}))
@@ -238,7 +238,7 @@ def _index_turn_people(w: Transaction, turn: Memory) -> None:
             withheld_unknown=turn.withheld_unknown,
         )
     )
-    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == turn.id)
+    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == turn.id)
     integrity.reindex_memory(w, turn, w.connection.execute(heard).scalar())
 
 
@@ -424,13 +424,13 @@ PARKED_JOBS_CHECK = DoctorCheck(
 
 _COMPARED_MAX_COUNT = 40  # of one slot, the newest
 _CONTRADICTION_REASON = "another value of the same"
-_L = learned.c
+_L = learned_facts_table.c
 _FACT_ROWS = (
     select(
         _M.id, _M.content, _M.speaker, _M.pinned, _M.updated_at, _M.owner,
         _L.slot, _L.value, _L.negated, _L.about_speaker, _L.about,
     )
-    .join(learned, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
+    .join(learned_facts_table, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
     .outerjoin(
         memory_versions,
         and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
@@ -534,12 +534,12 @@ def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> It
     owned = SELECT_KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
     for row in connection.execute(owned):
         person = identities.current_identities(row.owner)
-        if len(person) > 1 or row.shadowed:
+        if len(person) > 1 or row.overridden:
             values.setdefault((person, row.category, row.key), []).append(row)
     for rows in values.values():
         winner = max(rows, key=key_precedence)
         for row in rows:
-            if bool(row.shadowed) != (row.owner != winner.owner):
+            if bool(row.overridden) != (row.owner != winner.owner):
                 yield Problem((row.owner,), row.id)
 
 
@@ -625,25 +625,25 @@ CONFIDENTIAL_CHECK = DoctorCheck(
 
 _PAGE_COUNT = 500
 _VECTORS = vectors_table.c
-_E = embedded.c
+_E = embedded_spaces.c
 _PLACED_VECTORS = (
-    select(_VECTORS.home, _VECTORS.memory_id, _M.owner, _M.learned_in)
+    select(_VECTORS.home_path, _VECTORS.memory_id, _M.owner, _M.learned_in)
     .join(memories_table, (_M.space_id == _VECTORS.space_id) & (_M.id == _VECTORS.memory_id))
-    .where(_VECTORS.home != vectors.HOME_PATH)
+    .where(_VECTORS.home_path != vectors.HOME_PATH)
 )
 
 
 def _find_stray_vectors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
     found = connection.execute(_PLACED_VECTORS.where(_VECTORS.space_id == patient.space))
-    return (Problem((row.home, row.memory_id), row.memory_id) for row in found)
+    return (Problem((row.home_path, row.memory_id), row.memory_id) for row in found)
 
 
 def _delete_stray_vector(w: Transaction, case: Problem) -> bool:
     home, id = case.key
-    of = (_VECTORS.space_id == w.space, _VECTORS.home == home, _VECTORS.memory_id == id)
+    of = (_VECTORS.space_id == w.space, _VECTORS.home_path == home, _VECTORS.memory_id == id)
     if w.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
         w.connection.execute(delete(vectors_table).where(*of))
-        w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+        w.connection.execute(delete(embedded_spaces).where(_E.space_id == w.space))
         revisions.restamp_memories(w.connection, w.space, [id])
     return True
 
@@ -670,7 +670,7 @@ def _find_unembedded(connection: Connection, patient: DoctorContext) -> Iterator
 
 def _mark_incomplete(w: Transaction, cases: Sequence[Problem]) -> int:
     """Mark the space as incomplete, so that the indexer searches it again."""
-    w.connection.execute(delete(embedded).where(_E.space_id == w.space))
+    w.connection.execute(delete(embedded_spaces).where(_E.space_id == w.space))
     return len(cases)
 
 
@@ -705,7 +705,7 @@ def _repair_index_entry(w: Transaction, case: Problem) -> bool:
         return True
     memory = memories.get_for_update(w, which)
     if memory is not None:
-        heard = select(_M.heard).where(_M.space_id == w.space, _M.id == which)
+        heard = select(_M.audience).where(_M.space_id == w.space, _M.id == which)
         integrity.reindex_memory(w, memory, w.connection.execute(heard).scalar())
     return True
 

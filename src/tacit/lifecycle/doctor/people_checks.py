@@ -44,12 +44,12 @@ _M = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _C = chat_members.c
-_AUDIENCE_ROWS = select(_M.id, _M.heard).where(
-    _M.space_id == bindparam("space"), _M.heard.is_not(None)
+_AUDIENCE_ROWS = select(_M.id, _M.audience).where(
+    _M.space_id == bindparam("space"), _M.audience.is_not(None)
 )
 _VERSION_AUDIENCE_ROWS = (
-    select(_V.memory_id, _V.heard)
-    .where(_V.space_id == bindparam("space"), _V.heard.is_not(None))
+    select(_V.memory_id, _V.audience)
+    .where(_V.space_id == bindparam("space"), _V.audience.is_not(None))
     .distinct()
 )
 
@@ -98,10 +98,10 @@ def _rebuild_audience(w: Transaction, audience: str, id: str) -> None:
 
 def _clear_audience(w: Transaction, audience: str, id: str) -> None:
     """Make the memory visible to no audience, now and in its versions."""
-    of = (_V.space_id == w.space, _V.memory_id == id, _V.heard == audience)
-    w.connection.execute(update(memory_versions).where(*of).values(heard=None))
+    of = (_V.space_id == w.space, _V.memory_id == id, _V.audience == audience)
+    w.connection.execute(update(memory_versions).where(*of).values(audience=None))
     memory = memories.get_for_update(w, id)
-    heard = select(_M.heard).where(_M.space_id == w.space, _M.id == id)
+    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == id)
     if memory is not None and w.connection.execute(heard).scalar() == audience:
         _remove_audience(w, memory)
 
@@ -113,7 +113,7 @@ def _remove_audience(w: Transaction, memory: Memory) -> None:
         return
     of = (_M.space_id == w.space, _M.id == memory.id)
     revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could see it
-    w.connection.execute(update(memories_table).where(*of).values(heard=None))
+    w.connection.execute(update(memories_table).where(*of).values(audience=None))
     integrity.reindex_memory(w, memory, None)
 
 
