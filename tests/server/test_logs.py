@@ -2,9 +2,13 @@
 
 import sqlite3
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tacit.server.logs import ServerLog
 from tests.server.processes import Serving, Slow, serving
 
 CANARY = "zqcanary"
@@ -76,3 +80,29 @@ def _only_id(file: Path) -> str:
     with closing(sqlite3.connect(file)) as connection:
         ((found,),) = connection.execute("SELECT id FROM memories WHERE key IS NULL").fetchall()
     return str(found)
+
+
+class _Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("form", "stream", "is_json"),
+    [
+        ("auto", StringIO, True),
+        ("auto", _Terminal, False),
+        ("json", _Terminal, True),
+        ("plain", StringIO, False),
+    ],
+)
+def test_lines_are_for_people_on_a_terminal_and_json_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, form: str, stream: type[StringIO], is_json: bool
+) -> None:
+    written = stream()
+    monkeypatch.setattr("sys.stderr", written)
+    ServerLog(form).tell("request", method="GET", status=200)
+    line = written.getvalue()
+    assert line.startswith('{"at": ') is is_json
+    assert "request" in line
+    assert "GET" in line

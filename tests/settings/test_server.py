@@ -31,7 +31,7 @@ def test_unless_told_otherwise_it_serves_this_machine_alone() -> None:
         threads=4,
         workers=1,
         drain_seconds=10,
-        log="json",
+        log="auto",
         mcp=True,
     )
 

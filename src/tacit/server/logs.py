@@ -18,52 +18,64 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 
-# Lines for operators, on standard error. They tell what was done and how it went, and hold nothing
-# that people wrote, nothing that names them, and no text of an exception, which may hold both.
+# Lines for operators, on stderr. They hold nothing that people wrote, nothing that names them, and
+# no text of an exception, which may hold both.
 
 _OWN_LOGGER = "tacit"
 _FRAMES_MAX_COUNT = 8  # the innermost
 
 
 class ServerLog:
-    """Each line is an event, one of a few words, and what is known of it."""
+    """Write events as lines: for people on a terminal, as JSON elsewhere or where asked.
+
+    `form` is `json`, `plain` or `auto`, as in the settings.
+    """
 
     def __init__(self, form: str) -> None:
-        shown: Any = (
-            structlog.processors.JSONRenderer()
-            if form == "json"
-            else structlog.processors.LogfmtRenderer()
-        )
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()
+        plain = on_terminal if form == "auto" else form == "plain"
         self._lines = structlog.wrap_logger(
             structlog.PrintLogger(sys.stderr),
-            processors=[
-                structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-                _order_keys,
-                shown,
-            ],
+            processors=_plain_processors(on_terminal) if plain else _json_processors(),
             wrapper_class=structlog.BoundLogger,
             cache_logger_on_first_use=True,
         )
 
-    def tell(self, event: str, **what: str | int | float | bool | list[str] | None) -> None:
-        # Whoever reads the log is gone or their disk is full: the work goes on.
+    def tell(self, event: str, **details: str | int | float | bool | list[str] | None) -> None:
+        # A closed pipe or a full disk must not stop the work.
         with contextlib.suppress(OSError, ValueError):
-            self._lines.info(event, **what)
+            self._lines.info(event, **details)
 
-    def failed(self, event: str, error: BaseException, **what: str | None) -> None:
-        """An error that nobody expected: its kind, and where it came from."""
-        self.tell(
-            event, kind=type(error).__name__, at_lines=format_frames(error.__traceback__), **what
-        )
+    def failed(self, event: str, error: BaseException, **details: str | None) -> None:
+        """Write an unexpected error: its class and its place in the code."""
+        frames = format_frames(error.__traceback__)
+        self.tell(event, kind=type(error).__name__, at_lines=frames, **details)
 
 
-def _order_keys(_logger: Any, _name: str, what: Any) -> Any:
-    """When and what stand first, where eyes look for them."""
-    return {"at": what.pop("at"), "event": what.pop("event"), **what}
+def _json_processors() -> list[Any]:
+    return [
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+        _order_keys,
+        structlog.processors.JSONRenderer(),
+    ]
+
+
+def _plain_processors(colors: bool) -> list[Any]:
+    return [
+        structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False, key="at"),
+        structlog.dev.ConsoleRenderer(
+            colors=colors, sort_keys=False, timestamp_key="at", pad_event_to=10
+        ),
+    ]
+
+
+def _order_keys(_logger: Any, _name: str, details: Any) -> Any:
+    """Put the time and the event first."""
+    return {"at": details.pop("at"), "event": details.pop("event"), **details}
 
 
 def format_frames(trace: TracebackType | None) -> list[str]:
-    """Where in the code, innermost last. No values."""
+    """Return the places in the code, innermost last, without values."""
     found = []
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -74,7 +86,7 @@ def format_frames(trace: TracebackType | None) -> list[str]:
 
 
 class _LogForwarder(logging.Handler):
-    """What libraries log. Ours say nothing of people; of all others only the place is told."""
+    """Forward what libraries log: our own messages, and of all others only the place."""
 
     def __init__(self, log: ServerLog) -> None:
         super().__init__(logging.WARNING)
@@ -95,7 +107,7 @@ class _LogForwarder(logging.Handler):
 
 
 def capture_logging(log: ServerLog) -> None:
-    """From here on nothing in this process writes to standard error but through `log`."""
+    """Make `log` the only writer to stderr in this process."""
     root = logging.getLogger()
     for handler in root.handlers[:]:
         root.removeHandler(handler)
@@ -114,15 +126,14 @@ def capture_logging(log: ServerLog) -> None:
     threading.excepthook = in_a_thread
 
 
-# Around the whole application: one log line and one span for each request, and how many are being
-# worked on.
+# One log line and one span for each request, around the whole application.
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-NO_ROUTE = "none"  # nothing is there; a path that somebody made up is not repeated
+NO_ROUTE = "none"  # an unknown path is not repeated: it may hold anything
 _KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _TRACE_HEADERS = (b"traceparent", b"tracestate")
 _REQUEST_ID_HEADER = b"x-request-id"
@@ -139,9 +150,11 @@ class RequestSpans(Protocol):
 
 
 class RequestLogMiddleware:
+    """Log each request and count those in flight."""
+
     def __init__(self, app: Starlette, log: ServerLog, spans: RequestSpans) -> None:
         self._app = app
-        # These say nothing but themselves. Whoever is turned away early has no route yet.
+        # A request that is refused early has no route yet; a path without parameters may be logged.
         paths = (getattr(route, "path", "{}") for route in app.routes)
         self._fixed = frozenset(path for path in paths if "{" not in path)
         self._log = log
@@ -168,7 +181,7 @@ class RequestLogMiddleware:
             except Exception as error:
                 self._log.failed("failed", error, request_id=seen.request_id)
                 if seen.status is None:
-                    raise  # whoever runs this says that something went wrong
+                    raise  # the server that runs this answers
             finally:
                 route = self._route(scope)
                 span.ended(route, seen.status)
@@ -176,13 +189,13 @@ class RequestLogMiddleware:
                     "request",
                     method=method,
                     route=route,
-                    status=seen.status,  # None: whoever asked was gone before there was an answer
+                    status=seen.status,  # None: the client hung up before the response
                     ms=round((time.perf_counter() - begun) * 1_000, 1),
                     request_id=seen.request_id,
                 )
 
     def _route(self, scope: Scope) -> str:
-        """The template, as in /api/memory/{id}: never the path, which holds ids and names."""
+        """Return the template, as in /api/memory/{id}: a path holds ids and names."""
         path = getattr(scope.get("route"), "path", None)
         if isinstance(path, str) and path:
             return path
@@ -190,7 +203,7 @@ class RequestLogMiddleware:
 
 
 class _ResponseRecorder:
-    """Lets an answer through, and remembers its status and request id."""
+    """Pass a response on, and keep its status and request id."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -579,8 +579,10 @@ class ServerSettings:
         low=0,
         high=limits.SERVER_DRAIN_MAX_SECONDS,
     )
-    log: Literal["json", "plain"] = setting(
-        "json", "Format of the request log on stderr, [without content](deploy.md#logs)."
+    log: Literal["auto", "json", "plain"] = setting(
+        "auto",
+        "Format of the request log on stderr, [without content](deploy.md#logs): `auto` is `plain` "
+        "on a terminal and `json` elsewhere.",
     )
     mcp: bool = setting(True, "Serve MCP tools at `/mcp`.")
 
