@@ -86,7 +86,7 @@ def lived(memory: Memory) -> str:
     )
     steps.write(WORD, "", "1", [StepWrite(task=id, index=0, channel="c", type="x", data=said)])
     own.imports.add(WORD, [tacit.ImportItem(content=f"{WORD} moved in")], source=WORD)
-    plant(memory, "imported", person=who, run=WORD, memory_id=id)
+    plant(memory, "imported_items", person=who, run=WORD, memory_id=id)
     own.once(WORD).pin(id)
     own.block()
     own.learn([Message("user", f"I like {WORD}")])
