@@ -332,7 +332,7 @@ def test_an_export_is_a_file_that_can_be_taken_in_or_read(desk: Desk) -> None:
     page = desk.say(ALICE, "/export markdown").attachment
     assert page is not None
     assert page.name == "memories.md"
-    assert page.text.startswith("# What Tacit remembers of you")
+    assert page.text.startswith("# What Tacit stores about you")
     assert "prefers tea" in page.text
     assert "coffee" not in file.text + page.text
     assert desk.say(ALICE, "/export pdf").text == texts.EXPORT_FORMS

@@ -116,7 +116,7 @@ def test_what_a_backup_cannot_be_made_of_is_refused(on_file: Tacit) -> None:
 def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
     remembered(on_file, "I *really* like tea", *ALICE)
     told = on_file("export", "--format", "markdown", *ALICE).out
-    assert told.startswith("# What Tacit remembers of you\n")
+    assert told.startswith("# What Tacit stores about you\n")
     assert "I \\*really\\* like tea" in told
     assert on_file("export", "--format", "markdown", "--json", *ALICE).code == ExitCode.USAGE
     assert (

@@ -1,4 +1,4 @@
-"""Where agents had got to: one state for a person and a thread, and gone with what it may tell."""
+"""Checkpoints of agents: one state for a person and a thread, and gone with what it may tell."""
 
 import json
 import threading

@@ -95,14 +95,14 @@ def test_markdown_has_a_section_for_each_kind_and_words_stay_words(lived: Memory
     told = "\n".join(view.export(format="markdown", turns=True))
     headings = [line for line in told.splitlines() if line.startswith("#")]
     assert headings == [
-        "# What Tacit remembers of you",
+        "# What Tacit stores about you",
         "## Who you are",
         "## Chats you are in",
-        "## What is remembered for you",
+        "## Your memories",
         "## What others said about you",
-        "## What waits for your yes",
+        "## Waiting for your consent",
         "## People you know",
-        "## What was said, word for word",
+        "## Recorded turns",
     ]
     assert "\\# not a heading" in told
     assert "\\<b\\>" in told

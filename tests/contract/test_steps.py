@@ -254,7 +254,7 @@ def test_an_export_of_everything_tells_them(memory: Memory) -> None:
     assert base64.b64decode(value["data"]) == base64.b64decode(write["data"]) == b"word 24"
     assert (value["channel"], write["task"], found[0]["thread"]) == ("said", "task", "t")
     assert not any('"step"' in line for line in view.export())
-    assert sum("Steps of graphs" in line for line in view.export(format="markdown")) == 1
+    assert sum("Checkpoints of graphs" in line for line in view.export(format="markdown")) == 1
     elsewhere = memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key))
     assert elsewhere.imports.add_lines(lines).refused == ()
     assert isinstance(elsewhere, View)

@@ -1,4 +1,4 @@
-"""Steps of graphs where something goes wrong: cut off, handed in twice, or no longer whole."""
+"""Checkpoints of graphs where something goes wrong: cut off, handed in twice, or no longer whole."""
 
 import itertools
 from pathlib import Path

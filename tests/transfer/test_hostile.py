@@ -125,7 +125,7 @@ def test_only_plain_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         importers.open_source(path, "mcp", only="mara")
     monkeypatch.setattr(limits, "IMPORTER_RECORDS_MAX_COUNT", 2)
     many = lined(tmp_path, *[json.dumps(GOOD)] * 3)
-    with pytest.raises(InvalidInput, match="holds more than 2 things; split it"):
+    with pytest.raises(InvalidInput, match="holds more than 2 items; split it"):
         contents(many, "mem0")
 
 
@@ -210,7 +210,7 @@ def test_a_database_is_read_from_a_table_alone(tmp_path: Path) -> None:
     database = sqlite3.connect(path)
     database.execute(f"CREATE VIEW store AS {endless}")
     database.close()
-    with pytest.raises(InvalidInput, match="without a store of LangGraph's"):
+    with pytest.raises(InvalidInput, match="without a LangGraph store"):
         contents(path, "langgraph")
 
 

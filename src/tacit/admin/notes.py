@@ -36,7 +36,7 @@ class MemoryNotes(SpaceContext):
         from the files is to be forgotten, however much that is."""
         sure = validation.parse_bool("forget", forget)
         if from_ is None:
-            return self._mirror().sync(self._space, forget=sure, strangers=True)
+            return self._mirror().sync(self._space, forget=sure, accept_unknown=True)
         source = _parse_folder("from_", from_)
         if not source.is_dir():
             raise InvalidInput("from_", "is no folder")

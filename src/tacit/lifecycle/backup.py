@@ -76,12 +76,12 @@ def create_backup(database: Database, path: object, *, overwrite: bool) -> Backu
     target = _check_target(path)
     if not database.dialect.one_writer:
         raise InvalidInput(
-            "backup", "PostgreSQL has tools of its own, pg_dump among them: see docs/backup.md"
+            "backup", "use pg_dump or another tool of PostgreSQL: see docs/backup.md"
         )
     if database.file is not None and _is_database_file(target, database.file):
         raise InvalidInput("path", "is the database itself; name another file")
     if target.exists() and not overwrite:
-        raise InvalidInput("path", "that file exists; name another, or say that it may go")
+        raise InvalidInput("path", "the file exists; choose another name or allow overwriting")
     with _temporary_file(target) as part:
         with _open_source(database) as source, closing(sqlite3.connect(part)) as copy:
             source.execute("BEGIN")
@@ -91,7 +91,7 @@ def create_backup(database: Database, path: object, *, overwrite: bool) -> Backu
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, whatever the original has
         schema, counts = check_backup_file(part)
         if counts != before:
-            raise StoreUnavailable("the copy is not what was copied; try another disk")
+            raise StoreUnavailable("the copy differs from the database; try another disk")
         _replace_file(part, target)
     return Backup(path=str(target), schema=schema, counts=counts, size_bytes=target.stat().st_size)
 
@@ -110,7 +110,7 @@ def check_backup_file(path: Path) -> tuple[str, dict[str, int]]:
             schema = copy.execute("SELECT version_num FROM alembic_version").fetchone()
             return str(schema[0]), _count_rows(copy)
     except sqlite3.DatabaseError:
-        raise StoreUnavailable("the copy is no database of Tacit's; use another one") from None
+        raise StoreUnavailable("the copy is not a Tacit database; use another one") from None
 
 
 def check_restored_database(database: Database, name: str) -> Backup:
@@ -155,7 +155,7 @@ def _require_exclusive(database: Path) -> None:
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
             raise StoreBusy(
-                "another process has the database open: end it, and restore again"
+                "another process has the database open: stop it and restore again"
             ) from None
     except sqlite3.DatabaseError:
         pass  # a damaged file is what backups are for
@@ -176,10 +176,10 @@ def _move_aside(database: Path) -> Path:
 
 def _check_target(path: object) -> Path:
     if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
-        raise InvalidInput("path", "is no file name")
+        raise InvalidInput("path", "is not a file name")
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
-        raise InvalidInput("path", "name a file in a folder that is there")
+        raise InvalidInput("path", "name a file in an existing folder")
     return target
 
 

@@ -26,22 +26,22 @@ _SPACE_CREATED_AT = select(spaces_table.c.created_at).where(
 )
 
 
-def is_clock_steady(w: Transaction) -> bool:
+def is_clock_steady(tx: Transaction) -> bool:
     """Record the clock's time. Return False if it jumped, so that nothing may age by it."""
-    now, last = to_micros(w.at), _lock_last_sweep(w)
+    now, last = to_micros(tx.at), _lock_last_sweep(tx)
     if last.jump_from is None:
         if _is_continuous(last.seen_at, now):
-            _update_sweep(w, seen_at=max(last.seen_at, now))
+            _update_sweep(tx, seen_at=max(last.seen_at, now))
             return True
-        _update_sweep(w, seen_at=now, jump_from=last.seen_at, jump_to=now)
+        _update_sweep(tx, seen_at=now, jump_from=last.seen_at, jump_to=now)
         return False
     if _is_continuous(last.jump_from, now):  # the clock came back by itself
-        _end_clock_jump(w, last)
+        _end_clock_jump(tx, last)
         return True
     went = now - last.seen_at
     passed = went if _is_continuous(last.seen_at, now) else 0  # or it jumped again
     _update_sweep(
-        w,
+        tx,
         seen_at=now,
         jump_from=last.jump_from + max(0, passed),
         jump_to=min(last.jump_to, now),
@@ -49,66 +49,68 @@ def is_clock_steady(w: Transaction) -> bool:
     return False
 
 
-def accept_clock(w: Transaction) -> None:
+def accept_clock(tx: Transaction) -> None:
     """Accept the current time as correct, on an operator's word."""
-    last = _lock_last_sweep(w)
-    _end_clock_jump(w, last)
-    now = to_micros(w.at)
+    last = _lock_last_sweep(tx)
+    _end_clock_jump(tx, last)
+    now = to_micros(tx.at)
     if last.purged_until is not None and last.purged_until > now:
-        _update_sweep(w, purged_until=now)
+        _update_sweep(tx, purged_until=now)
 
 
-def get_purged_until(w: Transaction) -> int:
+def get_purged_until(tx: Transaction) -> int:
     """Return the time up to which all that was due is purged (at first: when the space was made)."""
-    last = _lock_last_sweep(w)
-    made: int = w.connection.execute(_SPACE_CREATED_AT, {"space": w.space}).scalar_one()
+    last = _lock_last_sweep(tx)
+    made: int = tx.connection.execute(_SPACE_CREATED_AT, {"space": tx.space}).scalar_one()
     return made if last.purged_until is None else int(last.purged_until)
 
 
-def record_purge(w: Transaction) -> None:
+def record_purge(tx: Transaction) -> None:
     """Record that all that was due is purged."""
-    _update_sweep(w, purged_until=to_micros(w.at))
+    _update_sweep(tx, purged_until=to_micros(tx.at))
 
 
 def _is_continuous(before: int, now: int) -> bool:
     return before - _BEHIND_MAX_MICROS <= now <= before + _AHEAD_MAX_MICROS
 
 
-def _end_clock_jump(w: Transaction, last: Any) -> None:
+def _end_clock_jump(tx: Transaction, last: Any) -> None:
     """Trust the clock from here on.
 
     If it had gone back, memories forgotten meanwhile have too early a purge date: they get their
     whole period again.
     """
     if last.jump_from is not None and last.jump_to < last.jump_from:
-        whole = to_micros(w.at + timedelta(days=limits.RESTORABLE_DAYS))
-        w.connection.execute(
+        whole = to_micros(tx.at + timedelta(days=limits.RESTORABLE_DAYS))
+        tx.connection.execute(
             update(memories_table)
             .where(
-                _M.space_id == w.space,
+                _M.space_id == tx.space,
                 _M.purge_at.is_not(None),
                 _M.purge_at < whole,
                 _M.updated_at >= last.jump_to - _AHEAD_MAX_MICROS,
             )
             .values(purge_at=whole)
         )
-    _update_sweep(w, seen_at=to_micros(w.at), jump_from=None, jump_to=None)
+    _update_sweep(tx, seen_at=to_micros(tx.at), jump_from=None, jump_to=None)
 
 
-def _lock_last_sweep(w: Transaction) -> Any:
+def _lock_last_sweep(tx: Transaction) -> Any:
     """Lock and return the last sweep.
 
     Before the first one, use the time at which the space was made: nothing in a space newer than
     the allowed gap can be purged early.
     """
-    found = w.connection.execute(w.dialect.lock_memory(_LAST_SWEEP), {"space": w.space}).first()
+    found = tx.connection.execute(tx.dialect.lock_memory(_LAST_SWEEP), {"space": tx.space}).first()
     if found is None:
-        made = w.connection.execute(_SPACE_CREATED_AT, {"space": w.space}).scalar_one()
-        row = {"space_id": w.space, "seen_at": made}
-        w.dialect.insert_missing(w.connection, clock_guard, [row])
-        found = w.connection.execute(w.dialect.lock_memory(_LAST_SWEEP), {"space": w.space}).one()
+        made = tx.connection.execute(_SPACE_CREATED_AT, {"space": tx.space}).scalar_one()
+        row = {"space_id": tx.space, "seen_at": made}
+        tx.dialect.insert_missing(tx.connection, clock_guard, [row])
+        found = tx.connection.execute(
+            tx.dialect.lock_memory(_LAST_SWEEP), {"space": tx.space}
+        ).one()
     return found
 
 
-def _update_sweep(w: Transaction, **values: int | None) -> None:
-    w.connection.execute(update(clock_guard).where(_S.space_id == w.space).values(**values))
+def _update_sweep(tx: Transaction, **values: int | None) -> None:
+    tx.connection.execute(update(clock_guard).where(_S.space_id == tx.space).values(**values))

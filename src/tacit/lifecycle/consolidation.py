@@ -95,24 +95,24 @@ def outlasts(one: Memory, other: Memory) -> bool:
     return one.expires_at >= other.expires_at
 
 
-def merge_pair(w: Transaction, pair: MemoryPair, run: str) -> bool:
+def merge_pair(tx: Transaction, pair: MemoryPair, run: str) -> bool:
     """Merge a pair; rows are locked in the order of their ids.
 
     Return False, without a change, if one of them has changed meanwhile or they do not belong
     together.
     """
-    now = {id: memories.get_for_update(w, id) for id in pair.key}
+    now = {id: memories.get_for_update(tx, id) for id in pair.key}
     kept, gone = (now[one.id] for one in choose_kept(pair))
     looked_at = {note.id: note.memory.version for note in (pair.older, pair.newer)}
-    if kept is None or gone is None or not _is_mergeable(kept, gone, w.at, replaced=pair.replaced):
+    if kept is None or gone is None or not _is_mergeable(kept, gone, tx.at, replaced=pair.replaced):
         return False
     if any(one.version != looked_at[one.id] for one in (kept, gone)):
         return False
-    _record_merge(w, kept, gone, run)
-    _copy_relations(w, kept.id, gone.id)
-    left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=w.at)
+    _record_merge(tx, kept, gone, run)
+    _copy_relations(tx, kept.id, gone.id)
+    left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=tx.at)
     told = {_RUN: run, _INTO: kept.id, _UPDATED: str(to_micros(gone.updated_at))}
-    memories.update_fields(w, left, HistoryEvent.MERGE, "superseded", told)
+    memories.update_fields(tx, left, HistoryEvent.MERGE, "superseded", told)
     return True
 
 
@@ -145,33 +145,33 @@ def enrich_kept(kept: Memory, gone: Memory) -> Memory:
     )
 
 
-def _record_merge(w: Transaction, kept: Memory, gone: Memory, run: str) -> None:
+def _record_merge(tx: Transaction, kept: Memory, gone: Memory, run: str) -> None:
     better = enrich_kept(kept, gone)
     if better != kept:
-        better = replace(better, updated_at=w.at)
+        better = replace(better, updated_at=tx.at)
     before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _MERGED_FIELDS}
     told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
-    memories.update_fields(w, better, HistoryEvent.MERGE, "merged", told)
-    _add_accesses(w, kept, gone.access_count, gone.last_accessed_at)
+    memories.update_fields(tx, better, HistoryEvent.MERGE, "merged", told)
+    _add_accesses(tx, kept, gone.access_count, gone.last_accessed_at)
 
 
-def _add_accesses(w: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
+def _add_accesses(tx: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
     """Add access counts, which are stored apart from the memory and never cached."""
     used: dict[str, Any] = {"access_count": max(0, kept.access_count + count)}
     if last is not None and (kept.last_accessed_at is None or last > kept.last_accessed_at):
         used["last_accessed_at"] = to_micros(last)
-    which = (_M.space_id == w.space, _M.id == kept.id)
-    w.connection.execute(update(memories_table).where(*which).values(**used))
+    which = (_M.space_id == tx.space, _M.id == kept.id)
+    tx.connection.execute(update(memories_table).where(*which).values(**used))
 
 
-def _copy_relations(w: Transaction, kept: str, gone: str) -> None:
+def _copy_relations(tx: Transaction, kept: str, gone: str) -> None:
     """Copy relations to the memory that stays. Those of the other stay too, unused."""
     rows = [
-        {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(w.at)}
-        for row in _list_relations(w.connection, w.space, gone)
+        {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(tx.at)}
+        for row in _list_relations(tx.connection, tx.space, gone)
         if (ends := _moved_ends(row, kept, gone)) is not None
     ]
-    w.dialect.insert_missing(w.connection, relations_table, rows)
+    tx.dialect.insert_missing(tx.connection, relations_table, rows)
 
 
 def _list_relations(connection: Connection, space: str, id: str) -> list[Any]:
@@ -237,13 +237,13 @@ def order_outermost_first(merged: Mapping[str, Sequence[MergeRecord]]) -> list[s
     return sorted(merged, key=lambda id: (depth(id), id))
 
 
-def undo_merges(w: Transaction, run: str, kept_id: str, merged: Sequence[MergeRecord]) -> int:
+def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeRecord]) -> int:
     """Undo a run's merges into one memory and return how many memories were restored.
 
     The kept memory gets its former fields back unless it was changed since.
     """
     held = {
-        id: memories.get_for_update(w, id)
+        id: memories.get_for_update(tx, id)
         for id in sorted({kept_id, *(one.gone for one in merged)})
     }
     kept = held[kept_id]
@@ -252,49 +252,49 @@ def undo_merges(w: Transaction, run: str, kept_id: str, merged: Sequence[MergeRe
     back = 0
     for one in merged:
         gone = held[one.gone]
-        if gone is None or not _is_unchanged(w, gone, kept_id, run):
+        if gone is None or not _is_unchanged(tx, gone, kept_id, run):
             continue
-        _restore_merged(w, one, gone, run)
-        _delete_copied_relations(w, kept_id, one.gone)
-        counted = memories.get_for_update(w, kept_id)
+        _restore_merged(tx, one, gone, run)
+        _delete_copied_relations(tx, kept_id, one.gone)
+        counted = memories.get_for_update(tx, kept_id)
         assert counted is not None
-        _add_accesses(w, counted, -gone.access_count, None)
+        _add_accesses(tx, counted, -gone.access_count, None)
         back += 1
     if back and back == len(merged):
-        _restore_kept(w, kept, run)
+        _restore_kept(tx, kept, run)
     if back:
-        revisions.restamp_memories(w.connection, w.space, [kept_id])
+        revisions.restamp_memories(tx.connection, tx.space, [kept_id])
     return back
 
 
-def _is_unchanged(w: Transaction, gone: Memory, kept: str, run: str) -> bool:
+def _is_unchanged(tx: Transaction, gone: Memory, kept: str, run: str) -> bool:
     if gone.state is not State.SUPERSEDED or gone.superseded_by != kept:
         return False
-    return not _has_changed_since(_list_history_details(w, gone.id), run)
+    return not _has_changed_since(_list_history_details(tx, gone.id), run)
 
 
-def _restore_merged(w: Transaction, one: MergeRecord, gone: Memory, run: str) -> None:
+def _restore_merged(tx: Transaction, one: MergeRecord, gone: Memory, run: str) -> None:
     back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
     memories.update_fields(
-        replace(w, why=_UNDO_REASON), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
+        replace(tx, why=_UNDO_REASON), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
     )
     # Record the check, or the next run would merge them again.
-    check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=w.at + FOREVER)
-    relations.save_pair_checks(w, {relations.pair_key(one.kept, one.gone): check})
+    check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=tx.at + FOREVER)
+    relations.save_pair_checks(tx, {relations.pair_key(one.kept, one.gone): check})
 
 
-def _delete_copied_relations(w: Transaction, kept: str, gone: str) -> None:
+def _delete_copied_relations(tx: Transaction, kept: str, gone: str) -> None:
     """Delete the relations that were copied when the two were merged."""
     merged_at = select(_H.at).where(
-        _H.space_id == w.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
+        _H.space_id == tx.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
     )
-    moments = list(w.connection.execute(merged_at).scalars())
-    for row in _list_relations(w.connection, w.space, gone):
+    moments = list(tx.connection.execute(merged_at).scalars())
+    for row in _list_relations(tx.connection, tx.space, gone):
         ends = _moved_ends(row, kept, gone)
         if ends is not None:
-            w.connection.execute(
+            tx.connection.execute(
                 delete(relations_table).where(
-                    _R.space_id == w.space,
+                    _R.space_id == tx.space,
                     _R.from_id == ends[0],
                     _R.to_id == ends[1],
                     _R.relation_type == row["relation_type"],
@@ -303,8 +303,8 @@ def _delete_copied_relations(w: Transaction, kept: str, gone: str) -> None:
             )
 
 
-def _restore_kept(w: Transaction, kept: Memory, run: str) -> None:
-    events = _list_history_details(w, kept.id)
+def _restore_kept(tx: Transaction, kept: Memory, run: str) -> None:
+    events = _list_history_details(tx, kept.id)
     if _has_changed_since(events, run):
         return
     before = next(told for told in events if told.get(_RUN) == run and _OTHER in told)
@@ -317,13 +317,13 @@ def _restore_kept(w: Transaction, kept: Memory, run: str) -> None:
         updated_at=from_micros(int(before[_UPDATED])),
     )
     memories.update_fields(
-        replace(w, why=_UNDO_REASON), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run}
+        replace(tx, why=_UNDO_REASON), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run}
     )
 
 
-def _list_history_details(w: Transaction, id: str) -> list[dict[str, str]]:
-    found = select(_H.detail).where(_H.space_id == w.space, _H.memory_id == id).order_by(_H.seq)
-    return [json.loads(detail) for detail in w.connection.execute(found).scalars()]
+def _list_history_details(tx: Transaction, id: str) -> list[dict[str, str]]:
+    found = select(_H.detail).where(_H.space_id == tx.space, _H.memory_id == id).order_by(_H.seq)
+    return [json.loads(detail) for detail in tx.connection.execute(found).scalars()]
 
 
 def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
@@ -358,8 +358,8 @@ class _OwnerPlan:
 
 def build_consolidate_task(
     store: Store,
-    recollection: Retriever,
-    upkeep: LifecycleOptions,
+    retriever: Retriever,
+    options: LifecycleOptions,
     model: LanguageModel | None,
     allowance: Allowance,
 ) -> TaskStep:
@@ -368,7 +368,7 @@ def build_consolidate_task(
     The cursor is the last owner who is done. The count `run` is the run's id, by which it can be
     undone.
     """
-    return _Consolidation(store, recollection, upkeep, model, allowance).step
+    return _Consolidation(store, retriever, options, model, allowance).step
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,19 +383,19 @@ class _Consolidation:
         if "run" not in before.counts:
             before = before.advance(before.cursor, run=self._new_run_id())
         asks = self.model is not None and should_ask_model(before)
-        look, passed = self._next_plan(space, before.cursor or "", asks=asks)
-        if look is None:
+        plan, passed = self._next_plan(space, before.cursor or "", asks=asks)
+        if plan is None:
             return self._skip_owners(space, before.advance(passed), save)
         behind = before.advance(passed)
-        if look.certain:
-            return self._merge_certain(space, behind, look, save)
+        if plan.certain:
+            return self._merge_certain(space, behind, plan, save)
         try:
-            same = self._ask_model(space, look.alike)
+            same = self._ask_model(space, plan.alike)
         except LanguageFailed as failed:
-            _log.info("pairs were not compared: %s", type(failed).__name__)
-            after = count_unanswered(behind.advance(None, people=1), look.owner, failed)
+            _log.info("The model did not compare pairs: %s", type(failed).__name__)
+            after = count_unanswered(behind.advance(None, people=1), plan.owner, failed)
             return save_progress(self.store, space, after, save)
-        return self._merge_same(space, behind, look, same, save)
+        return self._merge_same(space, behind, plan, same, save)
 
     def _new_run_id(self) -> int:
         """Return a run id that is the current time as a number."""
@@ -404,10 +404,10 @@ class _Consolidation:
     def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
         """Save that owners up to the cursor need nothing; without a cursor, that none is left."""
 
-        def work(w: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             if after.cursor is None:
-                relations.delete_old_pair_checks(w)
-            save(w.connection, after)
+                relations.delete_old_pair_checks(tx)
+            save(tx.connection, after)
 
         self.store.write_as(space, SYSTEM_ACTOR, work)
         return after
@@ -426,9 +426,9 @@ class _Consolidation:
                 owner = relations.next_owner(connection, space, after)
                 if owner is None:
                     return None, None
-                look = self._plan_owner(connection, space, owner, asks=asks)
-            if look.certain or look.alike:
-                return look, after
+                plan = self._plan_owner(connection, space, owner, asks=asks)
+            if plan.certain or plan.alike:
+                return plan, after
             after = owner
         return None, after
 
@@ -490,18 +490,18 @@ class _Consolidation:
         ]
 
     def _merge_certain(
-        self, space: str, before: StepProgress, look: _OwnerPlan, save: SaveProgress
+        self, space: str, before: StepProgress, plan: _OwnerPlan, save: SaveProgress
     ) -> StepProgress:
         run = str(before.counts["run"])
 
-        def work(w: Transaction) -> StepProgress:
-            _lock_pairs(w, look.certain)
-            merged = sum(merge_pair(w, one, run) for one in look.certain)
+        def work(tx: Transaction) -> StepProgress:
+            _lock_pairs(tx, plan.certain)
+            merged = sum(merge_pair(tx, one, run) for one in plan.certain)
             # As long as merges succeed, stay with the same owner.
-            cursor = before.cursor if merged else look.owner
+            cursor = before.cursor if merged else plan.owner
             counts = {"merged": merged, "certain": merged, "people": 0 if merged else 1}
             after = before.advance(cursor, **counts)
-            save(w.connection, after)
+            save(tx.connection, after)
             return after
 
         return self.store.write_as(space, SYSTEM_ACTOR, work)
@@ -510,45 +510,45 @@ class _Consolidation:
         self,
         space: str,
         before: StepProgress,
-        look: _OwnerPlan,
+        plan: _OwnerPlan,
         same: Sequence[bool],
         save: SaveProgress,
     ) -> StepProgress:
         run = str(before.counts["run"])
 
-        def work(w: Transaction) -> StepProgress:
-            there = _lock_pairs(w, look.alike)
+        def work(tx: Transaction) -> StepProgress:
+            there = _lock_pairs(tx, plan.alike)
             merged = sum(
-                merge_pair(w, one, run)
-                for one, is_same in zip(look.alike, same, strict=True)
+                merge_pair(tx, one, run)
+                for one, is_same in zip(plan.alike, same, strict=True)
                 if is_same
             )
             noted: dict[PairKey, PairCheck] = {
                 one.key: PairCheck(
-                    similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=w.at
+                    similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at
                 )
-                for one, is_same in zip(look.alike, same, strict=True)
+                for one, is_same in zip(plan.alike, same, strict=True)
                 if there >= {*one.key}
             }
-            relations.save_pair_checks(w, noted)
+            relations.save_pair_checks(tx, noted)
             relations.save_reflection(
-                w, look.owner, CONSOLIDATE_TASK, w.at, look.spent + len(look.alike)
+                tx, plan.owner, CONSOLIDATE_TASK, tx.at, plan.spent + len(plan.alike)
             )
             after = before.advance(
-                before.cursor if look.more else look.owner,
+                before.cursor if plan.more else plan.owner,
                 merged=merged,
                 asked=1,
                 answered=1,
-                pairs=len(look.alike),
-                people=0 if look.more else 1,
+                pairs=len(plan.alike),
+                people=0 if plan.more else 1,
             )
-            save(w.connection, after)
+            save(tx.connection, after)
             return after
 
         return self.store.write_as(space, SYSTEM_ACTOR, work)
 
 
-def _lock_pairs(w: Transaction, found: Sequence[MemoryPair]) -> set[str]:
+def _lock_pairs(tx: Transaction, found: Sequence[MemoryPair]) -> set[str]:
     """Lock all rows in the order of their ids, which avoids deadlocks; return those that exist."""
     ids = sorted({id for one in found for id in one.key})
-    return {id for id in ids if memories.get_for_update(w, id) is not None}
+    return {id for id in ids if memories.get_for_update(tx, id) is not None}

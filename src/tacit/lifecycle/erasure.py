@@ -74,7 +74,7 @@ _ERASED_AT_ONCE_COUNT = 500
 _M = memories_table.c
 
 
-def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> RecordedErasure:
+def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> RecordedErasure:
     """Erase a memory, and for its owner or an operator also what it stood for.
 
     That is: what it superseded, the values of its key under the owner's other identities and, with
@@ -83,133 +83,133 @@ def erase_memory(w: Transaction, memory: Memory, *, turns: bool = False) -> Reco
     """
     removal = Removal(scope="memory")
     ids = {memory.id}
-    operator = w.request.requester is None
-    own = memory.owner is not None and w.request.person(memory.owner) == w.request.requester
+    operator = tx.request.requester is None
+    own = memory.owner is not None and tx.request.person(memory.owner) == tx.request.requester
     owner = memory.owner or ""
-    owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
+    owners = load_identities(tx.connection, tx.space, [owner]).current_identities(owner)
     if operator or own:
         if turns:  # before the rest, so that a turn which is being learned now is found
-            thread = memory.thread or w.thread
-            removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners, thread)
-        ids |= set(memories.list_key_siblings(w, memory))
-        ids |= _find_superseded(w, ids, owners)
+            thread = memory.thread or tx.thread
+            removal.counts["jobs"] += queue.delete_jobs(tx.connection, tx.space, owners, thread)
+        ids |= set(memories.list_key_siblings(tx, memory))
+        ids |= _find_superseded(tx, ids, owners)
         if turns:
-            ids |= _find_source_turns(w, ids, owners)
-    remove_memories(w, removal, ids)
+            ids |= _find_source_turns(tx, ids, owners)
+    remove_memories(tx, removal, ids)
     if memory.key is not None and memory.owner is not None:
-        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
-    whole = operator or (own and w.request.private)
-    count = None if whole else len(ids) if w.request.private else 1
-    return erasure_records.record_erasure(w, removal, count=count, whole=whole)
+        update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
+    whole = operator or (own and tx.request.private)
+    count = None if whole else len(ids) if tx.request.private else 1
+    return erasure_records.record_erasure(tx, removal, count=count, whole=whole)
 
 
-def _find_superseded(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
+def _find_superseded(tx: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
     """Find what these memories superseded, transitively, where it has the same owner."""
     found: set[str] = set()
-    fringe = set(ids)
-    while fringe:
+    frontier = set(ids)
+    while frontier:
         before = select(_M.id).where(
-            _M.space_id == w.space,
-            _M.superseded_by.in_(sorted(fringe)),
+            _M.space_id == tx.space,
+            _M.superseded_by.in_(sorted(frontier)),
             _M.owner.in_(sorted(owners)),
         )
-        fringe = set(w.connection.execute(before).scalars()) - found - ids
-        found |= fringe
+        frontier = set(tx.connection.execute(before).scalars()) - found - ids
+        found |= frontier
     return found
 
 
-def _find_source_turns(w: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
+def _find_source_turns(tx: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
     """Find the turns these memories were learned from, where they have the same owner."""
     d = derived_from.c
     said = (
         select(d.turn_id)
         .join(memories_table, (_M.space_id == d.space_id) & (_M.id == d.turn_id))
         .where(
-            d.space_id == w.space,
+            d.space_id == tx.space,
             d.memory_id.in_(sorted(ids)),
             _M.owner.in_(sorted(owners)),
             _M.is_turn.is_(True),  # an insight is derived from memories, which stay
         )
     )
-    return set(w.connection.execute(said).scalars())
+    return set(tx.connection.execute(said).scalars())
 
 
-def remove_memories(w: Transaction, removal: Removal, ids: Iterable[str]) -> None:
+def remove_memories(tx: Transaction, removal: Removal, ids: Iterable[str]) -> None:
     """Delete these memories and, transitively, what was derived from them."""
     waiting = set(ids) - removal.ids
     while waiting:
         some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
-        thoughts = erasures.list_derived_memories(w.connection, w.space, some)
-        removal.counts.update(erasures.count_rows_of_memories(w.connection, w.space, some))
-        removal.owners |= erasures.list_owners_of(w.connection, w.space, some)
+        derived = erasures.list_derived_memories(tx.connection, tx.space, some)
+        removal.counts.update(erasures.count_rows_of_memories(tx.connection, tx.space, some))
+        removal.owners |= erasures.list_owners_of(tx.connection, tx.space, some)
         # Not counted: a certificate must not tell how many rows other people have.
-        exposed = erasures.read_exposure(w.connection, w.space, some)
-        checkpoints.delete_exposed_checkpoints(w.connection, w.space, exposed)
-        checkpoints.delete_exposed_steps(w.connection, w.space, exposed)
-        erasures.delete_mentions(w.connection, w.space, some)
-        stood_in = revisions.update_note_links_of_many(w, some)
-        thoughts |= notes.list_summaries_of(w, stood_in)
-        hard_delete(w, some)
-        removal.counts["notes"] += notes.delete_empty_sessions(w, stood_in)
+        exposed = erasures.read_exposure(tx.connection, tx.space, some)
+        checkpoints.delete_exposed_checkpoints(tx.connection, tx.space, exposed)
+        checkpoints.delete_exposed_steps(tx.connection, tx.space, exposed)
+        erasures.delete_mentions(tx.connection, tx.space, some)
+        note_paths = revisions.update_note_links_of_many(tx, some)
+        derived |= notes.list_summaries_of(tx, note_paths)
+        hard_delete(tx, some)
+        removal.counts["notes"] += notes.delete_empty_sessions(tx, note_paths)
         removal.ids.update(some)
-        waiting = (waiting | thoughts) - removal.ids
+        waiting = (waiting | derived) - removal.ids
 
 
-def remove_and_update_keys(w: Transaction, removal: Removal, ids: Collection[str]) -> None:
+def remove_and_update_keys(tx: Transaction, removal: Removal, ids: Collection[str]) -> None:
     """Delete these memories, and let another value take the place of a deleted keyed one."""
     named: set[tuple[str, str, str]] = set()
     todo = sorted(ids)
     for start in range(0, len(todo), _ERASED_AT_ONCE_COUNT):
         some = todo[start : start + _ERASED_AT_ONCE_COUNT]
         rows = select(_M.owner, _M.category, _M.key).where(
-            _M.space_id == w.space, _M.id.in_(some), _M.key.is_not(None), _M.owner.is_not(None)
+            _M.space_id == tx.space, _M.id.in_(some), _M.key.is_not(None), _M.owner.is_not(None)
         )
-        named |= {(owner, category, key) for owner, category, key in w.connection.execute(rows)}
-    remove_memories(w, removal, todo)
+        named |= {(owner, category, key) for owner, category, key in tx.connection.execute(rows)}
+    remove_memories(tx, removal, todo)
     for owner, category, key in sorted(named):
-        owners = load_identities(w.connection, w.space, [owner]).current_identities(owner)
-        update_key_precedence(w.connection, w.space, sorted(owners), category, key)
+        owners = load_identities(tx.connection, tx.space, [owner]).current_identities(owner)
+        update_key_precedence(tx.connection, tx.space, sorted(owners), category, key)
 
 
-def erase_single_memory(w: Transaction, id: str) -> RecordedErasure:
+def erase_single_memory(tx: Transaction, id: str) -> RecordedErasure:
     """Erase this memory alone, for example out of quarantine."""
     removal = Removal(scope="memory")
-    remove_memories(w, removal, [id])
-    return erasure_records.record_erasure(w, removal)
+    remove_memories(tx, removal, [id])
+    return erasure_records.record_erasure(tx, removal)
 
 
-def erase_owner(w: Transaction, owners: Collection[str]) -> RecordedErasure:
+def erase_owner(tx: Transaction, owners: Collection[str]) -> RecordedErasure:
     removal = Removal(scope="owned", people=set(owners))
-    remove_owned(w, removal, owners)
-    return erasure_records.record_erasure(w, removal)
+    remove_owned(tx, removal, owners)
+    return erasure_records.record_erasure(tx, removal)
 
 
-def remove_owned(w: Transaction, removal: Removal, owners: Collection[str]) -> None:
+def remove_owned(tx: Transaction, removal: Removal, owners: Collection[str]) -> None:
     """Delete all that belongs to these identities of one person.
 
     Besides memories: notes, checkpoints, queued turns, unprocessed channel updates, link codes and
     web sessions.
     """
-    removal.counts["web_sessions"] += auth.end_web_sessions(w.connection, w.space, owners)
-    removal.counts["link_offers"] += auth.delete_link_offers(w.connection, w.space, owners)
-    removal.counts["updates"] += queue.clear_updates_of_people(w, owners)
-    removal.counts["jobs"] += queue.delete_jobs(w.connection, w.space, owners)
+    removal.counts["web_sessions"] += auth.end_web_sessions(tx.connection, tx.space, owners)
+    removal.counts["link_offers"] += auth.delete_link_offers(tx.connection, tx.space, owners)
+    removal.counts["updates"] += queue.clear_updates_of_people(tx, owners)
+    removal.counts["jobs"] += queue.delete_jobs(tx.connection, tx.space, owners)
     removal.counts["checkpoints"] += checkpoints.delete_checkpoints(
-        w.connection, w.space, owners, None
+        tx.connection, tx.space, owners, None
     )
     removal.counts["graph_steps"] += checkpoints.delete_steps_of_people(
-        w.connection, w.space, owners
+        tx.connection, tx.space, owners
     )
-    removal.counts["imports"] += imports.delete_imports_of_people(w.connection, w.space, owners)
-    idempotency.clear_results_of_people(w.connection, w.space, owners)
-    removal.counts.update(notes.erase_notes(w, owners))
+    removal.counts["imports"] += imports.delete_imports_of_people(tx.connection, tx.space, owners)
+    idempotency.clear_results_of_people(tx.connection, tx.space, owners)
+    removal.counts.update(notes.erase_notes(tx, owners))
     owned = (
         select(_M.id)
-        .where(_M.space_id == w.space, _M.owner.in_(sorted(owners)))
+        .where(_M.space_id == tx.space, _M.owner.in_(sorted(owners)))
         .limit(_ERASED_AT_ONCE_COUNT)
     )
-    while ids := w.connection.execute(owned).scalars().all():
-        remove_memories(w, removal, ids)
+    while ids := tx.connection.execute(owned).scalars().all():
+        remove_memories(tx, removal, ids)
 
 
 def erase_space(connection: Connection, store: Store, space: str) -> RecordedErasure | None:
@@ -286,115 +286,115 @@ ERASED_PERSON = "somebody"  # replaces an erased person in the history of other 
 _PERSON_BATCH_COUNT = 500
 
 
-def erase_person(w: Transaction, identities: Collection[str]) -> RecordedErasure:
+def erase_person(tx: Transaction, identities: Collection[str]) -> RecordedErasure:
     removal = Removal(scope="person", people=set(identities))
-    remove_person(w, removal, identities)
-    return erasure_records.record_erasure(w, removal)
+    remove_person(tx, removal, identities)
+    return erasure_records.record_erasure(tx, removal)
 
 
-def erase_subject(w: Transaction, identities: Collection[str]) -> RecordedErasure:
+def erase_subject(tx: Transaction, identities: Collection[str]) -> RecordedErasure:
     removal = Removal(scope="subject", people=set(identities))
-    remove_subject(w, removal, identities)
-    return erasure_records.record_erasure(w, removal)
+    remove_subject(tx, removal, identities)
+    return erasure_records.record_erasure(tx, removal)
 
 
-def remove_person(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
+def remove_person(tx: Transaction, removal: Removal, identities: Collection[str]) -> None:
     """Delete a person's memories, names, proposals, chats, API keys and access log entries.
 
     Links stay, and so do audiences of what others said: they withhold a memory from every identity
     that the person ever had.
     """
     who = sorted(identities)
-    rooms, threads = _find_private_chats(w, who)
-    removal.counts.update(notes.erase_notes(w, who, rooms))
-    remove_owned(w, removal, who)
-    _remove_learning(w, removal, who)
-    _remove_statements(w, removal, who)
+    chats, threads = _find_private_chats(tx, who)
+    removal.counts.update(notes.erase_notes(tx, who, chats))
+    remove_owned(tx, removal, who)
+    _remove_learning(tx, removal, who)
+    _remove_statements(tx, removal, who)
     n, c, p, s, e = person_names.c, chat_members.c, people_table.c, subjects.c, events.c
-    _delete_counted(w, removal, person_names, or_(n.person.in_(who), n.known_to.in_(who)))
-    removal.counts["same_people"] += people.delete_merges(w.connection, w.space, who)
-    _delete_counted(w, removal, chat_members, c.person.in_(who))
-    left = select(c.chat).where(c.space_id == w.space)
+    _delete_counted(tx, removal, person_names, or_(n.person.in_(who), n.known_to.in_(who)))
+    removal.counts["same_people"] += people.delete_merges(tx.connection, tx.space, who)
+    _delete_counted(tx, removal, chat_members, c.person.in_(who))
+    left = select(c.chat).where(c.space_id == tx.space)
     _delete_counted(
-        w, removal, chats_table, chats_table.c.id.in_(rooms), chats_table.c.id.not_in(left)
+        tx, removal, chats_table, chats_table.c.id.in_(chats), chats_table.c.id.not_in(left)
     )
-    _delete_counted(w, removal, people_table, or_(p.created_by.in_(who), p.id.in_(who)))
-    _delete_counted(w, removal, subjects, s.id.in_(who))
-    _delete_counted(w, removal, idempotency_keys, idempotency_keys.c.person.in_(who))
-    _delete_counted(w, removal, link_attempts, link_attempts.c.person.in_(who))
+    _delete_counted(tx, removal, people_table, or_(p.created_by.in_(who), p.id.in_(who)))
+    _delete_counted(tx, removal, subjects, s.id.in_(who))
+    _delete_counted(tx, removal, idempotency_keys, idempotency_keys.c.person.in_(who))
+    _delete_counted(tx, removal, link_attempts, link_attempts.c.person.in_(who))
     outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as API keys name them
-    _delete_counted(w, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
+    _delete_counted(tx, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
     removal.counts["access_log"] += access_log.delete_access_log_of_people(
-        w.connection, w.space, who
+        tx.connection, tx.space, who
     )
-    _delete_counted(w, removal, blocks, blocks.c.thread.in_(threads))
-    _delete_counted(w, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
-    _delete_counted(w, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
-    sets = _delete_unused_audiences(w, removal, who)
-    doors = [*map(revisions.person_path, who), *map(revisions.chat_path, rooms)]
-    doors += map(revisions.audience_path, sets)
-    _delete_counted(w, removal, revisions_table, revisions_table.c.access_path.in_(doors))
-    spaces.increment_identity_revision(w.connection, w.space)
+    _delete_counted(tx, removal, blocks, blocks.c.thread.in_(threads))
+    _delete_counted(tx, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
+    _delete_counted(tx, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
+    sets = _delete_unused_audiences(tx, removal, who)
+    paths = [*map(revisions.person_path, who), *map(revisions.chat_path, chats)]
+    paths += map(revisions.audience_path, sets)
+    _delete_counted(tx, removal, revisions_table, revisions_table.c.access_path.in_(paths))
+    spaces.increment_identity_revision(tx.connection, tx.space)
 
 
-def remove_subject(w: Transaction, removal: Removal, identities: Collection[str]) -> None:
+def remove_subject(tx: Transaction, removal: Removal, identities: Collection[str]) -> None:
     """Delete every memory about these identities, in any version, and the names others gave them."""
     who = sorted(identities)
-    remove_and_update_keys(w, removal, erasures.list_memories_about(w.connection, w.space, who))
+    remove_and_update_keys(tx, removal, erasures.list_memories_about(tx.connection, tx.space, who))
     n, p, m = person_names.c, people_table.c, memory_people.c
-    _delete_counted(w, removal, person_names, n.person.in_(who), n.known_to != "")
-    removal.counts["same_people"] += people.delete_merges(w.connection, w.space, who)
-    named = select(m.person).where(m.space_id == w.space, m.person.in_(who))
-    _delete_counted(w, removal, people_table, p.id.in_(who), p.id.not_in(named))
-    spaces.increment_identity_revision(w.connection, w.space)
+    _delete_counted(tx, removal, person_names, n.person.in_(who), n.known_to != "")
+    removal.counts["same_people"] += people.delete_merges(tx.connection, tx.space, who)
+    named = select(m.person).where(m.space_id == tx.space, m.person.in_(who))
+    _delete_counted(tx, removal, people_table, p.id.in_(who), p.id.not_in(named))
+    spaces.increment_identity_revision(tx.connection, tx.space)
 
 
-def _find_private_chats(w: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
+def _find_private_chats(tx: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
     """Return their private chats and the threads in these."""
     c = chat_members.c
     alone = (
         select(c.chat)
         .join(chats_table, (chats_table.c.space_id == c.space_id) & (chats_table.c.id == c.chat))
         .where(
-            c.space_id == w.space, c.person.in_(who), chats_table.c.kind == ChatKind.PRIVATE.value
+            c.space_id == tx.space, c.person.in_(who), chats_table.c.kind == ChatKind.PRIVATE.value
         )
     )
-    rooms = sorted(set(w.connection.execute(alone).scalars()))
+    chats = sorted(set(tx.connection.execute(alone).scalars()))
     there = select(_M.thread).where(
-        _M.space_id == w.space,
+        _M.space_id == tx.space,
         _M.owner.in_(who),
-        _M.learned_in.in_(rooms),
+        _M.learned_in.in_(chats),
         _M.thread.is_not(None),
     )
-    threads = set(w.connection.execute(there.distinct()).scalars())
-    return rooms, sorted({one for one in threads if one} | set(rooms))
+    threads = set(tx.connection.execute(there.distinct()).scalars())
+    return chats, sorted({one for one in threads if one} | set(chats))
 
 
-def _remove_learning(w: Transaction, removal: Removal, who: list[str]) -> None:
+def _remove_learning(tx: Transaction, removal: Removal, who: list[str]) -> None:
     """Delete their proposals, the facts they declined, and their learning counters."""
     a = proposals.c
-    asked = select(a.memory_id).where(a.space_id == w.space, a.concerns.in_(who))
-    remove_memories(w, removal, w.connection.execute(asked).scalars().all())
-    _delete_counted(w, removal, declined_proposals, declined_proposals.c.concerns.in_(who))
-    _delete_counted(w, removal, learning_days, learning_days.c.owner.in_(who))
-    _delete_counted(w, removal, reflections, reflections.c.owner.in_(who))
+    asked = select(a.memory_id).where(a.space_id == tx.space, a.concerns.in_(who))
+    remove_memories(tx, removal, tx.connection.execute(asked).scalars().all())
+    _delete_counted(tx, removal, declined_proposals, declined_proposals.c.concerns.in_(who))
+    _delete_counted(tx, removal, learning_days, learning_days.c.owner.in_(who))
+    _delete_counted(tx, removal, reflections, reflections.c.owner.in_(who))
 
 
-def _remove_statements(w: Transaction, removal: Removal, who: list[str]) -> None:
+def _remove_statements(tx: Transaction, removal: Removal, who: list[str]) -> None:
     """Delete what they said without an owner; clear them as speaker of other people's memories."""
-    said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == w.space, _M.speaker.in_(who))
-    rows = w.connection.execute(said).all()
-    remove_memories(w, removal, [row.id for row in rows if row.owner is None or row.is_turn])
+    said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == tx.space, _M.speaker.in_(who))
+    rows = tx.connection.execute(said).all()
+    remove_memories(tx, removal, [row.id for row in rows if row.owner is None or row.is_turn])
     for row in rows:
         memory = (
-            memories.get_for_update(w, row.id)
+            memories.get_for_update(tx, row.id)
             if row.owner is not None and not row.is_turn
             else None
         )
         if memory is not None:
-            unsaid = replace(memory, speaker=None, subjects=effective_subjects(memory))
-            memories.update_fields(w, unsaid, HistoryEvent.UPDATE, None, {"fields": "speaker"})
-    v, h, space = memory_versions.c, history_table.c, w.space
+            cleared = replace(memory, speaker=None, subjects=effective_subjects(memory))
+            memories.update_fields(tx, cleared, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    v, h, space = memory_versions.c, history_table.c, tx.space
     changes = (
         (memory_versions, v.speaker, None),
         (memory_versions, v.actor, ERASED_PERSON),
@@ -402,34 +402,36 @@ def _remove_statements(w: Transaction, removal: Removal, who: list[str]) -> None
     )
     for table, column, value in changes:
         theirs = (table.c.space_id == space, column.in_(who))
-        w.connection.execute(update(table).where(*theirs).values({column: value}))
+        tx.connection.execute(update(table).where(*theirs).values({column: value}))
 
 
-def _delete_unused_audiences(w: Transaction, removal: Removal, who: list[str]) -> list[str]:
+def _delete_unused_audiences(tx: Transaction, removal: Removal, who: list[str]) -> list[str]:
     """Delete audiences that no row refers to any more, and return their ids."""
     a = audience_people.c
     referring = (memories_table, memory_versions, *checkpoints.STEP_TABLES)
     sets = select(a.audience).where(
-        a.space_id == w.space,
+        a.space_id == tx.space,
         a.person.in_(who),
         *(
             a.audience.not_in(
-                select(one.c.audience).where(one.c.space_id == w.space, one.c.audience.is_not(None))
+                select(one.c.audience).where(
+                    one.c.space_id == tx.space, one.c.audience.is_not(None)
+                )
             )
             for one in referring
         ),
     )
-    unused = sorted(set(w.connection.execute(sets).scalars()))
+    unused = sorted(set(tx.connection.execute(sets).scalars()))
     for start in range(0, len(unused), _PERSON_BATCH_COUNT):
         some = unused[start : start + _PERSON_BATCH_COUNT]
-        _delete_counted(w, removal, audience_people, a.audience.in_(some))
+        _delete_counted(tx, removal, audience_people, a.audience.in_(some))
     return unused
 
 
 def _delete_counted(
-    w: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]
+    tx: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]
 ) -> None:
-    done = w.connection.execute(delete(table).where(table.c.space_id == w.space, *which))
+    done = tx.connection.execute(delete(table).where(table.c.space_id == tx.space, *which))
     removal.counts[table.name] += done.rowcount
 
 
@@ -460,11 +462,11 @@ def erase_source(
     """
     revert_source(act, origin, dry_run=False)
 
-    def work(w: Transaction) -> RecordedErasure:
-        found = origin.resolve_chat(w.connection, w.space)
+    def work(tx: Transaction) -> RecordedErasure:
+        found = origin.resolve_chat(tx.connection, tx.space)
         removal = Removal(scope="source", sources=set(source_names(found)))
-        _remove_source(w, removal, found)
-        return note(w, removal)
+        _remove_source(tx, removal, found)
+        return note(tx, removal)
 
     done: RecordedErasure = act(work)
     return done
@@ -477,34 +479,36 @@ def source_names(origin: Origin) -> list[str]:
     if origin.role is not None:
         return [f"role:{origin.role.value}"]
     tail = "" if origin.message is None else f"/{origin.message}"
-    return [f"{room}{tail}" for room in origin.chat_ids]
+    return [f"{chat}{tail}" for chat in origin.chat_ids]
 
 
-def _remove_source(w: Transaction, removal: Removal, origin: Origin) -> None:
+def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
     if origin.chat is not None and origin.message is None:
-        removal.counts["updates"] += queue.clear_updates_of_chats(w, origin.chat_ids)
-        steps = checkpoints.delete_steps_of_chats(w.connection, w.space, origin.chat_ids)
+        removal.counts["updates"] += queue.clear_updates_of_chats(tx, origin.chat_ids)
+        steps = checkpoints.delete_steps_of_chats(tx.connection, tx.space, origin.chat_ids)
         removal.counts["graph_steps"] += steps
     dead: set[str] = set()
-    for id in _select_ids(w, origin.row_filter):
-        memory = memories.get_for_update(w, id)
+    for id in _select_ids(tx, origin.row_filter):
+        memory = memories.get_for_update(tx, id)
         if memory is None:
             continue
-        if memory.is_turn or _is_only_learned(w, memory):
+        if memory.is_turn or _is_only_learned(tx, memory):
             dead.add(id)
         elif origin.chat is not None and origin.message is None:
-            bad = {one.version for one in list_learned_wordings(w, memory) if one.learned}
-            _redact_versions(w, removal, memory, bad)
-    remove_and_update_keys(w, removal, dead)
+            bad = {one.version for one in list_learned_wordings(tx, memory) if one.learned}
+            _redact_versions(tx, removal, memory, bad)
+    remove_and_update_keys(tx, removal, dead)
     here = _M.source_chat.in_(origin.chat_ids) if origin.chat is not None else None
-    for id in _select_ids(w, _was_put_back(), *(() if here is None else (here,))):
-        memory = memories.get_for_update(w, id)
+    for id in _select_ids(tx, _was_put_back(), *(() if here is None else (here,))):
+        memory = memories.get_for_update(tx, id)
         if memory is not None:
-            _redact_versions(w, removal, memory, _undone_versions(w, memory))
+            _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
 
 
-def _select_ids(w: Transaction, *which: ColumnElement[bool]) -> list[str]:
-    return list(w.connection.execute(select(_M.id).where(_M.space_id == w.space, *which)).scalars())
+def _select_ids(tx: Transaction, *which: ColumnElement[bool]) -> list[str]:
+    return list(
+        tx.connection.execute(select(_M.id).where(_M.space_id == tx.space, *which)).scalars()
+    )
 
 
 def _was_put_back() -> ColumnElement[bool]:
@@ -516,33 +520,35 @@ def _was_put_back() -> ColumnElement[bool]:
     return put_back.exists()
 
 
-def _is_only_learned(w: Transaction, memory: Memory) -> bool:
+def _is_only_learned(tx: Transaction, memory: Memory) -> bool:
     """Report whether learning made this memory. What a person wrote themselves stays."""
-    known = select(_L.memory_id).where(_L.space_id == w.space, _L.memory_id == memory.id)
-    if memory.trust is not Trust.UNTRUSTED and w.connection.execute(known).first() is None:
+    known = select(_L.memory_id).where(_L.space_id == tx.space, _L.memory_id == memory.id)
+    if memory.trust is not Trust.UNTRUSTED and tx.connection.execute(known).first() is None:
         return False
-    said = list_learned_wordings(w, memory)
+    said = list_learned_wordings(tx, memory)
     if all(one.learned for one in said):
         return True
     return memory.state in _PAST_STATES and said[-1].learned
 
 
-def _undone_versions(w: Transaction, memory: Memory) -> set[int]:
+def _undone_versions(tx: Transaction, memory: Memory) -> set[int]:
     """Return the versions between one that was reverted to and its return."""
-    entries = select(_H.version, _H.detail).where(_H.space_id == w.space, _H.memory_id == memory.id)
+    entries = select(_H.version, _H.detail).where(
+        _H.space_id == tx.space, _H.memory_id == memory.id
+    )
     bad: set[int] = set()
-    for row in w.connection.execute(entries):
+    for row in tx.connection.execute(entries):
         before = json.loads(row.detail).get(AS_VERSION)
         if before is not None:
             bad |= set(range(int(before) + 1, row.version))
     return bad
 
 
-def _redact_versions(w: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
+def _redact_versions(tx: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
     """Replace each bad version by the nearest good one, because versions have no gaps."""
-    rows = w.connection.execute(
+    rows = tx.connection.execute(
         select(_V.version, *_WORDING_COLUMNS).where(
-            _V.space_id == w.space, _V.memory_id == memory.id
+            _V.space_id == tx.space, _V.memory_id == memory.id
         )
     ).all()
     good = {row.version: row for row in rows if row.version not in bad}
@@ -555,6 +561,6 @@ def _redact_versions(w: Transaction, removal: Removal, memory: Memory, bad: set[
         values = {column.name: getattr(nearest, column.name) for column in _WORDING_COLUMNS}
         if values == {column.name: getattr(row, column.name) for column in _WORDING_COLUMNS}:
             continue
-        one = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == row.version)
-        w.connection.execute(update(memory_versions).where(*one).values(values))
+        one = (_V.space_id == tx.space, _V.memory_id == memory.id, _V.version == row.version)
+        tx.connection.execute(update(memory_versions).where(*one).values(values))
         removal.counts["memory_versions"] += 1

@@ -166,18 +166,18 @@ def derive_certificate_key(secret: str) -> str:
 
 
 def record_erasure(
-    w: Transaction, removal: Removal, *, count: int | None = None, whole: bool = True
+    tx: Transaction, removal: Removal, *, count: int | None = None, whole: bool = True
 ) -> RecordedErasure:
     """Record an erasure in its own transaction.
 
     A requester who may not know the `whole` of it is told of one memory, not of its versions or of
     what was derived from it.
     """
-    erasure = sign_erasure(w.secret, w.space, removal, to_micros(w.at))
-    erasures.insert_erasure(w.connection, w.space, erasure)
+    erasure = sign_erasure(tx.secret, tx.space, removal, to_micros(tx.at))
+    erasures.insert_erasure(tx.connection, tx.space, erasure)
     return RecordedErasure(
         erasure=erasure,
-        key=derive_certificate_key(w.secret),
+        key=derive_certificate_key(tx.secret),
         count=removal.memories if count is None else count,
         counts=erasure.counts if whole else {"memories": 1},
     )
@@ -248,7 +248,7 @@ def parse_journal_line(line: object) -> Erasure:
     except (ValueError, RecursionError):
         plain = None
     if not isinstance(plain, dict) or not _is_complete(plain):
-        raise InvalidInput("lines", "is no journal of erasures: a line cannot be read")
+        raise InvalidInput("lines", "is not an erasure journal: a line cannot be read")
     return Erasure(**{name: plain[name] for name in _TOMBSTONE_FIELDS})
 
 
@@ -415,7 +415,7 @@ def find_certified_erasure(
     )
     counts = plain["counts"]
     if key is None or erasure is None or not isinstance(counts, dict):
-        raise InvalidInput("certificate", "is not genuine: hand in the text that an erasure gave")
+        raise InvalidInput("certificate", "is not genuine: pass the text that an erasure returned")
     mirrored = erasure.scope != "space" or f'"{PENDING_NOTES.where}"' not in json.dumps(
         plain["pending"]
     )
@@ -448,9 +448,11 @@ def _parse_certificate(text: object) -> dict[str, object]:
     except (ValueError, RecursionError):
         plain = None
     if not isinstance(plain, dict) or set(plain) != _CERTIFICATE_FIELDS:
-        raise InvalidInput("certificate", "is none: hand in the text that an erasure gave")
+        raise InvalidInput(
+            "certificate", "is not a certificate: pass the text that an erasure returned"
+        )
     if not str(plain["signature"]).isascii():
-        raise InvalidInput("certificate", "is none: its signature cannot be read")
+        raise InvalidInput("certificate", "is not a certificate: its signature cannot be read")
     return plain
 
 

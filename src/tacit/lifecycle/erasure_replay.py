@@ -77,7 +77,9 @@ def replay_journal(store: Store) -> int:
     for one in due:
         _erase_again(store, one)
     if due:
-        log.warning("an older copy of the database: %d erasures were done again", len(due))
+        log.warning(
+            "An older copy of the database was restored: %d erasures were repeated", len(due)
+        )
         scrub_files(store.database)
     return len(due)
 
@@ -85,7 +87,7 @@ def replay_journal(store: Store) -> int:
 def replay_lines(store: Store, lines: object) -> Erased:
     """Repeat the erasures of exported lines. All lines are checked before anything is erased."""
     if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
-        raise InvalidInput("lines", "expected lines of a journal of erasures, or its path")
+        raise InvalidInput("lines", "expected lines of an erasure journal, or its path")
     parsed = [erasure_records.parse_journal_line(line) for line in lines if line != "\n"]
     due = _find_due(store, parsed)
     count = sum(_erase_again(store, one) for one in due)
@@ -101,7 +103,7 @@ def _parse_readable(lines: Iterable[str]) -> list[Erasure]:
         try:
             found.append(erasure_records.parse_journal_line(line))
         except InvalidInput:
-            log.warning("a line of the journal of erasures cannot be read, and is left out")
+            log.warning("Skipped a line of the erasure journal that cannot be read")
     return found
 
 
@@ -133,32 +135,32 @@ def _erase_again(store: Store, due: _DueErasure) -> int:
     if scope == "source":
         return _erase_source_again(store, due)
 
-    def work(w: Transaction) -> int:
+    def work(tx: Transaction) -> int:
         removal = Removal(scope=scope)
-        _remove_due(w, removal, due)
-        erasures.insert_erasure(w.connection, w.space, due.erasure)
+        _remove_due(tx, removal, due)
+        erasures.insert_erasure(tx.connection, tx.space, due.erasure)
         return removal.memories
 
     return store.change_identities(due.space, "system", work)
 
 
-def _remove_due(w: Transaction, removal: Removal, due: _DueErasure) -> None:
+def _remove_due(tx: Transaction, removal: Removal, due: _DueErasure) -> None:
     erasure, secret = due.erasure, due.secret
-    who = _find_people(w.connection, due, PEOPLE_DIGESTS)
+    who = _find_people(tx.connection, due, PEOPLE_DIGESTS)
     # Queued work of an older copy was done since, and may be what was erased.
-    concerned = _find_people(w.connection, due, OWNER_DIGESTS) | who
-    queue.clear_updates_of_people(w, concerned)
-    queue.delete_jobs(w.connection, w.space, concerned)
+    concerned = _find_people(tx.connection, due, OWNER_DIGESTS) | who
+    queue.clear_updates_of_people(tx, concerned)
+    queue.delete_jobs(tx.connection, tx.space, concerned)
     if erasure.scope == "person" and who:
-        remove_person(w, removal, who)
+        remove_person(tx, removal, who)
     elif erasure.scope == "subject" and who:
-        remove_subject(w, removal, who)
+        remove_subject(tx, removal, who)
     elif erasure.scope == "owned" and who:
-        remove_owned(w, removal, who)
+        remove_owned(tx, removal, who)
     wanted = erasure.hashes(ID_DIGESTS)
-    found = erasures.iterate_memory_ids(w.connection, w.space)
+    found = erasures.iterate_memory_ids(tx.connection, tx.space)
     remove_and_update_keys(
-        w, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted]
+        tx, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted]
     )
 
 
@@ -188,10 +190,10 @@ def _erase_source_again(store: Store, due: _DueErasure) -> int:
         origins = _find_origins(connection, due)
     counted = 0
 
-    def note(w: Transaction, removal: Removal) -> RecordedErasure:
+    def note(tx: Transaction, removal: Removal) -> RecordedErasure:
         return RecordedErasure(
             erasure=due.erasure,
-            key=derive_certificate_key(w.secret),
+            key=derive_certificate_key(tx.secret),
             count=removal.memories,
             counts=removal.counts,
         )
@@ -200,10 +202,10 @@ def _erase_source_again(store: Store, due: _DueErasure) -> int:
         done = erase_source(lambda work: store.write_as(due.space, "system", work), origin, note)
         counted += done.count
 
-    def rest(w: Transaction) -> int:
+    def rest(tx: Transaction) -> int:
         removal = Removal(scope="source")
-        _remove_due(w, removal, due)
-        erasures.insert_erasure(w.connection, w.space, due.erasure)
+        _remove_due(tx, removal, due)
+        erasures.insert_erasure(tx.connection, tx.space, due.erasure)
         return removal.memories
 
     return counted + store.change_identities(due.space, "system", rest)

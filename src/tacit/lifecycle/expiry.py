@@ -26,13 +26,13 @@ FADE_REASON = "unused"
 
 
 def fade_memories(
-    w: Transaction, upkeep: LifecycleOptions, after: str, most: int
+    tx: Transaction, options: LifecycleOptions, after: str, most: int
 ) -> tuple[int, str | None]:
     """Fade the next page. Return the count and the id to continue after, None at the end."""
-    since = w.at - timedelta(days=upkeep.fade_after_days)
-    ids = retention.list_unused(w, since, upkeep.fade_below_importance, after, most)
-    until = w.at + timedelta(days=upkeep.restorable_days)
-    retention.retire_memories(w, ids, State.FORGOTTEN, "soft_deleted", until, FADE_REASON)
+    since = tx.at - timedelta(days=options.fade_after_days)
+    ids = retention.list_unused(tx, since, options.fade_below_importance, after, most)
+    until = tx.at + timedelta(days=options.restorable_days)
+    retention.retire_memories(tx, ids, State.FORGOTTEN, "soft_deleted", until, FADE_REASON)
     return len(ids), ids[-1] if len(ids) >= most else None
 
 
@@ -46,38 +46,38 @@ _DAY_MICROS = timedelta(days=1) // timedelta(microseconds=1)
 
 
 def evict_memories(
-    w: Transaction, upkeep: LifecycleOptions, after: str, most: int
+    tx: Transaction, options: LifecycleOptions, after: str, most: int
 ) -> tuple[int, int, str | None]:
     """Evict memories of the next owners.
 
     Return how many were evicted, how many owners were examined, and the owner to continue after,
     None at the end.
     """
-    if upkeep.max_entries is None:
+    if options.max_entries is None:
         return 0, 0, None
     evicted, place = 0, after
     some = min(most, limits.OWNERS_BATCH_COUNT)
-    found = retention.list_owner_counts(w, after, some)
+    found = retention.list_owner_counts(tx, after, some)
     for looked_at, (owner, count) in enumerate(found):
-        excess = count - upkeep.max_entries
+        excess = count - options.max_entries
         if excess > 0:
-            evicted += _evict_from_owner(w, upkeep, owner, min(excess, most - evicted))
+            evicted += _evict_from_owner(tx, options, owner, min(excess, most - evicted))
         if evicted >= most:  # this owner may have more to evict
             return evicted, looked_at, place
         place = owner
     return evicted, len(found), place if len(found) >= some else None
 
 
-def _evict_from_owner(w: Transaction, upkeep: LifecycleOptions, owner: str, count: int) -> int:
-    until = w.at - timedelta(days=limits.EVICTION_MIN_AGE_DAYS)
-    now = to_micros(w.at)
+def _evict_from_owner(tx: Transaction, options: LifecycleOptions, owner: str, count: int) -> int:
+    until = tx.at - timedelta(days=limits.EVICTION_MIN_AGE_DAYS)
+    now = to_micros(tx.at)
     worst = nsmallest(
-        count, retention.list_evictable(w, owner, until), key=lambda row: _eviction_order(row, now)
+        count, retention.list_evictable(tx, owner, until), key=lambda row: _eviction_order(row, now)
     )
-    until = w.at + timedelta(days=upkeep.restorable_days)
+    until = tx.at + timedelta(days=options.restorable_days)
     ids = [row.id for row in worst]
     return retention.retire_memories(
-        w, ids, State.FORGOTTEN, "soft_deleted", until, EVICTION_REASON
+        tx, ids, State.FORGOTTEN, "soft_deleted", until, EVICTION_REASON
     )
 
 
@@ -109,13 +109,13 @@ class _PhaseResult(NamedTuple):
 _Phase = Callable[[Transaction, LifecycleOptions, str, int], _PhaseResult]
 
 
-def build_expire_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
+def build_expire_task(store: Store, options: LifecycleOptions) -> TaskStep:
     def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
         store.accesses.flush()  # accesses of this process count as use
 
-        def work(w: Transaction) -> StepProgress:
-            after = _run_phases(w, upkeep, before)
-            save(w.connection, after)
+        def work(tx: Transaction) -> StepProgress:
+            after = _run_phases(tx, options, before)
+            save(tx.connection, after)
             return after
 
         return store.write_as(space, "system", work)
@@ -123,14 +123,14 @@ def build_expire_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
     return step
 
 
-def _run_phases(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -> StepProgress:
+def _run_phases(tx: Transaction, options: LifecycleOptions, before: StepProgress) -> StepProgress:
     """Run phase by phase, as far as one transaction may go."""
-    if not clock_guard.is_clock_steady(w):
+    if not clock_guard.is_clock_steady(tx):
         return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
     name, _, place = (before.cursor or _PHASE_NAMES[0]).partition(":")
     left, after = limits.SWEEP_BATCH_COUNT, before
     while left > 0:
-        done = _PHASES[name](w, upkeep, place, left)
+        done = _PHASES[name](tx, options, place, left)
         after = after.advance(None, **({name: done.rows} if done.rows else {}))
         left -= done.cost
         if done.cursor is not None:
@@ -143,44 +143,46 @@ def _run_phases(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) 
     return after.advance(f"{name}:{place}")
 
 
-def _expire_phase(w: Transaction, upkeep: LifecycleOptions, _: str, most: int) -> _PhaseResult:
-    ids = retention.list_expired(w, most, turns=False)
-    until = w.at + timedelta(days=upkeep.restorable_days)
-    retention.retire_memories(w, ids, State.EXPIRED, "expired", until, EXPIRY_REASON)
+def _expire_phase(tx: Transaction, options: LifecycleOptions, _: str, most: int) -> _PhaseResult:
+    ids = retention.list_expired(tx, most, turns=False)
+    until = tx.at + timedelta(days=options.restorable_days)
+    retention.retire_memories(tx, ids, State.EXPIRED, "expired", until, EXPIRY_REASON)
     return _page_result(len(ids), most)
 
 
-def _fade_phase(w: Transaction, upkeep: LifecycleOptions, place: str, most: int) -> _PhaseResult:
-    count, further = fade_memories(w, upkeep, place, most)
+def _fade_phase(tx: Transaction, options: LifecycleOptions, place: str, most: int) -> _PhaseResult:
+    count, further = fade_memories(tx, options, place, most)
     return _PhaseResult(count, count, further)
 
 
-def _evict_phase(w: Transaction, upkeep: LifecycleOptions, place: str, most: int) -> _PhaseResult:
-    count, owners, further = evict_memories(w, upkeep, place, most)
+def _evict_phase(tx: Transaction, options: LifecycleOptions, place: str, most: int) -> _PhaseResult:
+    count, owners, further = evict_memories(tx, options, place, most)
     return _PhaseResult(count, count + owners, further)
 
 
-def _delete_expired_turns(w: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
-    ids = retention.list_expired(w, most, turns=True)
-    purge_memories(w, ids)
+def _delete_expired_turns(tx: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
+    ids = retention.list_expired(tx, most, turns=True)
+    purge_memories(tx, ids)
     return _page_result(len(ids), most)
 
 
 def _delete_expired_proposals(
-    w: Transaction, _: LifecycleOptions, __: str, most: int
+    tx: Transaction, _: LifecycleOptions, __: str, most: int
 ) -> _PhaseResult:
     """Delete proposals without an answer, with their content."""
-    ids = learned_facts.list_expired_proposals(w.connection, w.space, w.at, most)
-    purge_memories(w, ids)
+    ids = learned_facts.list_expired_proposals(tx.connection, tx.space, tx.at, most)
+    purge_memories(tx, ids)
     return _page_result(len(ids), most)
 
 
-def _delete_old_rows(w: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
-    return _page_result(retention.delete_old_rows(w.connection, w.space, w.at, most), most)
+def _delete_old_rows(tx: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
+    return _page_result(retention.delete_old_rows(tx.connection, tx.space, tx.at, most), most)
 
 
-def _delete_old_changes(w: Transaction, _: LifecycleOptions, place: str, most: int) -> _PhaseResult:
-    count, further = retention.delete_old_changes(w.connection, w.space, w.at, place, most)
+def _delete_old_changes(
+    tx: Transaction, _: LifecycleOptions, place: str, most: int
+) -> _PhaseResult:
+    count, further = retention.delete_old_changes(tx.connection, tx.space, tx.at, place, most)
     return _PhaseResult(count, most if further is not None else count, further)
 
 

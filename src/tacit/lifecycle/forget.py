@@ -21,57 +21,57 @@ from tacit.storage.schema import memories_table
 
 
 def forget_memory(
-    w: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS
+    tx: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS
 ) -> None:
     """Forget a memory and the insights that rest on it. A second call changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
-        hard_delete(w, [memory.id])  # restoring it would skip the consent
+        hard_delete(tx, [memory.id])  # restoring it would skip the consent
         return
     gone = replace(
         memory,
         state=State.FORGOTTEN,
-        purge_at=w.at + timedelta(days=restorable_days),
-        updated_at=w.at,
+        purge_at=tx.at + timedelta(days=restorable_days),
+        updated_at=tx.at,
     )
-    memories.update_fields(w, gone, HistoryEvent.DELETE, "deleted")
-    for id in list_insights(w, [memory.id]):  # insights go with what they rest on
-        insight = memories.get_for_update(w, id)
+    memories.update_fields(tx, gone, HistoryEvent.DELETE, "deleted")
+    for id in list_insights(tx, [memory.id]):  # insights go with what they rest on
+        insight = memories.get_for_update(tx, id)
         if insight is not None:
-            forget_memory(w, insight, restorable_days)
+            forget_memory(tx, insight, restorable_days)
 
 
-def restore_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
-    lapsed = memory.expires_at is not None and memory.expires_at <= w.at
+def restore_memory(tx: Transaction, memory: Memory, ttls: Ttls) -> None:
+    lapsed = memory.expires_at is not None and memory.expires_at <= tx.at
     if memory.state is State.ACTIVE and not lapsed:
         return
     if memory.state is State.SUPERSEDED:
-        raise Conflict("this memory was replaced by a newer one, which stays")
+        raise Conflict("this memory was superseded by a newer one")
     if memory.state not in (State.ACTIVE, State.FORGOTTEN, State.EXPIRED):
         raise Conflict(f"this memory is {memory.state}; it cannot be restored")
-    if memories.is_key_taken(w, memory):
-        raise Conflict("its key has another value by now; forget that one first")
-    expires = compute_expiry(memory.kind, w.at, ttls) if lapsed else memory.expires_at
+    if memories.is_key_taken(tx, memory):
+        raise Conflict("its key has another value now; forget that one first")
+    expires = compute_expiry(memory.kind, tx.at, ttls) if lapsed else memory.expires_at
     # Only an operator releases from quarantine.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
-    back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=w.at)
+    back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=tx.at)
     memories.update_fields(
-        w, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None
+        tx, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None
     )
 
 
-def forget_owned(w: Transaction, owners: Collection[str], restorable_days: int) -> int:
+def forget_owned(tx: Transaction, owners: Collection[str], restorable_days: int) -> int:
     """Forget everything that these identities of one person own; return how many memories."""
     m = memories_table.c
     owned = select(m.id).where(
-        m.space_id == w.space,
+        m.space_id == tx.space,
         m.owner.in_(sorted(owners)),
         m.state.not_in([State.FORGOTTEN.value, State.SUPERSEDED.value]),
     )
-    ids = w.connection.execute(owned).scalars().all()
+    ids = tx.connection.execute(owned).scalars().all()
     for id in ids:
-        memory = memories.get_for_update(w, id)
+        memory = memories.get_for_update(tx, id)
         if memory is not None:
-            forget_memory(w, memory, restorable_days)
+            forget_memory(tx, memory, restorable_days)
     return len(ids)

@@ -51,9 +51,9 @@ class InferenceContext:
     thread: str | None
 
 
-def find_refusal_reason(content: str, material: str, speaker: str, tongue: Locale) -> str | None:
+def find_refusal_reason(content: str, material: str, speaker: str, locale: Locale) -> str | None:
     """Return why a sentence of the model is not kept, or None if it is."""
-    found = check_well_formed(content, material, speaker, tongue)
+    found = check_well_formed(content, material, speaker, locale)
     if found is not None:
         return found
     if find_instruction(content) or secrets.find_secret(content):
@@ -63,9 +63,9 @@ def find_refusal_reason(content: str, material: str, speaker: str, tongue: Local
     return None
 
 
-def estimate_sensitivity(content: str, tongue: Locale) -> Sensitivity:
+def estimate_sensitivity(content: str, locale: Locale) -> Sensitivity:
     """Estimate the sensitivity of its words by the lexicon: personal at least."""
-    floors = [one.sensitivity for one in tongue.lexicon if one.match.search(content)]
+    floors = [one.sensitivity for one in locale.lexicon if one.match.search(content)]
     return max([Sensitivity.PERSONAL, *floors], key=lambda one: one.rank)
 
 
@@ -77,7 +77,7 @@ def mentions_others(connection: Connection, space: str, owner: str, content: str
 
 
 def build_inferred_memory(
-    w: Transaction,
+    tx: Transaction,
     place: InferenceContext,
     content: str,
     *,
@@ -92,8 +92,8 @@ def build_inferred_memory(
 ) -> Memory:
     """Build an inferred memory, which the rules show to its owner in private only."""
     return Memory(
-        id=memories.draw_memory_id(w),
-        space=w.space,
+        id=memories.draw_memory_id(tx),
+        space=tx.space,
         owner=place.owner,
         speaker=None,
         subjects=frozenset(),
@@ -123,9 +123,9 @@ def build_inferred_memory(
         agent=None,
         run=run,
         role=None,
-        created_at=w.at,
-        updated_at=w.at,
-        observed_at=observed_at or w.at,
+        created_at=tx.at,
+        updated_at=tx.at,
+        observed_at=observed_at or tx.at,
         expires_at=expires_at,
         last_accessed_at=None,
         access_count=0,
@@ -149,7 +149,7 @@ def save_progress(
     store: Store, space: str, after: StepProgress, save: SaveProgress
 ) -> StepProgress:
     """Save the progress of a step that wrote nothing else."""
-    store.write_as(space, SYSTEM_ACTOR, lambda w: save(w.connection, after))
+    store.write_as(space, SYSTEM_ACTOR, lambda tx: save(tx.connection, after))
     return after
 
 

@@ -39,11 +39,11 @@ _OVERRIDDEN_IDS = select(_M.id).where(
 )
 
 
-def build_purge_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
+def build_purge_task(store: Store, options: LifecycleOptions) -> TaskStep:
     def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
-        def work(w: Transaction) -> StepProgress:
-            after = _purge_due(w, upkeep, before)
-            save(w.connection, after)
+        def work(tx: Transaction) -> StepProgress:
+            after = _purge_due(tx, options, before)
+            save(tx.connection, after)
             return after
 
         return store.write_as(space, "system", work)
@@ -51,27 +51,27 @@ def build_purge_task(store: Store, upkeep: LifecycleOptions) -> TaskStep:
     return step
 
 
-def _purge_due(w: Transaction, upkeep: LifecycleOptions, before: StepProgress) -> StepProgress:
-    if not clock_guard.is_clock_steady(w):
+def _purge_due(tx: Transaction, options: LifecycleOptions, before: StepProgress) -> StepProgress:
+    if not clock_guard.is_clock_steady(tx):
         return before.advance(None, **{clock_guard.WAITS_FOR_CLOCK: 1})
-    rows = retention.list_due_for_purge(w, limits.SWEEP_BATCH_COUNT)
+    rows = retention.list_due_for_purge(tx, limits.SWEEP_BATCH_COUNT)
     # Nothing should be due before the last purge: such a row was dated by a wrong clock.
-    done = clock_guard.get_purged_until(w)
+    done = clock_guard.get_purged_until(tx)
     late = [row.id for row in rows if row.purge_at <= done]
-    _postpone_purge(w, late, upkeep)
+    _postpone_purge(tx, late, options)
     gone = [row for row in rows if row.purge_at > done]
-    _forget_overridden(w, gone, upkeep)
-    ids = _with_superseded(w, [row.id for row in gone])
+    _forget_overridden(tx, gone, options)
+    ids = _with_superseded(tx, [row.id for row in gone])
     for some in _in_batches(ids):
-        purge_memories(w, some)
+        purge_memories(tx, some)
     counts = {"purged": len(ids), "postponed": len(late)}
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:
-        clock_guard.record_purge(w)
+        clock_guard.record_purge(tx)
     return before.advance(_MORE if full else None, **{what: n for what, n in counts.items() if n})
 
 
-def purge_memories(w: Transaction, ids: Sequence[str]) -> None:
+def purge_memories(tx: Transaction, ids: Sequence[str]) -> None:
     """Delete memories from every table.
 
     Their bytes may stay in free pages of the files: unlike an erasure, a purge does not promise
@@ -79,26 +79,26 @@ def purge_memories(w: Transaction, ids: Sequence[str]) -> None:
     """
     if not ids:
         return
-    hard_delete(w, ids)
-    digests = [keyed_digest(w.secret, id) for id in ids]
-    w.connection.execute(
+    hard_delete(tx, ids)
+    digests = [keyed_digest(tx.secret, id) for id in ids]
+    tx.connection.execute(
         update(tombstones)
-        .where(_T.space_id == w.space, _T.digest.in_(digests))
+        .where(_T.space_id == tx.space, _T.digest.in_(digests))
         .values(scrubbed=True)
     )
 
 
-def _with_superseded(w: Transaction, ids: Sequence[str]) -> list[str]:
+def _with_superseded(tx: Transaction, ids: Sequence[str]) -> list[str]:
     """Add what these superseded, transitively and of any owner: it could not be restored."""
     found = dict.fromkeys(ids)
-    fringe = list(ids)
-    while fringe:
+    frontier = list(ids)
+    while frontier:
         before: list[str] = []
-        for some in _in_batches(fringe):
-            params = {"space": w.space, "ids": some}
-            before += w.connection.execute(_SUPERSEDED_IDS, params).scalars()
-        fringe = [id for id in before if id not in found]
-        found |= dict.fromkeys(fringe)
+        for some in _in_batches(frontier):
+            params = {"space": tx.space, "ids": some}
+            before += tx.connection.execute(_SUPERSEDED_IDS, params).scalars()
+        frontier = [id for id in before if id not in found]
+        found |= dict.fromkeys(frontier)
     return list(found)
 
 
@@ -107,28 +107,30 @@ def _in_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + limits.SWEEP_BATCH_COUNT]
 
 
-def _postpone_purge(w: Transaction, ids: Sequence[str], upkeep: LifecycleOptions) -> None:
+def _postpone_purge(tx: Transaction, ids: Sequence[str], options: LifecycleOptions) -> None:
     if ids:
-        until = w.at + timedelta(days=upkeep.restorable_days)
-        which = (_M.space_id == w.space, _M.id.in_(ids))
-        w.connection.execute(update(memories_table).where(*which).values(purge_at=to_micros(until)))
+        until = tx.at + timedelta(days=options.restorable_days)
+        which = (_M.space_id == tx.space, _M.id.in_(ids))
+        tx.connection.execute(
+            update(memories_table).where(*which).values(purge_at=to_micros(until))
+        )
 
 
-def _forget_overridden(w: Transaction, gone: Sequence[Any], upkeep: LifecycleOptions) -> None:
+def _forget_overridden(tx: Transaction, gone: Sequence[Any], options: LifecycleOptions) -> None:
     """Forget values that a purged value of the same key had overridden.
 
     They belong to other identities of the same person. Without this, purging a forgotten value
     would bring an older one back.
     """
-    until = w.at + timedelta(days=upkeep.restorable_days)
+    until = tx.at + timedelta(days=options.restorable_days)
     for row in gone:
         if row.key is None or row.owner is None or row.overridden:
             continue
-        owners = load_identities(w.connection, w.space, [row.owner]).current_identities(
+        owners = load_identities(tx.connection, tx.space, [row.owner]).current_identities(
             row.owner
         ) - {row.owner}
         if owners:
             params = {"owners": sorted(owners), "category": row.category, "key": row.key}
-            params |= {"space": w.space}
-            covered = w.connection.execute(_OVERRIDDEN_IDS, params).scalars().all()
-            retention.retire_memories(w, covered, State.FORGOTTEN, None, until, NEWER_VALUE_PURGED)
+            params |= {"space": tx.space}
+            covered = tx.connection.execute(_OVERRIDDEN_IDS, params).scalars().all()
+            retention.retire_memories(tx, covered, State.FORGOTTEN, None, until, NEWER_VALUE_PURGED)

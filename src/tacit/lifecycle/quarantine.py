@@ -20,7 +20,7 @@ from tacit.storage import memories
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import history_table, memories_table
 
-_RELEASE_REASON = "an operator let it out of quarantine"
+_RELEASE_REASON = "released from quarantine by an operator"
 _M = memories_table.c
 _H = history_table.c
 _QUARANTINED_ROWS = (
@@ -51,22 +51,22 @@ def list_quarantined(connection: Connection, space: str) -> list[Quarantined]:
     ]
 
 
-def release_memory(w: Transaction, memory: Memory, ttls: Ttls) -> None:
+def release_memory(tx: Transaction, memory: Memory, ttls: Ttls) -> None:
     _require_quarantined(memory)
     out = replace(
         memory,
         state=State.ACTIVE,
         trust=Trust.UNTRUSTED,
         tags=tuple(tag for tag in memory.tags if tag != QUARANTINE_TAG),
-        expires_at=compute_expiry(memory.kind, w.at, ttls),
-        updated_at=w.at,
+        expires_at=compute_expiry(memory.kind, tx.at, ttls),
+        updated_at=tx.at,
     )
-    memories.update_fields(replace(w, why=_RELEASE_REASON), out, HistoryEvent.CONSENT, "created")
+    memories.update_fields(replace(tx, why=_RELEASE_REASON), out, HistoryEvent.CONSENT, "created")
 
 
-def discard_memory(w: Transaction, memory: Memory) -> RecordedErasure:
+def discard_memory(tx: Transaction, memory: Memory) -> RecordedErasure:
     _require_quarantined(memory)
-    return erase_single_memory(w, memory.id)
+    return erase_single_memory(tx, memory.id)
 
 
 def _require_quarantined(memory: Memory) -> None:

@@ -76,7 +76,7 @@ class Insights:
 class _ReflectionInput:
     owner: str
     speaker: str
-    tongue: Locale
+    locale: Locale
     evidence: Sequence[WordedMemory]
 
     @property
@@ -85,10 +85,10 @@ class _ReflectionInput:
 
 
 def build_reflect_task(
-    store: Store, upkeep: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
+    store: Store, options: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
 ) -> TaskStep:
     """Build the reflection task: one owner per step; the cursor is the last owner who is done."""
-    return _Reflection(store, upkeep, model, allowance).step
+    return _Reflection(store, options, model, allowance).step
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +99,19 @@ class _Reflection:
     allowance: Allowance
 
     def step(self, space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
-        look, passed = None, None
+        source, passed = None, None
         if self.options.reflect_enabled and self.model is not None and should_ask_model(before):
-            look, passed = self._next_input(space, before.cursor or "")
-        if look is None:
+            source, passed = self._next_input(space, before.cursor or "")
+        if source is None:
             return save_progress(self.store, space, before.advance(passed), save)
         try:
-            found = self._ask_model(space, look)
+            found = self._ask_model(space, source)
         except LanguageFailed as failed:
-            _log.info("nobody was thought about: %s", type(failed).__name__)
+            _log.info("Reflection failed: %s", type(failed).__name__)
             return save_progress(
-                self.store, space, count_unanswered(before, look.owner, failed), save
+                self.store, space, count_unanswered(before, source.owner, failed), save
             )
-        return self._save_insights(space, before, look, found, save)
+        return self._save_insights(space, before, source, found, save)
 
     def _next_input(self, space: str, after: str) -> tuple[_ReflectionInput | None, str | None]:
         """Find the next owner with new material, and the last one passed over.
@@ -139,10 +139,10 @@ class _Reflection:
                 return _make_reflection_input(owner, name, found), after
         return None, after
 
-    def _ask_model(self, space: str, look: _ReflectionInput) -> list[Insight]:
+    def _ask_model(self, space: str, source: _ReflectionInput) -> list[Insight]:
         assert self.model is not None
-        lines = "\n".join(f"(note) {line}" for line in look.material.split("\n"))
-        material = f"(said by {make_inert(look.speaker)})\n{lines}"
+        lines = "\n".join(f"(note) {line}" for line in source.material.split("\n"))
+        material = f"(said by {make_inert(source.speaker)})\n{lines}"
         budget = make_budget(self.store, space, self.allowance)
         answer = self.model.ask(_INSIGHT_INSTRUCTIONS, material, Insights, budget=budget)
         return answer.value.insights[: limits.INSIGHTS_MAX_COUNT]
@@ -151,43 +151,43 @@ class _Reflection:
         self,
         space: str,
         before: StepProgress,
-        look: _ReflectionInput,
+        source: _ReflectionInput,
         found: Sequence[Insight],
         save: SaveProgress,
     ) -> StepProgress:
-        def work(w: Transaction) -> StepProgress:
+        def work(tx: Transaction) -> StepProgress:
             counts = {"people": 1, "answered": 1, "insights": 0, "refused": 0}
-            if _is_evidence_unchanged(w, look.evidence):
+            if _is_evidence_unchanged(tx, source.evidence):
                 for one in found:
-                    kept = self._insert_insight(w, look, one)
+                    kept = self._insert_insight(tx, source, one)
                     counts["insights" if kept else "refused"] += 1
-                relations.save_reflection(w, look.owner, REFLECT_TASK, w.at, counts["insights"])
+                relations.save_reflection(tx, source.owner, REFLECT_TASK, tx.at, counts["insights"])
             else:  # its material has changed meanwhile: another day
                 counts["left"] = 1
-            after = before.advance(look.owner, **counts)
-            save(w.connection, after)
+            after = before.advance(source.owner, **counts)
+            save(tx.connection, after)
             return after
 
         return self.store.write_as(space, SYSTEM_ACTOR, work)
 
-    def _insert_insight(self, w: Transaction, look: _ReflectionInput, insight: Insight) -> bool:
-        said = _USER_LABEL.sub(look.speaker, insight.summary.strip(), count=1)
-        if not said.startswith(look.speaker) or _names_others(said, look):
+    def _insert_insight(self, tx: Transaction, source: _ReflectionInput, insight: Insight) -> bool:
+        said = _USER_LABEL.sub(source.speaker, insight.summary.strip(), count=1)
+        if not said.startswith(source.speaker) or _names_others(said, source):
             return False
-        if find_refusal_reason(said, look.material, look.speaker, look.tongue) is not None:
+        if find_refusal_reason(said, source.material, source.speaker, source.locale) is not None:
             return False
-        if estimate_sensitivity(said, look.tongue) is Sensitivity.SENSITIVE:
+        if estimate_sensitivity(said, source.locale) is Sensitivity.SENSITIVE:
             return False
-        rest = said.removeprefix(look.speaker)
-        if mentions_others(w.connection, w.space, look.owner, rest) or _is_known_insight(
-            w, look.owner, said
+        rest = said.removeprefix(source.speaker)
+        if mentions_others(tx.connection, tx.space, source.owner, rest) or _is_known_insight(
+            tx, source.owner, said
         ):
             return False
-        newest = max(look.evidence, key=lambda one: one.memory.created_at).memory
+        newest = max(source.evidence, key=lambda one: one.memory.created_at).memory
         memory = build_inferred_memory(
-            w,
+            tx,
             InferenceContext(
-                owner=look.owner,
+                owner=source.owner,
                 chat=newest.learned_in or "",
                 channel=newest.source.channel,
                 thread=newest.thread,
@@ -197,25 +197,25 @@ class _Reflection:
             category=CATEGORY_OF_KIND[Kind.INSIGHT],
             sensitivity=Sensitivity.PERSONAL,
             importance=_IMPORTANCE,
-            expires_at=w.at + timedelta(days=self.options.reflect_insight_days),
+            expires_at=tx.at + timedelta(days=self.options.reflect_insight_days),
             tags=_valid_tags(insight),
         )
-        memories.insert_memory(w, memory, told=False)
-        relations.insert_sources(w, memory.id, [one.memory.id for one in look.evidence])
+        memories.insert_memory(tx, memory, told=False)
+        relations.insert_sources(tx, memory.id, [one.memory.id for one in source.evidence])
         return True
 
 
 def _make_reflection_input(
     owner: str, name: str | None, found: Sequence[WordedMemory]
 ) -> _ReflectionInput:
-    tongue = tongue_of(guess_locale(" ".join(one.memory.content for one in found)))
-    speaker = name or tongue.texts["nobody"]
-    return _ReflectionInput(owner=owner, speaker=speaker, tongue=tongue, evidence=found)
+    locale = tongue_of(guess_locale(" ".join(one.memory.content for one in found)))
+    speaker = name or locale.texts["nobody"]
+    return _ReflectionInput(owner=owner, speaker=speaker, locale=locale, evidence=found)
 
 
-def _is_evidence_unchanged(w: Transaction, evidence: Sequence[WordedMemory]) -> bool:
+def _is_evidence_unchanged(tx: Transaction, evidence: Sequence[WordedMemory]) -> bool:
     for one in sorted(evidence, key=lambda some: some.memory.id):
-        now, then = memories.get_for_update(w, one.memory.id), one.memory
+        now, then = memories.get_for_update(tx, one.memory.id), one.memory
         if now is None or now.state is not State.ACTIVE or now.version != then.version:
             return False
         if now.sensitivity is not then.sensitivity or now.withheld_from or now.inferred:
@@ -223,23 +223,23 @@ def _is_evidence_unchanged(w: Transaction, evidence: Sequence[WordedMemory]) -> 
     return True
 
 
-def _is_known_insight(w: Transaction, owner: str, said: str) -> bool:
+def _is_known_insight(tx: Transaction, owner: str, said: str) -> bool:
     kept = learned_facts.list_newest_facts(
-        w.connection, w.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT
+        tx.connection, tx.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT
     )
     same = learned_facts.normalized_digest(said)
     return any(one.content_digest == same for one in kept)
 
 
-def _names_others(said: str, look: _ReflectionInput) -> bool:
+def _names_others(said: str, source: _ReflectionInput) -> bool:
     """Report whether it names other people, as far as capitals show names.
 
     The subject of a second sentence is unknown, so such a text counts as naming others.
     """
     if _SENTENCE_BREAK.search(said):
         return True
-    rest = said.replace(look.speaker, "")
-    return look.tongue.texts["names"] == "capital" and _CAPITALIZED.search(rest) is not None
+    rest = said.replace(source.speaker, "")
+    return source.locale.texts["names"] == "capital" and _CAPITALIZED.search(rest) is not None
 
 
 def _valid_tags(insight: Insight) -> list[str]:
@@ -277,14 +277,14 @@ class Summary:
 class _SummaryInput:
     owner: str
     speaker: str
-    tongue: Locale
+    locale: Locale
     session: EndedSession
     turns: Sequence[Memory]  # oldest first
 
     @property
     def day(self) -> str:
         at = self.session.last_at
-        return f"{at.day} {self.tongue.dates.months[at.month - 1]} {at.year}"
+        return f"{at.day} {self.locale.dates.months[at.month - 1]} {at.year}"
 
     @property
     def material(self) -> str:
@@ -298,10 +298,10 @@ class _SummaryInput:
 
 
 def build_summarize_task(
-    store: Store, upkeep: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
+    store: Store, options: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
 ) -> TaskStep:
     """Build the summary task: one session per step; the cursor is the last owner who is done."""
-    return _Summarization(store, upkeep, model, allowance).step
+    return _Summarization(store, options, model, allowance).step
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,19 +312,19 @@ class _Summarization:
     allowance: Allowance
 
     def step(self, space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
-        look, passed = None, None
+        source, passed = None, None
         if self.options.reflect_summaries and self.model is not None and should_ask_model(before):
-            look, passed = self._next_input(space, before.cursor or "")
-        if look is None:
+            source, passed = self._next_input(space, before.cursor or "")
+        if source is None:
             return save_progress(self.store, space, before.advance(passed), save)
         try:
-            said = self._ask_model(space, look)
+            said = self._ask_model(space, source)
         except LanguageFailed as failed:
-            _log.info("a conversation was not summarised: %s", type(failed).__name__)
+            _log.info("A session was not summarized: %s", type(failed).__name__)
             return save_progress(
-                self.store, space, count_unanswered(before, look.owner, failed), save
+                self.store, space, count_unanswered(before, source.owner, failed), save
             )
-        return self._save_summary(space, before.advance(passed), look, said, save)
+        return self._save_summary(space, before.advance(passed), source, said, save)
 
     def _next_input(self, space: str, after: str) -> tuple[_SummaryInput | None, str | None]:
         """Find a session to summarize, and the last owner who has none left.
@@ -347,16 +347,16 @@ class _Summarization:
             after = owner
         return None, after
 
-    def _ask_model(self, space: str, look: _SummaryInput) -> str | None:
+    def _ask_model(self, space: str, source: _SummaryInput) -> str | None:
         """Ask the model; return None where there is nothing to ask about."""
         assert self.model is not None
-        own = [turn for turn in look.turns if turn.role == Role.USER]
-        if not own or len(look.turns) < limits.SUMMARY_TURNS_MIN_COUNT:
+        own = [turn for turn in source.turns if turn.role == Role.USER]
+        if not own or len(source.turns) < limits.SUMMARY_TURNS_MIN_COUNT:
             return None
         budget = make_budget(self.store, space, self.allowance)
-        answer = self.model.ask(_SUMMARY_INSTRUCTIONS, look.material, Summary, budget=budget)
+        answer = self.model.ask(_SUMMARY_INSTRUCTIONS, source.material, Summary, budget=budget)
         said = answer.value.summary.strip()
-        if find_refusal_reason(said, look.material, look.speaker, look.tongue) is not None:
+        if find_refusal_reason(said, source.material, source.speaker, source.locale) is not None:
             return ""
         return said
 
@@ -364,37 +364,39 @@ class _Summarization:
         self,
         space: str,
         before: StepProgress,
-        look: _SummaryInput,
+        source: _SummaryInput,
         said: str | None,
         save: SaveProgress,
     ) -> StepProgress:
-        def work(w: Transaction) -> StepProgress:
-            held = [memories.get_for_update(w, id) for id in sorted(turn.id for turn in look.turns)]
+        def work(tx: Transaction) -> StepProgress:
+            held = [
+                memories.get_for_update(tx, id) for id in sorted(turn.id for turn in source.turns)
+            ]
             there = [turn for turn in held if turn is not None]
-            whole = len(there) == len(look.turns)  # otherwise some were erased meanwhile
-            made = bool(said) and whole and self._insert_summary(w, look, said or "")
+            whole = len(there) == len(source.turns)  # otherwise some were erased meanwhile
+            made = bool(said) and whole and self._insert_summary(tx, source, said or "")
             if whole:
                 relations.save_reflection(
-                    w, look.owner, SUMMARIZE_TASK, look.session.last_at, look.session.nth
+                    tx, source.owner, SUMMARIZE_TASK, source.session.last_at, source.session.nth
                 )
             after = before.advance(
-                before.cursor if whole else look.owner,
+                before.cursor if whole else source.owner,
                 sessions=1,
                 answered=int(said is not None),
                 summaries=int(made),
                 refused=int(said == ""),
             )
-            save(w.connection, after)
+            save(tx.connection, after)
             return after
 
         return self.store.write_as(space, SYSTEM_ACTOR, work)
 
-    def _insert_summary(self, w: Transaction, look: _SummaryInput, said: str) -> bool:
-        before = history.find_summary(w.connection, w.space, look.session)
-        sensitivity = estimate_sensitivity(said, look.tongue)
-        expires = w.at + timedelta(days=self.options.summary_days)
+    def _insert_summary(self, tx: Transaction, source: _SummaryInput, said: str) -> bool:
+        before = history.find_summary(tx.connection, tx.space, source.session)
+        sensitivity = estimate_sensitivity(said, source.locale)
+        expires = tx.at + timedelta(days=self.options.summary_days)
         if before is not None:
-            old = memories.get_for_update(w, before)
+            old = memories.get_for_update(tx, before)
             if old is None or old.state is not State.ACTIVE:
                 return False  # it was forgotten meanwhile
             changed = replace(
@@ -403,16 +405,16 @@ class _Summarization:
                 version=old.version + 1,
                 sensitivity=max(old.sensitivity, sensitivity, key=lambda one: one.rank),
                 expires_at=expires,
-                updated_at=w.at,
+                updated_at=tx.at,
             )
-            memories.update_content(w, changed)
-            relations.insert_sources(w, old.id, [turn.id for turn in look.turns])
+            memories.update_content(tx, changed)
+            relations.insert_sources(tx, old.id, [turn.id for turn in source.turns])
             return True
-        first = look.turns[0]
+        first = source.turns[0]
         memory = build_inferred_memory(
-            w,
+            tx,
             InferenceContext(
-                owner=look.owner,
+                owner=source.owner,
                 chat=first.learned_in or "",
                 channel=first.source.channel,
                 thread=first.thread,
@@ -424,11 +426,11 @@ class _Summarization:
             importance=_IMPORTANCE,
             expires_at=expires,
             tags=(SUMMARY_TAG,),
-            observed_at=look.session.last_at,
-            run=look.session.name,
+            observed_at=source.session.last_at,
+            run=source.session.name,
         )
-        memories.insert_memory(w, memory, told=False)
-        relations.insert_sources(w, memory.id, [turn.id for turn in look.turns])
+        memories.insert_memory(tx, memory, told=False)
+        relations.insert_sources(tx, memory.id, [turn.id for turn in source.turns])
         return True
 
 
@@ -436,8 +438,8 @@ def _make_summary_input(
     session: EndedSession, name: str | None, turns: Sequence[Memory]
 ) -> _SummaryInput:
     spoken = " ".join(turn.content for turn in turns if turn.role == Role.USER)
-    tongue = tongue_of(guess_locale(spoken))
-    speaker = name or tongue.texts["nobody"]
+    locale = tongue_of(guess_locale(spoken))
+    speaker = name or locale.texts["nobody"]
     return _SummaryInput(
-        owner=session.owner, speaker=speaker, tongue=tongue, session=session, turns=turns
+        owner=session.owner, speaker=speaker, locale=locale, session=session, turns=turns
     )

@@ -70,8 +70,8 @@ class Origin:
         """Add every id that the channel gave the chat."""
         if self.chat is None:
             return self
-        rooms = read_chat(connection, space, self.chat).chat_ids
-        return replace(self, chat_ids=sorted(rooms | {self.chat}))
+        chats = read_chat(connection, space, self.chat).chat_ids
+        return replace(self, chat_ids=sorted(chats | {self.chat}))
 
     @property
     def row_filter(self) -> ColumnElement[bool]:
@@ -144,7 +144,7 @@ def parse_source(source: object) -> Origin:
     )
 
 
-def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion]:
+def list_learned_wordings(tx: Transaction, memory: Memory) -> list[WordingVersion]:
     """List the versions of a memory, oldest first, and which ones learning made.
 
     Read from the history entries with a new wording: learning records a reason, people and
@@ -153,14 +153,14 @@ def list_learned_wordings(w: Transaction, memory: Memory) -> list[WordingVersion
     entries = (
         select(_H.version, _H.actor, _H.detail, _H.at)
         .where(
-            _H.space_id == w.space,
+            _H.space_id == tx.space,
             _H.memory_id == memory.id,
             _H.event.in_([HistoryEvent.ADD.value, HistoryEvent.UPDATE.value]),
         )
         .order_by(_H.seq)
     )
     found: dict[int, WordingVersion] = {}
-    for row in w.connection.execute(entries):
+    for row in tx.connection.execute(entries):
         detail = json.loads(row.detail)
         if "fields" in detail:
             continue
@@ -243,49 +243,51 @@ def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) ->
     return whole.to_result()
 
 
-def unlearn_message(w: Transaction, message: str, only: Collection[str] | None) -> Reverted:
+def unlearn_message(tx: Transaction, message: str, only: Collection[str] | None) -> Reverted:
     """Undo, in this transaction, what the requester said in one message of this chat.
 
     The recorded turn goes as well. Restored memories are counted only as far as the requester may
     see them here.
     """
     named = Origin(
-        chat=w.request.chat, message=message, identities=w.request.own_identities, categories=only
+        chat=tx.request.chat, message=message, identities=tx.request.own_identities, categories=only
     )
-    origin = named.resolve_chat(w.connection, w.space)
+    origin = named.resolve_chat(tx.connection, tx.space)
     done = _RevertTally()
     queued = select(_J.thread, _J.seq, _J.payload).where(
-        _J.space_id == w.space, _J.kind == LEARN_JOB, _J.owner.in_(sorted(w.request.own_identities))
+        _J.space_id == tx.space,
+        _J.kind == LEARN_JOB,
+        _J.owner.in_(sorted(tx.request.own_identities)),
     )
-    _delete_queued_turns(w, origin, w.connection.execute(queued).all(), done)
-    for id in _find_own(w, origin):
-        memory = memories.get_for_update(w, id)
+    _delete_queued_turns(tx, origin, tx.connection.execute(queued).all(), done)
+    for id in _find_own(tx, origin):
+        memory = memories.get_for_update(tx, id)
         if memory is None or not origin.matches_memory(memory):
             continue
         if memory.is_turn:
             done.recorded.add(id)
         elif memory.state in _REVERTIBLE_STATES:
-            _undo_memory(w, origin, memory, done)
-    purge_memories(w, sorted(done.recorded))
-    told = {id for id in done.restored if _is_visible(w, id)}
+            _undo_memory(tx, origin, memory, done)
+    purge_memories(tx, sorted(done.recorded))
+    told = {id for id in done.restored if _is_visible(tx, id)}
     return replace(done, restored=told).to_result()
 
 
-def _find_own(w: Transaction, origin: Origin) -> list[str]:
+def _find_own(tx: Transaction, origin: Origin) -> list[str]:
     """List own memories by owner and by speaker: an index serves each."""
     own = sorted(origin.identities or ())
     theirs = _M.owner.in_(own)
     others = _M.speaker.in_(own) & or_(_M.owner.is_(None), _M.owner != _M.speaker)
     found: set[str] = set()
     for which in (theirs, others):
-        rows = select(_M.id).where(_M.space_id == w.space, which, origin.row_filter)
-        found.update(w.connection.execute(rows).scalars())
+        rows = select(_M.id).where(_M.space_id == tx.space, which, origin.row_filter)
+        found.update(tx.connection.execute(rows).scalars())
     return sorted(found)
 
 
-def _is_visible(w: Transaction, id: str) -> bool:
-    memory = memories.get_for_update(w, id)
-    return memory is not None and decide(w.request, memory).allowed
+def _is_visible(tx: Transaction, id: str) -> bool:
+    memory = memories.get_for_update(tx, id)
+    return memory is not None and decide(tx.request, memory).allowed
 
 
 def _run_batch(
@@ -296,8 +298,8 @@ def _run_batch(
     *,
     dry_run: bool,
 ) -> tuple[_RevertTally, Any]:
-    def work(w: Transaction) -> tuple[_RevertTally, Any]:
-        came = part(w, origin.resolve_chat(w.connection, w.space), after)
+    def work(tx: Transaction) -> tuple[_RevertTally, Any]:
+        came = part(tx, origin.resolve_chat(tx.connection, tx.space), after)
         if dry_run:
             raise _DryRun(came)
         return came
@@ -310,39 +312,41 @@ def _run_batch(
 
 
 def _revert_turns(
-    w: Transaction, origin: Origin, after: tuple[str, int] | None
+    tx: Transaction, origin: Origin, after: tuple[str, int] | None
 ) -> tuple[_RevertTally, Any]:
     """Delete queued turns of the source. A worker that learns one of them finds its job gone."""
     thread, seq = after or ("", -1)
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
     waiting = (
         select(_J.thread, _J.seq, _J.payload)
-        .where(_J.space_id == w.space, _J.kind == LEARN_JOB, later)
+        .where(_J.space_id == tx.space, _J.kind == LEARN_JOB, later)
         .order_by(_J.thread, _J.seq)
         .limit(_TURNS_AT_ONCE_COUNT)
     )
-    rows = w.connection.execute(waiting).all()
+    rows = tx.connection.execute(waiting).all()
     done = _RevertTally()
-    _delete_queued_turns(w, origin, rows, done)
+    _delete_queued_turns(tx, origin, rows, done)
     more = len(rows) == _TURNS_AT_ONCE_COUNT
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
 def _delete_queued_turns(
-    w: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally
+    tx: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally
 ) -> None:
     for row in rows:
         if origin.matches_turn(unpack_turn(row.payload)):
-            one = (_J.space_id == w.space, _J.thread == row.thread, _J.seq == row.seq)
-            if w.connection.execute(delete(jobs).where(*one)).rowcount:
+            one = (_J.space_id == tx.space, _J.thread == row.thread, _J.seq == row.seq)
+            if tx.connection.execute(delete(jobs).where(*one)).rowcount:
                 done.turns.add((row.thread, row.seq))
 
 
-def _revert_memories(w: Transaction, origin: Origin, after: str | None) -> tuple[_RevertTally, Any]:
+def _revert_memories(
+    tx: Transaction, origin: Origin, after: str | None
+) -> tuple[_RevertTally, Any]:
     found = (
         select(_M.id)
         .where(
-            _M.space_id == w.space,
+            _M.space_id == tx.space,
             _M.is_turn.is_(False),
             _M.id > (after or ""),
             _M.state.in_([state.value for state in _REVERTIBLE_STATES]),
@@ -352,16 +356,16 @@ def _revert_memories(w: Transaction, origin: Origin, after: str | None) -> tuple
         .order_by(_M.id)
         .limit(_MEMORIES_AT_ONCE_COUNT)
     )
-    ids = list(w.connection.execute(found).scalars())
+    ids = list(tx.connection.execute(found).scalars())
     done = _RevertTally()
     for id in ids:
-        memory = memories.get_for_update(w, id)
+        memory = memories.get_for_update(tx, id)
         if (
             memory is not None
             and memory.state in _REVERTIBLE_STATES
             and origin.matches_memory(memory)
         ):
-            _undo_memory(w, origin, memory, done)
+            _undo_memory(tx, origin, memory, done)
     return done, ids[-1] if len(ids) == _MEMORIES_AT_ONCE_COUNT else None
 
 
@@ -369,27 +373,27 @@ def _is_learned() -> ColumnElement[bool]:
     return select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id).exists()
 
 
-def _undo_memory(w: Transaction, origin: Origin, memory: Memory, done: _RevertTally) -> None:
-    first = _first_reverted_wording(w, origin, memory)
+def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertTally) -> None:
+    first = _first_reverted_wording(tx, origin, memory)
     if first is None:
         return
     if memory.state is State.PENDING:
-        learned_facts.delete_proposal(w, memory.id)
-        hard_delete(w, [memory.id])
+        learned_facts.delete_proposal(tx, memory.id)
+        hard_delete(tx, [memory.id])
         done.proposals.add(memory.id)
     elif first.version == 1:
-        _forget_reverted(w, memory, done)
+        _forget_reverted(tx, memory, done)
         if memory.state is not State.SUPERSEDED:
-            _restore_superseded(w, origin, memory.id, done, since=0)
+            _restore_superseded(tx, origin, memory.id, done, since=0)
     elif (
         memory.state is not State.SUPERSEDED
     ):  # a superseded one returns with its successor, or not at all
-        _restore_wording(w, memory, first.version - 1, done)
-        _restore_superseded(w, origin, memory.id, done, since=first.at)
+        _restore_wording(tx, memory, first.version - 1, done)
+        _restore_superseded(tx, origin, memory.id, done, since=first.at)
 
 
 def _first_reverted_wording(
-    w: Transaction, origin: Origin, memory: Memory
+    tx: Transaction, origin: Origin, memory: Memory
 ) -> WordingVersion | None:
     """Return the first version of the current wording that is from this source, or None.
 
@@ -401,7 +405,7 @@ def _first_reverted_wording(
     if not origin.matches_memory(memory):
         return None
     first = None
-    for wording in reversed(list_learned_wordings(w, memory)):
+    for wording in reversed(list_learned_wordings(tx, memory)):
         if not wording.learned and origin.identities is None:
             break
         first = wording
@@ -410,27 +414,27 @@ def _first_reverted_wording(
     return first
 
 
-def _forget_reverted(w: Transaction, memory: Memory, done: _RevertTally) -> None:
+def _forget_reverted(tx: Transaction, memory: Memory, done: _RevertTally) -> None:
     gone = replace(
         memory,
         state=State.FORGOTTEN,
-        purge_at=w.at + timedelta(days=limits.RESTORABLE_DAYS),
-        updated_at=w.at,
+        purge_at=tx.at + timedelta(days=limits.RESTORABLE_DAYS),
+        updated_at=tx.at,
     )
     told = "deleted" if memory.state is State.ACTIVE else None
-    memories.update_fields(replace(w, why=_FORGET_REASON), gone, HistoryEvent.DELETE, told)
+    memories.update_fields(replace(tx, why=_FORGET_REASON), gone, HistoryEvent.DELETE, told)
     done.forgotten.add(memory.id)
 
 
-def _restore_wording(w: Transaction, memory: Memory, version: int, done: _RevertTally) -> None:
+def _restore_wording(tx: Transaction, memory: Memory, version: int, done: _RevertTally) -> None:
     """Restore an earlier wording with the stricter of its former and its current visibility."""
-    which = (_V.space_id == w.space, _V.memory_id == memory.id, _V.version == version)
-    then = w.connection.execute(select(memory_versions).where(*which)).one()
-    heard = w.audiences.get_people(w.connection, w.space, [then.audience])[then.audience]
+    which = (_V.space_id == tx.space, _V.memory_id == memory.id, _V.version == version)
+    then = tx.connection.execute(select(memory_versions).where(*which)).one()
+    heard = tx.audiences.get_people(tx.connection, tx.space, [then.audience])[then.audience]
     back = replace(
         memory,
         content=then.content,
-        data=memory.data if _has_same_data(w, memory, version) else None,
+        data=memory.data if _has_same_data(tx, memory, version) else None,
         version=memory.version + 1,
         speaker=then.speaker,
         subjects=people(then.subjects),
@@ -443,35 +447,35 @@ def _restore_wording(w: Transaction, memory: Memory, version: int, done: _Revert
         role=None,
         state=State.ACTIVE,
         superseded_by=None,
-        updated_at=w.at,
+        updated_at=tx.at,
     )
-    memories.update_content(replace(w, why=_REWORD_REASON), back, {AS_VERSION: str(version)})
-    _reset_learned_fact(w, back)
-    _update_key_precedence(w, back)
+    memories.update_content(replace(tx, why=_REWORD_REASON), back, {AS_VERSION: str(version)})
+    _reset_learned_fact(tx, back)
+    _update_key_precedence(tx, back)
     done.reworded.add(memory.id)
 
 
-def _has_same_data(w: Transaction, memory: Memory, version: int) -> bool:
+def _has_same_data(tx: Transaction, memory: Memory, version: int) -> bool:
     """Report whether data is unchanged since that version: older data is not stored."""
     since = select(_H.detail).where(
-        _H.space_id == w.space, _H.memory_id == memory.id, _H.version > version
+        _H.space_id == tx.space, _H.memory_id == memory.id, _H.version > version
     )
-    details = map(json.loads, w.connection.execute(since).scalars())
+    details = map(json.loads, tx.connection.execute(since).scalars())
     return not any("data" in (one.get("fields"), one.get("also")) for one in details)
 
 
-def _reset_learned_fact(w: Transaction, memory: Memory) -> None:
+def _reset_learned_fact(tx: Transaction, memory: Memory) -> None:
     """Reset what learning compares the memory by: it described the other wording."""
     whose = memory.owner or memory.learned_in or ""
     of_themselves = not memory.subjects or memory.owner in memory.subjects
     fact = StoredFact(
         slot=memory.slot, value=None, negated=False, about_speaker=of_themselves, about="[]"
     )
-    learned_facts.save_fact(w, memory.id, whose, memory.content, fact)
+    learned_facts.save_fact(tx, memory.id, whose, memory.content, fact)
 
 
 def _restore_superseded(
-    w: Transaction, origin: Origin, id: str, done: _RevertTally, since: int
+    tx: Transaction, origin: Origin, id: str, done: _RevertTally, since: int
 ) -> None:
     """Restore what a memory superseded from then on.
 
@@ -479,39 +483,39 @@ def _restore_superseded(
     restored.
     """
     gave_way = select(_M.id).where(
-        _M.space_id == w.space, _M.superseded_by == id, _M.updated_at >= since
+        _M.space_id == tx.space, _M.superseded_by == id, _M.updated_at >= since
     )
-    for before in w.connection.execute(gave_way).scalars().all():
-        memory = memories.get_for_update(w, before)
+    for before in tx.connection.execute(gave_way).scalars().all():
+        memory = memories.get_for_update(tx, before)
         if memory is None or memory.superseded_by != id:
             continue
-        first = _first_reverted_wording(w, origin, memory)
+        first = _first_reverted_wording(tx, origin, memory)
         if memory.state is State.FORGOTTEN:  # reverted before
-            _restore_superseded(w, origin, memory.id, done, since=0)
-        elif memory.state is not State.SUPERSEDED or memories.is_key_taken(w, memory):
+            _restore_superseded(tx, origin, memory.id, done, since=0)
+        elif memory.state is not State.SUPERSEDED or memories.is_key_taken(tx, memory):
             continue
         elif first is None:
-            _restore_reverted(w, memory, done)
+            _restore_reverted(tx, memory, done)
         elif first.version > 1:
-            _restore_wording(w, memory, first.version - 1, done)
+            _restore_wording(tx, memory, first.version - 1, done)
         else:
-            _forget_reverted(w, memory, done)
-            _restore_superseded(w, origin, memory.id, done, since=0)
+            _forget_reverted(tx, memory, done)
+            _restore_superseded(tx, origin, memory.id, done, since=0)
 
 
-def _restore_reverted(w: Transaction, memory: Memory, done: _RevertTally) -> None:
-    back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=w.at)
-    memories.update_fields(replace(w, why=_RESTORE_REASON), back, HistoryEvent.RESTORE, "restored")
-    _update_key_precedence(w, back)
+def _restore_reverted(tx: Transaction, memory: Memory, done: _RevertTally) -> None:
+    back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=tx.at)
+    memories.update_fields(replace(tx, why=_RESTORE_REASON), back, HistoryEvent.RESTORE, "restored")
+    _update_key_precedence(tx, back)
     done.restored.add(memory.id)
 
 
-def _update_key_precedence(w: Transaction, memory: Memory) -> None:
+def _update_key_precedence(tx: Transaction, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
-        owners = load_identities(w.connection, w.space, [memory.owner]).current_identities(
+        owners = load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
             memory.owner
         )
-        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
+        update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
 
 
 # Revert an import: forget what it made, except what was changed since.
@@ -521,40 +525,40 @@ _IMPORT_REVERTED_REASON = "its import was reverted"
 
 
 def revert_import_step(
-    w: Transaction, run: str, restorable_days: int
+    tx: Transaction, run: str, restorable_days: int
 ) -> tuple[RevertedImport, bool]:
     """Revert one batch of an import; return the result so far and whether more is left.
 
     Progress is stored with the run: a later call continues it and reports the whole, and nothing is
     imported under its name meanwhile.
     """
-    imports.lock_imports(w)
-    found = imports.find_imports(w.connection, w.space, w.request.own_identities, run)
+    imports.lock_imports(tx)
+    found = imports.find_imports(tx.connection, tx.space, tx.request.own_identities, run)
     if not found:
         raise NotFound("import")
     newest = found[0]
-    some = imports.list_imported(w, run, _IMPORTED_AT_ONCE_COUNT)
-    _forget_imported(w, [one.memory_id for one in some if one.is_untouched], restorable_days)
+    some = imports.list_imported(tx, run, _IMPORTED_AT_ONCE_COUNT)
+    _forget_imported(tx, [one.memory_id for one in some if one.is_untouched], restorable_days)
     gone = [one.token for one in some if one.is_untouched]
     left = [one.token for one in some if not one.is_untouched]
-    imports.mark_undone(w, run, gone, left)
+    imports.mark_undone(tx, run, gone, left)
     forgotten = newest.forgotten + len(gone)
     changed = newest.changed + sum(one.is_changed for one in some)
     more = len(some) == _IMPORTED_AT_ONCE_COUNT
     if some or any(one.run.reverted_at is None for one in found):
-        at = None if more else to_micros(w.at)
+        at = None if more else to_micros(tx.at)
         state = {"reverting": more, "reverted_at": at}
         for one in found:
-            imports.update_import(w, one, state)
-        imports.update_import(w, newest, {"forgotten": forgotten, "changed": changed})
+            imports.update_import(tx, one, state)
+        imports.update_import(tx, newest, {"forgotten": forgotten, "changed": changed})
     return RevertedImport(run=run, forgotten=forgotten, changed=changed), more
 
 
-def _forget_imported(w: Transaction, ids: Sequence[str], restorable_days: int) -> None:
+def _forget_imported(tx: Transaction, ids: Sequence[str], restorable_days: int) -> None:
     retention.forget_memories(
-        w, ids, w.at + timedelta(days=restorable_days), _IMPORT_REVERTED_REASON
+        tx, ids, tx.at + timedelta(days=restorable_days), _IMPORT_REVERTED_REASON
     )
-    for id in list_insights(w, ids):  # insights go with what they rest on
-        insight = memories.get_for_update(w, id)
+    for id in list_insights(tx, ids):  # insights go with what they rest on
+        insight = memories.get_for_update(tx, id)
         if insight is not None:
-            forget_memory(w, insight, restorable_days)
+            forget_memory(tx, insight, restorable_days)

@@ -183,7 +183,7 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise NoteUnreadable("it is not written in UTF-8; save it so") from None
+        raise NoteUnreadable("it is not UTF-8; save it as UTF-8") from None
 
 
 def _find_head_end(data: bytes) -> int:

@@ -84,56 +84,56 @@ def refile_finished(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple
     )
 
 
-def parse_report(text: str, said_at: datetime, tongue: Locale) -> CorrectionMessage | None:
+def parse_report(text: str, said_at: datetime, locale: Locale) -> CorrectionMessage | None:
     """Parse a message that reports something done; None if it tells of plans or of nothing."""
-    if tongue.has("kind_task", text):
+    if locale.has("kind_task", text):
         return None
     if any(
-        when.at and when.at > said_at for when in mark_dates(text, said_at, tongue, past=False)[1]
+        when.at and when.at > said_at for when in mark_dates(text, said_at, locale, past=False)[1]
     ):
         return None
-    return read_message(text, load_cues(tongue.code), tongue)
+    return read_message(text, load_cues(locale.code), locale)
 
 
 def finishes_task(
-    heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, tongue: Locale
+    heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, locale: Locale
 ) -> bool:
     """Report whether a message says that a task is done: "I've paid the rent".
 
     Plans, questions, denials and what another person did do not count.
     """
-    wanted = _find_task_words(task, speaker, said_at, tongue)
+    wanted = _find_task_words(task, speaker, said_at, locale)
     if len(wanted) < _WANTED_MIN_COUNT:
         return False
-    own = load_cues(tongue.code)
+    own = load_cues(locale.code)
     told = [one for one in heard.clauses if heard.tone.done or one.past]
-    return any(_reports_task(one, wanted, own, tongue) for one in told)
+    return any(_reports_task(one, wanted, own, locale) for one in told)
 
 
-def find_duties(text: str, who: str, said_at: datetime, tongue: Locale) -> list[str]:
+def find_duties(text: str, who: str, said_at: datetime, locale: Locale) -> list[str]:
     """Find what the author of a message has to do, without a date.
 
     "I need to call the plumber" gives "Call the plumber". What has a date is parsed as a statement.
     """
-    own = load_cues(tongue.code)
-    heard = read_message(text, own, tongue) if tongue.has("kind_task", text) else None
+    own = load_cues(locale.code)
+    heard = read_message(text, own, locale) if locale.has("kind_task", text) else None
     found: list[str] = []
     for clause in heard.clauses if heard else ():
         said = clause.segment
-        meant = clause.speaks and not clause.negated and tongue.has("kind_task", said)
+        meant = clause.speaks and not clause.negated and locale.has("kind_task", said)
         if (
             meant
-            and not has_negation(said, tongue)
-            and not mark_dates(said, said_at, tongue, past=False)[1]
+            and not has_negation(said, locale)
+            and not mark_dates(said, said_at, locale, past=False)[1]
         ):
-            line = _find_duty(clause, who, own, tongue)
-            telling = merge.find_keywords(line, tongue) - merge.find_keywords(who, tongue)
-            if len(telling) >= _WANTED_MIN_COUNT and check_form(line, who, tongue) is None:
+            line = _find_duty(clause, who, own, locale)
+            telling = merge.find_keywords(line, locale) - merge.find_keywords(who, locale)
+            if len(telling) >= _WANTED_MIN_COUNT and check_form(line, who, locale) is None:
                 found.append(line)
     return found
 
 
-def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, tongue: Locale) -> str:
+def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, locale: Locale) -> str:
     """Return what follows "need to" in a clause, or an empty string."""
     owed = own.words["duties"] | own.words["obligations"]
     place = next((n for n, word in enumerate(clause.words) if word.stem in owed), None)
@@ -143,7 +143,7 @@ def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, tongue: Loc
         rest = rest[1:]
     if not rest:
         return ""
-    said = replace_speaker(clause.text[rest[0].start : rest[-1].end], who, tongue).strip(" ,.")
+    said = replace_speaker(clause.text[rest[0].start : rest[-1].end], who, locale).strip(" ,.")
     return said[:1].upper() + said[1:]
 
 
@@ -157,48 +157,48 @@ def _file_item(item: NoteItem, waiting: Sequence[NoteItem]) -> NoteItem:
     return item if len(sections) != 1 else replace(item, section=sections.pop())
 
 
-def _find_task_words(task: str, speaker: str, said_at: datetime, tongue: Locale) -> frozenset[str]:
+def _find_task_words(task: str, speaker: str, said_at: datetime, locale: Locale) -> frozenset[str]:
     """Return the words of a task that a report of it repeats: neither its date nor who does it."""
-    own = load_cues(tongue.code)
-    bare = _TIME_MARK.sub(" ", mark_dates(_first_line(task), said_at, tongue, past=False)[0])
-    ours = merge.find_keywords(speaker, tongue) | own.words["duties"] | own.words["obligations"]
-    return merge.find_keywords(bare, tongue) - ours
+    own = load_cues(locale.code)
+    bare = _TIME_MARK.sub(" ", mark_dates(_first_line(task), said_at, locale, past=False)[0])
+    ours = merge.find_keywords(speaker, locale) | own.words["duties"] | own.words["obligations"]
+    return merge.find_keywords(bare, locale) - ours
 
 
 def _reports_task(
-    clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, tongue: Locale
+    clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, locale: Locale
 ) -> bool:
-    if clause.negated or clause.other is not None or has_negation(clause.segment, tongue):
+    if clause.negated or clause.other is not None or has_negation(clause.segment, locale):
         return False
-    every = {_find_root(word.stem, tongue) for word in clause.words}
-    roots = {_find_root(one, tongue) for one in wanted}
+    every = {_find_root(word.stem, locale) for word in clause.words}
+    roots = {_find_root(one, locale) for one in wanted}
     if not roots <= every:
         return False
-    subject = {_find_root(one, tongue) for one in clause.subject}
+    subject = {_find_root(one, locale) for one in clause.subject}
     passive = bool(subject) and subject <= roots
     passive = passive and any(word.low in own.words["be"] for word in clause.words)
     doing = (
-        _find_root(clause.verb or "", tongue) in roots or clause.verb in own.words["auxiliaries"]
+        _find_root(clause.verb or "", locale) in roots or clause.verb in own.words["auxiliaries"]
     )
     return passive or (
-        clause.speaks and doing and not _is_only_intended(clause, roots, own, tongue)
+        clause.speaks and doing and not _is_only_intended(clause, roots, own, locale)
     )
 
 
 def _is_only_intended(
-    clause: ClauseOutline, roots: set[str], own: CorrectionCues, tongue: Locale
+    clause: ClauseOutline, roots: set[str], own: CorrectionCues, locale: Locale
 ) -> bool:
     """Report whether a clause only intends: "wanted to call", "tried to pay"."""
     return any(
-        before.low in own.words["towards"] and _find_root(word.stem, tongue) in roots
+        before.low in own.words["towards"] and _find_root(word.stem, locale) in roots
         for before, word in zip(clause.words, clause.words[1:], strict=False)
         if word.stem == clause.verb or clause.verb not in roots
     )
 
 
-def _find_root(stem: str, tongue: Locale) -> str:
+def _find_root(stem: str, locale: Locale) -> str:
     """Strip the mark of a past form from a stem: gekauft, kaufen; angerufen, anrufen."""
-    return stem.replace(prefix, "", 1) if (prefix := get_lexicon(tongue.code).participle) else stem
+    return stem.replace(prefix, "", 1) if (prefix := get_lexicon(locale.code).participle) else stem
 
 
 def _first_line(content: str) -> str:
@@ -298,7 +298,7 @@ def draft_by_rules(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Locale,
+    locale: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
     """Draft what the messages state, without a model.
@@ -306,21 +306,21 @@ def draft_by_rules(
     Facts, tasks, links, and which open tasks they say are done. A message without a name is the
     speaker's. Empty where nothing is said.
     """
-    heard = select_shareable(messages, tongue)
+    heard = select_shareable(messages, locale)
     stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
     for said in (one for one in heard if one.role is Role.USER):
         who, at = said.name or speaker, said.at or said_at
-        found = rules.extract_by_rules(said.content, who, at, tongue)
-        whole = (classify_statement(one, tongue, at) for one in found)
+        found = rules.extract_by_rules(said.content, who, at, locale)
+        whole = (classify_statement(one, locale, at) for one in found)
         stated += [(said, one) for one in whole if _is_public(one)]
         own = [
-            one for one in find_duties(said.content, who, at, tongue) if _is_harmless(one, tongue)
+            one for one in find_duties(said.content, who, at, locale) if _is_harmless(one, locale)
         ]
         owed += [f"{said.name}: {one}" if said.name else one for one in own]
     lines = [one for _, one in stated]
     open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    done = _find_done_tasks(open_ones, heard, speaker, said_at, tongue)
+    done = _find_done_tasks(open_ones, heard, speaker, said_at, locale)
     return SessionDraft(
         summary=_summarize(lines),
         topics=take_few(
@@ -344,7 +344,7 @@ def draft_by_rules(
     )
 
 
-def select_shareable(messages: Sequence[ParsedMessage], tongue: Locale) -> list[ParsedMessage]:
+def select_shareable(messages: Sequence[ParsedMessage], locale: Locale) -> list[ParsedMessage]:
     """Select the messages that a note may draw on; of a long conversation, the last ones.
 
     Others read notes, so confidences and the answers to them are left out, as are instructions and
@@ -352,19 +352,21 @@ def select_shareable(messages: Sequence[ParsedMessage], tongue: Locale) -> list[
     """
     kept: list[ParsedMessage] = []
     last = select_last_messages(messages)
-    hushed = len(messages) > len(last)  # until the person speaks again
+    is_skipping = len(messages) > len(last)  # until the person speaks again
     for one in last:
         said = replace(one, content=squeeze_spaces(one.content))
         if said.role not in (Role.USER, Role.ASSISTANT):
             continue
         if said.role is Role.USER:
-            hushed = read_holds(said.content).guarded
-            if hushed and not rules.extract_by_rules(said.content, "", said.at or _ANY_DAY, tongue):
+            is_skipping = read_holds(said.content).guarded
+            if is_skipping and not rules.extract_by_rules(
+                said.content, "", said.at or _ANY_DAY, locale
+            ):
                 _drop_last_message(
                     kept
                 )  # "ok, but keep that between us" refers to the message before
         if (
-            not hushed
+            not is_skipping
             and not find_instruction(said.content)
             and not secrets.find_secret(said.content)
         ):
@@ -388,10 +390,10 @@ def _is_public(statement: StatedFact) -> bool:
     return not held and statement.sensitivity is not Sensitivity.SENSITIVE
 
 
-def _is_harmless(line: str, tongue: Locale) -> bool:
+def _is_harmless(line: str, locale: Locale) -> bool:
     return not any(
         one.sensitivity is Sensitivity.SENSITIVE and one.match.search(line)
-        for one in tongue.lexicon
+        for one in locale.lexicon
     )
 
 
@@ -411,15 +413,15 @@ def _find_done_tasks(
     heard: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Locale,
+    locale: Locale,
 ) -> list[str]:
     """Return those of the tasks that the speaker says are done."""
     own = [one for one in heard if one.role is Role.USER and one.name is None] if tasks else []
-    told = [parse_report(one.content, one.at or said_at, tongue) for one in own]
+    told = [parse_report(one.content, one.at or said_at, locale) for one in own]
     return [
         task
         for task in tasks
-        if any(one and finishes_task(one, task, speaker, said_at, tongue) for one in told)
+        if any(one and finishes_task(one, task, speaker, said_at, locale) for one in told)
     ]
 
 
@@ -498,27 +500,27 @@ def draft_by_model(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Locale,
+    locale: Locale,
     open_tasks: Sequence[str] = (),
 ) -> SessionDraft:
     """Draft with a model's summary, topics, facts and tasks, added to `draft_by_rules`.
 
     Without a model, or where it fails, return the draft of the rules; nothing is raised.
     """
-    plain = draft_by_rules(messages, speaker, said_at, tongue, open_tasks)
-    heard = select_shareable(messages, tongue)
+    plain = draft_by_rules(messages, speaker, said_at, locale, open_tasks)
+    heard = select_shareable(messages, locale)
     if model is None or not any(one.role is Role.USER for one in heard):
         return plain
     open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    look = _make_draft_input(
-        heard, clean_display_name(speaker) or tongue.texts["nobody"], said_at, tongue, open_ones
+    source = _make_draft_input(
+        heard, clean_display_name(speaker) or locale.texts["nobody"], said_at, locale, open_ones
     )
     try:
-        answer = model.ask(_INSTRUCTIONS, look.material, Drafted, budget=budget)
+        answer = model.ask(_INSTRUCTIONS, source.material, Drafted, budget=budget)
     except LanguageFailed as failed:
-        _log.info("a session was drafted by rules: %s", type(failed).__name__)
+        _log.info("The model failed, so a session was drafted by rules: %s", type(failed).__name__)
         return plain
-    return _join_drafts(look.draft(answer.value), plain, tongue)
+    return _join_drafts(source.draft(answer.value), plain, locale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,7 +528,7 @@ class _DraftInput:
     heard: Sequence[ParsedMessage]
     speaker: str
     said_at: datetime
-    tongue: Locale
+    locale: Locale
     open_tasks: Sequence[str]
     material: str
     text: str  # what may be drawn on, without the words of the prompt
@@ -574,9 +576,9 @@ class _DraftInput:
         """Report whether a person said this of the task, without asking or denying it."""
         words = " ".join(quote.split())
         said = any(words in " ".join(one.content.split()) for one in self.heard)
-        if not words or not said or words.endswith("?") or has_negation(words, self.tongue):
+        if not words or not said or words.endswith("?") or has_negation(words, self.locale):
             return False
-        if self.tongue.has("kind_task", words):
+        if self.locale.has("kind_task", words):
             return False
         return bool(self._find_telling_words(words) & self._find_telling_words(task))
 
@@ -586,18 +588,18 @@ class _DraftInput:
         if not line or len(line) > limits.DRAFT_LINE_MAX_CHARS:
             return ""
         if find_refusal_reason(
-            line, self.text, self.speaker, self.tongue
+            line, self.text, self.speaker, self.locale
         ) is not None or self._has_unknown_name(line):
             return ""
         telling = self._find_telling_words(line)
-        backed = telling & merge.find_keywords(self.text, self.tongue)
+        backed = telling & merge.find_keywords(self.text, self.locale)
         if len(backed) < _SUPPORTED_MIN_SHARE * len(telling):
             return ""
-        return "" if estimate_sensitivity(line, self.tongue) is Sensitivity.SENSITIVE else line
+        return "" if estimate_sensitivity(line, self.locale) is Sensitivity.SENSITIVE else line
 
     def _has_unknown_name(self, line: str) -> bool:
         """Report whether it has a name that does not occur in the conversation."""
-        if self.tongue.texts["names"] != "capital":
+        if self.locale.texts["names"] != "capital":
             return False
         known = {*split_terms(self.text), *split_terms(self.speaker)}
         return any(
@@ -605,8 +607,8 @@ class _DraftInput:
         )
 
     def _find_telling_words(self, text: str) -> frozenset[str]:
-        return merge.find_keywords(text, self.tongue) - merge.find_keywords(
-            self.speaker, self.tongue
+        return merge.find_keywords(text, self.locale) - merge.find_keywords(
+            self.speaker, self.locale
         )
 
 
@@ -614,7 +616,7 @@ def _make_draft_input(
     heard: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Locale,
+    locale: Locale,
     tasks: Sequence[str],
 ) -> _DraftInput:
     """Build the prompt input; of a long conversation only its end, which tells the outcome."""
@@ -638,21 +640,21 @@ def _make_draft_input(
         heard=heard,
         speaker=speaker,
         said_at=said_at,
-        tongue=tongue,
+        locale=locale,
         open_tasks=tasks,
         material="\n".join([*head, *reversed(lines)]),
         text=text[-limits.DRAFT_TEXT_MAX_CHARS :],
     )
 
 
-def _join_drafts(said: SessionDraft, plain: SessionDraft, tongue: Locale) -> SessionDraft:
+def _join_drafts(said: SessionDraft, plain: SessionDraft, locale: Locale) -> SessionDraft:
     """Add what the rules found and the model did not say."""
     told = [said.summary, *said.facts, *(f"{one.topic} {one.event}" for one in said.topics)]
     told += [one.text for one in (*said.tasks, *said.follow_ups)]
-    known = [merge.find_keywords(one, tongue) for one in told]
+    known = [merge.find_keywords(one, locale) for one in told]
 
     def new(text: str) -> bool:
-        words = merge.find_keywords(text, tongue)
+        words = merge.find_keywords(text, locale)
         return not any(len(words & one) >= _COVERED_MIN_SHARE * len(words) for one in known)
 
     return replace(

@@ -65,7 +65,7 @@ def open_folder(at: int, name: str, *, make: bool = False) -> int | None:
         return None
     except OSError as error:
         if error.errno in _NOT_A_FOLDER:
-            raise NoteOutside("leads over a link or a file; name a folder of notes") from None
+            raise NoteOutside("leads through a link or a file; name a notes folder") from None
         raise
     try:
         _require_below(at, found)
@@ -88,7 +88,7 @@ def _require_below(at: int, inner: int) -> None:
     opened.
     """
     if not os.path.samestat(os.stat("..", dir_fd=inner), os.fstat(at)):
-        raise NoteOutside("leads out of the folder of notes; name a folder in it")
+        raise NoteOutside("leads out of the notes folder; name a folder in it")
 
 
 def open_file(at: int, name: str, *, linked: bool = False) -> tuple[int, os.stat_result] | None:
@@ -103,10 +103,10 @@ def open_file(at: int, name: str, *, linked: bool = False) -> tuple[int, os.stat
     except FileNotFoundError:
         return None
     except PermissionError:
-        raise NoteUnreadable("this process may not open it; give it to its user") from None
+        raise NoteUnreadable("this process may not open it; change its owner or mode") from None
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):
-            raise NoteOutside("is a link or no plain file; name a file of notes") from None
+            raise NoteOutside("is a link or not a plain file; name a note file") from None
         raise
     try:
         what = os.fstat(found)
@@ -119,7 +119,7 @@ def open_file(at: int, name: str, *, linked: bool = False) -> tuple[int, os.stat
 
 def _require_plain(what: os.stat_result, linked: bool) -> None:
     if not stat.S_ISREG(what.st_mode):
-        raise NoteOutside("is a link, a folder or no plain file; name a file of notes")
+        raise NoteOutside("is a link, a folder or not a plain file; name a note file")
     if what.st_nlink > 1 and not linked:
         raise NoteOutside("is a file that has a second name elsewhere; put a copy there instead")
 
@@ -130,7 +130,7 @@ def open_lock_file(at: int, name: str) -> int:
         found = os.open(name, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, _FILE_MODE, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise NoteOutside("the lock of the folder is no plain file; remove it") from None
+            raise NoteOutside("the lock of the folder is not a plain file; remove it") from None
         raise
     try:
         what = os.fstat(found)

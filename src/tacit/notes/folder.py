@@ -146,7 +146,9 @@ def _open_root(path: Path) -> int:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise SettingsError("notes.dir is no folder; name one for the notes alone") from None
+            raise SettingsError(
+                "notes.dir is not a folder; name one that holds notes only"
+            ) from None
         raise
     try:
         _make_private(handle, made)
@@ -507,7 +509,7 @@ class NotesFolder:
         names = paths.split_path(path)
         if len(data) > limits.NOTE_FILE_MAX_BYTES:
             most = limits.NOTE_FILE_MAX_BYTES
-            raise InvalidInput("data", f"a note has at most {most:,} bytes; make it two")
+            raise InvalidInput("data", f"a note has at most {most:,} bytes; split it")
         make = expected is None or expected is ANY
         with self._writing() as root, _open_parent(root, names, make=make) as at:
             if at is None:
@@ -604,7 +606,7 @@ class NotesFolder:
         """
         with self._guard:
             if self._open is None:
-                raise StoreUnavailable("the folder of notes is closed; open it again")
+                raise StoreUnavailable("the notes folder is closed; open it again")
             if not self._open.is_at(self.root):
                 self._open.unlock()
                 self._open = FolderRoot(self.root)
@@ -668,7 +670,7 @@ def _require_exact_name(
         return
     key = paths.fold_file_name(name)
     if any(paths.fold_file_name(other) == key and other != but for other in found):
-        raise NoteOutside("a name differs from one that is there in no more than case or accents")
+        raise NoteOutside("a name differs from an existing one only in case or accents")
 
 
 def _remove_empty_folders(root: FolderRoot, names: tuple[str, ...]) -> None:
@@ -692,5 +694,5 @@ def _translate_disk_errors() -> Iterator[None]:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise StoreUnavailable(
-            f"the folder of notes cannot be used ({why}); see that it is there, and has room"
+            f"the notes folder cannot be used ({why}); check that it exists and has free space"
         ) from None

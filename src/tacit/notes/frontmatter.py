@@ -56,7 +56,7 @@ class YamlReader:
                     self.end = key.end_mark.index
                 return found
             if kind is not yaml.ScalarEvent:
-                raise NoteUnreadable("a key of the frontmatter is no word")
+                raise NoteUnreadable("a key of the frontmatter is not a word")
             _refuse_unsafe_event(key)
             name = key.value
             if name in found:
@@ -85,7 +85,7 @@ class YamlReader:
             return self.mapping(event, depth + 1)
         if kind is yaml.SequenceStartEvent:
             return self.sequence(event, depth + 1)
-        raise NoteUnreadable("the frontmatter is no list of keys and values")
+        raise NoteUnreadable("the frontmatter is not a list of keys and values")
 
     def sequence(self, start: Any, depth: int) -> list[YamlValue]:
         found: list[YamlValue] = []
@@ -114,7 +114,7 @@ def parse_yaml(text: str) -> tuple[dict[str, YamlValue], YamlReader]:
         finally:
             parser.dispose()
     except (yaml.YAMLError, UnicodeError):
-        raise NoteUnreadable("the frontmatter is no YAML; look at its quotes and colons") from None
+        raise NoteUnreadable("the frontmatter is not YAML; check its quotes and colons") from None
 
 
 def _read_document(reading: YamlReader) -> tuple[dict[str, YamlValue], YamlReader]:
@@ -129,7 +129,7 @@ def _read_document(reading: YamlReader) -> tuple[dict[str, YamlValue], YamlReade
     if not isinstance(found, dict):
         if found is None:
             return {}, reading
-        raise NoteUnreadable("the frontmatter is no list of keys and values")
+        raise NoteUnreadable("the frontmatter is not a list of keys and values")
     return found, reading
 
 

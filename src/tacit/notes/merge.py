@@ -82,18 +82,18 @@ def says_less(one: str, other: str) -> bool:
 @lru_cache(maxsize=_CACHED_COUNT)
 def make_gist(text: str) -> TextGist:
     seen = text[:_LOOKED_AT_MAX_CHARS]
-    tongue = tongue_of(guess_locale(seen))
+    locale = tongue_of(guess_locale(seen))
     return TextGist(
-        keywords=find_keywords(seen, tongue),
+        keywords=find_keywords(seen, locale),
         numbers=tuple(_NUMBER.findall(seen)),
-        names=_find_names(seen, tongue),
-        denied=has_negation(seen, tongue),
+        names=_find_names(seen, locale),
+        denied=has_negation(seen, locale),
     )
 
 
-def find_keywords(text: str, tongue: Locale) -> frozenset[str]:
+def find_keywords(text: str, locale: Locale) -> frozenset[str]:
     """Return the stems of significant words; for scripts without spaces, characters and bigrams."""
-    own, stem = tongue.words["small"], load_cues(tongue.code).stem
+    own, stem = locale.words["small"], load_cues(locale.code).stem
     found: set[str] = set()
     for word in _WORD.findall(normalize_unicode("NFC", text).casefold()):
         parts = [word] if word.isascii() else stem_words(word)
@@ -109,12 +109,12 @@ def gists_agree(one: TextGist, other: TextGist) -> bool:
     return (one.numbers, one.names, one.denied) == (other.numbers, other.names, other.denied)
 
 
-def _find_names(text: str, tongue: Locale) -> tuple[str, ...]:
+def _find_names(text: str, locale: Locale) -> tuple[str, ...]:
     """Return capitalized words, except at the start of a sentence unless known as a name.
 
     Where every noun is capitalized, nouns count as names, and their order must agree too.
     """
-    known = tongue.words["first_names"]
+    known = locale.words["first_names"]
     found = []
     for match in _NAME.finditer(text):
         word = match[0].replace("’", "'").partition("'")[0]
@@ -418,7 +418,7 @@ def match_items_with_model(
             _INSTRUCTIONS, _format_material(old, new, olds, news), Pairs, budget=budget
         )
     except LanguageFailed as failed:
-        _log.info("notes were merged by rules: %s", type(failed).__name__)
+        _log.info("The model failed, so notes were merged by rules: %s", type(failed).__name__)
         return pairs
     said = answer.value.pairs
     # A line that was matched twice is not matched at all.

@@ -53,12 +53,16 @@ class NotesMirror:
         self._listed_until = 0.0
         self._traces = FileChanges(store.database.engine)
 
-    def sync(self, space: str, *, forget: bool = False, strangers: bool = False) -> NotesReport:
+    def sync(
+        self, space: str, *, forget: bool = False, accept_unknown: bool = False
+    ) -> NotesReport:
         """Synchronize everything, both ways.
 
         `forget`: also forget what has no line any more, however much that is.
         """
-        return self._sync_space(space, self._options(forget=forget, strangers=strangers)).report()
+        return self._sync_space(
+            space, self._options(forget=forget, accept_unknown=accept_unknown)
+        ).report()
 
     def rebuild(self, space: str, to: Path | None = None) -> NotesReport:
         """Write the files from the database, which restores missing lines.
@@ -66,28 +70,28 @@ class NotesMirror:
         With `to`, write all of them into another folder.
         """
         if to is None:
-            return self._sync_space(space, self._options(bring_back=True)).report()
+            return self._sync_space(space, self._options(restore_lines=True)).report()
         with NotesFolder(to) as folder:
             return self._copy(space, folder)
 
     def import_folder(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
         """Read the notes of another folder, whose files stay as they are."""
         with NotesFolder(source) as folder, _lock_folder(folder):
-            options = self._options(forget=forget, strangers=True, read_only=True)
+            options = self._options(forget=forget, accept_unknown=True, read_only=True)
             tally = NotesSync(self._store, folder, space, self._retention, options).run()
         self._notify_written(tally)
         return tally.report()
 
     def diff(self, space: str) -> list[NoteChange]:
         """Return what a sync would do, without doing it."""
-        return self._sync_space(space, self._options(rehearse=True)).changes
+        return self._sync_space(space, self._options(dry_run=True)).changes
 
     def inspect(self, space: str) -> tuple[NotesReport, int]:
         """Compare files and database without changing either.
 
         Return a report, and how many notes a sync would change on either side.
         """
-        tally = self._sync_space(space, self._options(rehearse=True))
+        tally = self._sync_space(space, self._options(dry_run=True))
         left = {"asks", "refused"}
         return tally.report(), len({one.path for one in tally.changes if one.act not in left})
 
@@ -175,7 +179,7 @@ class NotesMirror:
             with self._store.database.read() as connection:
                 revision = notes.notes_revision(connection, space)
             tally = self._make_sync(space, options).run()
-            if not options.rehearse:
+            if not options.dry_run:
                 self._seen[space] = revision
         self._notify_written(tally)
         return tally
@@ -209,11 +213,11 @@ class NotesMirror:
     def _copy(self, space: str, folder: NotesFolder) -> NotesReport:
         tally = SyncTally()
 
-        def work(w: Transaction) -> list[tuple[str, bytes]]:
+        def work(tx: Transaction) -> list[tuple[str, bytes]]:
             made = []
-            for row in notes.list_changed_notes(w.connection, space, 0):
-                shown = notes.list_file_items(w.connection, w.audiences, space, row.path)
-                summary = get_summary(w, row)
+            for row in notes.list_changed_notes(tx.connection, space, 0):
+                shown = notes.list_file_items(tx.connection, tx.audiences, space, row.path)
+                summary = get_summary(tx, row)
                 if shown or summary is not None:
                     made.append((row.path, rendering.render_file(row, shown, summary)))
             return made
@@ -223,7 +227,7 @@ class NotesMirror:
                 try:
                     folder.write(space_prefix(space) + path, data, expected=None)
                 except NoteMoved:
-                    problem = "has notes in it already; name an empty folder"
+                    problem = "contains notes already; name an empty folder"
                     raise InvalidInput("to", problem) from None
                 tally.files, tally.written = tally.files + 1, tally.written + 1
         return tally.report()
@@ -261,7 +265,7 @@ def _lock_folder(folder: NotesFolder) -> Iterator[None]:
     until = time.monotonic() + limits.NOTE_LOCK_WAIT_MAX_SECONDS
     while not folder.lock():
         if time.monotonic() > until:
-            raise StoreBusy("another process is at the notes; try again")
+            raise StoreBusy("another process synchronizes the notes; try again")
         time.sleep(_PAUSE_SECONDS)
     try:
         yield
@@ -374,8 +378,8 @@ class MirrorThread:
             if not self._stopping.is_set() or not isinstance(error, StoreError):
                 _log.warning("notes wait: %s", type(error).__name__)
             return
-        except Exception as error:  # noqa: BLE001 - nobody else would look any more
-            _log.warning("mirroring notes was interrupted: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the thread must outlive any failure
+            _log.warning("Mirroring notes was interrupted: %s", type(error).__name__)
             return
         if report.read_back or report.written or report.problems:
             for listener in tuple(self._listeners):
@@ -397,32 +401,32 @@ def _count_problems(*problems: str) -> _CountProblems:
 # By name: the problem, for people, after a count; and who can fix it.
 _PROBLEM_CHECKS: dict[str, tuple[str, str, _CountProblems]] = {
     "notes-unreadable": (
-        "files of notes cannot be read",
-        "a person mends the file: its frontmatter has to be plain YAML; docs/notes.md",
+        "note files cannot be read",
+        "a person repairs the file: its frontmatter must be plain YAML; see docs/notes.md",
         _count_problems("unreadable"),
     ),
     "notes-refused": (
-        "files of notes hold lines that may not be kept",
-        "a person takes the secret, or what is too long, out of the line",
+        "note files contain lines that may not be stored",
+        "a person removes the secret from the line, or shortens it",
         _count_problems("refused"),
     ),
     "notes-conflicts": (
-        "files of notes hold both wordings of what was changed on both sides",
-        "a person deletes the wording that does not hold",
+        "note files contain both wordings of a line that was changed on both sides",
+        "a person deletes the wrong wording",
         _count_problems("conflict"),
     ),
     "notes-asking": (
-        "files of notes miss more than is forgotten without being asked",
-        "tacit notes import --forget forgets it, tacit notes rebuild brings it back",
+        "note files miss more lines than are forgotten without confirmation",
+        "`tacit notes import --forget` forgets them, `tacit notes rebuild` restores them",
         _count_problems("asks"),
     ),
     "notes-orphaned": (
-        "files of notes belong to nobody here, or to another database",
-        "name the person in subject_id; tacit notes import takes in another database's",
+        "note files belong to an unknown person, or to another database",
+        "name the person in subject_id; `tacit notes import` accepts files of another database",
         _count_problems("unknown_person", "unknown_folder"),
     ),
     "notes-outside": (
-        "files in the folder of notes are links, or have names that no note has",
+        "files in the notes folder are links, or have names that no note may have",
         "a person renames the file, or puts a plain file in place of the link",
         _count_problems("outside"),
     ),
@@ -446,8 +450,8 @@ def check_notes(
         findings.append(
             Finding(
                 check=_DRIFT_CHECK,
-                says="notes are not the same in the files and in the store",
-                mends="brings them together, as a sync does",
+                says="notes differ between files and database",
+                mends="synchronizes them",
                 count=differing,
                 repairable=differing,
                 repaired=repaired,

@@ -45,7 +45,7 @@ def split_path(path: object) -> tuple[str, ...]:
 def find_name_fault(name: str) -> str | None:
     """Return why no note may have this name in its path, or None."""
     if not name:
-        return "must be relative to the folder of notes, with one / between names"
+        return "must be relative to the notes folder, with one / between names"
     if name.startswith("."):
         return "a name begins with a dot; use one that does not"
     if name != name.strip() or name.endswith("."):
@@ -125,7 +125,7 @@ def note_path(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
         path = f"{place.day.isoformat()}/{encode_name(place.session)}.md"
     else:
         if not place.subject:
-            raise InvalidInput("place", "this note belongs to somebody: name the subject")
+            raise InvalidInput("place", "this note belongs to a person: name the subject")
         name = INDEX_FILE if place.kind is NoteKind.LONG_TERM else check_page_name(place.name)
         path = f"{LONG_TERM_FOLDER}/{encode_name(place.subject)}/{name}"
     return path if space == DEFAULT_SPACE else f"{SPACES_FOLDER}/{_space_folder(space)}/{path}"

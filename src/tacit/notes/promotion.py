@@ -80,7 +80,7 @@ def find_promotion(
     messages: Sequence[ParsedMessage],
     speaker: str,
     said_at: datetime,
-    tongue: Locale,
+    locale: Locale,
     index: Sequence[NoteItem] = (),
 ) -> Promotion | None:
     """Find at most one lasting thing that the person explicitly asked to keep; None in doubt.
@@ -88,9 +88,9 @@ def find_promotion(
     What the draft names must have been asked for in the messages, if there are any; otherwise the
     messages are searched. `index` is what the index holds already.
     """
-    if not get_lexicon(tongue.code).passing:
+    if not get_lexicon(locale.code).passing:
         return None  # no lexicon: nothing tells what lasts
-    choice = _PromotionReader(speaker, said_at, tongue)
+    choice = _PromotionReader(speaker, said_at, locale)
     requests = choice.requests(messages)
     if draft.promote is not None:
         found = choice.read_named(draft.promote, requests, asked=not messages)
@@ -116,7 +116,7 @@ class _KeepRequest:
 class _PromotionReader:
     speaker: str
     said_at: datetime
-    tongue: Locale
+    locale: Locale
 
     def requests(self, messages: Sequence[ParsedMessage]) -> list[_KeepRequest]:
         """Return the parts of the person's own messages that ask to keep something."""
@@ -138,9 +138,9 @@ class _PromotionReader:
         found = []
         for request in requests:
             for one in rules.extract_by_rules(
-                request.text, self.speaker, self.said_at, self.tongue
+                request.text, self.speaker, self.said_at, self.locale
             ):
-                one = classify_statement(one, self.tongue, self.said_at)
+                one = classify_statement(one, self.locale, self.said_at)
                 if (request.whole or one.explicit) and self._may_enter(one):
                     found.append(one)
         return found
@@ -153,13 +153,13 @@ class _PromotionReader:
         `asked`: there are no messages to check it against.
         """
         content = " ".join(content.split())
-        read = rules.extract_by_rules(content, self.speaker, self.said_at, self.tongue)
+        read = rules.extract_by_rules(content, self.speaker, self.said_at, self.locale)
         if len(read) > 1:
             return []
         made = self._statement(content, read[0] if read else None)
         if not asked and not any(self._is_requested(request.text, made) for request in requests):
             return []
-        whole = classify_statement(made, self.tongue, self.said_at)
+        whole = classify_statement(made, self.locale, self.said_at)
         return [whole] if self._may_enter(whole) else []
 
     def _statement(self, content: str, read: StatedFact | None) -> StatedFact:
@@ -194,7 +194,7 @@ class _PromotionReader:
         )
 
     def is_goal(self, statement: StatedFact) -> bool:
-        goals = get_lexicon(self.tongue.code).kept_goal
+        goals = get_lexicon(self.locale.code).kept_goal
         return statement.slot == _GOAL or bool(goals & set(_split_words(statement.content)))
 
     def _own_text(self, said: ParsedMessage) -> bool:
@@ -202,15 +202,15 @@ class _PromotionReader:
 
     def _asked(self, text: str, before: str) -> list[_KeepRequest]:
         """Return requests; for a bare "put that into long-term memory", the message before it."""
-        own, tongue = get_lexicon(self.tongue.code), self.tongue
+        own, locale = get_lexicon(self.locale.code), self.locale
         found: list[_KeepRequest] = []
         for sentence in filter(None, _SENTENCE_END.split(text)):
             if own.asks.search(sentence):
                 bare = own.asked_tail.sub("", own.asked_lead.sub("", sentence)).strip()
                 found.append(_KeepRequest(text=bare or before, whole=True))
-            elif tongue.patterns["asked_to_keep"].fullmatch(sentence) and sentence == text:
+            elif locale.patterns["asked_to_keep"].fullmatch(sentence) and sentence == text:
                 found.append(_KeepRequest(text=before, whole=True))
-            elif tongue.has("explicit", sentence) or tongue.has("asked_to_keep", sentence):
+            elif locale.has("explicit", sentence) or locale.has("asked_to_keep", sentence):
                 found.append(_KeepRequest(text=text, whole=False))
             before = sentence
         return [one for one in dict.fromkeys(found) if one.text]
@@ -218,18 +218,18 @@ class _PromotionReader:
     def _is_requested(self, text: str, statement: StatedFact) -> bool:
         """Report whether a request supports it and nothing in it belongs elsewhere."""
         quoted = replace(statement, quote=text)
-        if check_support(quoted, text, self.speaker, self.tongue) is not None:
+        if check_support(quoted, text, self.speaker, self.locale) is not None:
             return False
-        read = rules.extract_by_rules(text, self.speaker, self.said_at, self.tongue)
+        read = rules.extract_by_rules(text, self.speaker, self.said_at, self.locale)
         same = [one for one in read if merge.is_alike(one.content, statement.content)]
         return all(
-            self._may_enter(classify_statement(one, self.tongue, self.said_at)) for one in same
+            self._may_enter(classify_statement(one, self.locale, self.said_at)) for one in same
         )
 
     def _may_enter(self, statement: StatedFact) -> bool:
-        content, tongue = statement.content, self.tongue
+        content, locale = statement.content, self.locale
         if (
-            check_form(content, self.speaker, tongue)
+            check_form(content, self.speaker, locale)
             or find_instruction(content)
             or secrets.find_secret(content)
         ):
@@ -238,10 +238,10 @@ class _PromotionReader:
 
     def _own_place(self, statement: StatedFact) -> str | None:
         """Return where it is stored instead: profile, preferences, people, holds, tasks."""
-        content, tongue = statement.content, self.tongue
+        content, locale = statement.content, self.locale
         if statement.hearsay or statement.about:
             return "people"
-        if has_negation(content, tongue) or get_lexicon(tongue.code).rules_out & set(
+        if has_negation(content, locale) or get_lexicon(locale.code).rules_out & set(
             _split_words(content)
         ):
             return "rules"
@@ -251,10 +251,10 @@ class _PromotionReader:
             return str(statement.kind)
         personal = statement.about_speaker or not statement.quote
         if personal and (
-            statement.slot or any(tongue.has(f"kind_{k}", content) for k in _KINDS_ELSEWHERE)
+            statement.slot or any(locale.has(f"kind_{k}", content) for k in _KINDS_ELSEWHERE)
         ):
             return "profile"
-        return "task" if tongue.has("kind_task", content) else None
+        return "task" if locale.has("kind_task", content) else None
 
     def _leads_with_person(self, content: str) -> bool:
         """Report whether it tells what a person is or does, not a thing of theirs."""
@@ -264,14 +264,14 @@ class _PromotionReader:
         """Report whether it has a date or is temporary."""
         if statement.observed_at is not None or statement.expires_at is not None:
             return True
-        content, tongue = statement.content, self.tongue
-        if mark_dates(content, self.said_at, tongue, past=False)[1]:
+        content, locale = statement.content, self.locale
+        if mark_dates(content, self.said_at, locale, past=False)[1]:
             return True
         said = [content[found.start() :] for found in _WORD.finditer(content)]
-        states = [tongue.patterns[one] for one in _STATES if one in tongue.patterns]
+        states = [locale.patterns[one] for one in _STATES if one in locale.patterns]
         if any(one.match(rest) for one in states for rest in said):
             return True
-        return bool(get_lexicon(tongue.code).passing & set(_split_words(content)))
+        return bool(get_lexicon(locale.code).passing & set(_split_words(content)))
 
 
 def select_overflow(
@@ -327,13 +327,13 @@ class PromotionWriter:
 
     def promote(self, what: Promotion) -> str | None:
         """Return the id of what entered the index, or None."""
-        w, request = self.tx, self.tx.request
+        tx, request = self.tx, self.tx.request
         if request.subject is None or not request.private:
             return None
         index = [
             memory
             for _, memory in readable_notes.list_index_items(
-                w.connection, w.audiences, request, _accept_any
+                tx.connection, tx.audiences, request, _accept_any
             )
         ]
         if any(memory.run == self.session for memory in index):
@@ -343,9 +343,9 @@ class PromotionWriter:
             return None
         id = self._remember(what) if known is None else self._index_known(known)
         path = self._ensure_index()
-        put_item(w, path, id, what.section, added_on=w.at.date())
+        put_item(tx, path, id, what.section, added_on=tx.at.date())
         self._make_room(path, id)
-        update_note(w, path, updated_at=w.at)
+        update_note(tx, path, updated_at=tx.at)
         return id
 
     def _remember(self, what: Promotion) -> str:
@@ -369,35 +369,35 @@ class PromotionWriter:
 
     def _find_known(self, content: str) -> Memory | None:
         """Find the person's memory with the same words."""
-        w, said = self.tx, learned_facts.normalized_digest(content)
+        tx, said = self.tx, learned_facts.normalized_digest(content)
         found = learned_facts.list_similar_facts(
-            w.connection, w.space, w.request.own_identities, [said], [], 1
+            tx.connection, tx.space, tx.request.own_identities, [said], [], 1
         )
-        memory = memories.get_for_update(w, found[0].id) if found else None
+        memory = memories.get_for_update(tx, found[0].id) if found else None
         if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
             return None
         if not self.usable(memory) or learned_facts.normalized_digest(memory.content) != said:
             return None
-        own = may_change(ChangeAction.UPDATE, w.request, memory) is RequesterRole.OWNER
+        own = may_change(ChangeAction.UPDATE, tx.request, memory) is RequesterRole.OWNER
         return memory if own else None
 
     def _ensure_index(self) -> str:
-        w, request = self.tx, self.tx.request
+        tx, request = self.tx, self.tx.request
         place = NoteRef(kind=NoteKind.LONG_TERM, subject=request.subject)
         row = NoteRow(
             path=paths.note_path(place),
             kind=place.kind,
-            created_at=w.at,
-            updated_at=w.at,
+            created_at=tx.at,
+            updated_at=tx.at,
             subject=request.subject,
             chat=request.chat,
             chat_kind=ChatKind.PRIVATE,
         )
-        return ensure_note(w, row).path
+        return ensure_note(tx, row).path
 
     def _make_room(self, path: str, new: str) -> None:
-        w = self.tx
-        rows = list_visible_items(w.connection, w.audiences, w.request, [path])[path]
+        tx = self.tx
+        rows = list_visible_items(tx.connection, tx.audiences, tx.request, [path])[path]
         items = [notes.item_from_memory(memory, row.section, row.added_on) for row, memory in rows]
         uses = {
             memory.id: ItemUse(
@@ -407,7 +407,7 @@ class PromotionWriter:
             if memory.id != new
         }
         for id in select_overflow(items, uses):
-            remove_item(w, path, id)
+            remove_item(tx, path, id)
 
 
 def _accept_any(_: Memory) -> bool:

@@ -341,15 +341,15 @@ class Readback:
 
     def __init__(
         self,
-        w: Transaction,
-        hand: NoteWriter,
+        tx: Transaction,
+        writer: NoteWriter,
         row: NoteRow,
         document: Document,
         shown: Sequence[ShownItem],
         agreed: Mapping[str, AgreedLine],
         rules: ReadbackRules,
     ) -> None:
-        self._tx, self._writer, self._row, self._rules = w, hand, row, rules
+        self._tx, self._writer, self._row, self._rules = tx, writer, row, rules
         self._document, self._shown, self._agreed = document, list(shown), dict(agreed)
         self.outcome = ReadbackOutcome()
 
@@ -620,9 +620,9 @@ def build_note_head(row: NoteRow, summary: str) -> Frontmatter:
     )
 
 
-def get_summary(w: Transaction, row: NoteRow) -> Memory | None:
+def get_summary(tx: Transaction, row: NoteRow) -> Memory | None:
     """Return the active summary of a session, if there is one."""
-    memory = memories.get_for_update(w, row.summary_id) if row.summary_id else None
+    memory = memories.get_for_update(tx, row.summary_id) if row.summary_id else None
     return memory if memory is not None and memory.state in SHOWN_STATES else None
 
 
@@ -646,15 +646,15 @@ class HeadReadback:
 
     def __init__(
         self,
-        w: Transaction,
-        hand: NoteWriter,
+        tx: Transaction,
+        writer: NoteWriter,
         row: NoteRow,
         document: Document,
         agreed: Mapping[str, AgreedLine],
         rules: ReadbackRules,
         outcome: ReadbackOutcome,
     ) -> None:
-        self._tx, self._writer, self._row, self._document = w, hand, row, document
+        self._tx, self._writer, self._row, self._document = tx, writer, row, document
         self._agreed, self._rules, self._outcome = agreed, rules, outcome
 
     def read(self, state: FileState | None, *, touched: bool) -> None:

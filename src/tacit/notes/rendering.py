@@ -184,7 +184,7 @@ def _count_progress(document: Document, section: Section) -> TaskProgress:
     return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 
-def save_layout(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
+def save_layout(tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
     """Store the layout of a page and the order of its items; report whether it is new.
 
     What must not be stored stays in the file only.
@@ -196,18 +196,18 @@ def save_layout(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: 
     except SecretRefused:
         layout = None
     if layout != row.layout:
-        update_note(w, row.path, layout=layout)
+        update_note(tx, row.path, layout=layout)
     place = {item.memory_id: item for item, _ in shown}
     moved = False
     for position, entry in enumerate(document.entries):
         item = place.get(entry.item.id or "")
         if item is not None and item.position != position and not entry.item.conflict:
-            put_item(w, row.path, item.memory_id, item.section, position)
+            put_item(tx, row.path, item.memory_id, item.section, position)
             moved = True
     return moved or layout != row.layout
 
 
-def save_order(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
+def save_order(tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
     """Store the order of items in each section; report whether it changed."""
     place = {item.memory_id: item for item, _ in shown}
     entries = [
@@ -224,5 +224,5 @@ def save_order(w: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: b
         return False
     for position, id in enumerate(order):
         item = place[id or ""]
-        put_item(w, row.path, item.memory_id, item.section, position, item.added_on)
+        put_item(tx, row.path, item.memory_id, item.section, position, item.added_on)
     return True

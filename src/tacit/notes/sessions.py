@@ -96,7 +96,7 @@ class EndedConversation:
     messages: tuple[ParsedMessage, ...]
     speaker: str
     at: datetime
-    tongue: Locale
+    locale: Locale
     model: LanguageModel | None = None
     budget: Budget | None = None
 
@@ -251,7 +251,7 @@ def plan_session(
             heard.messages,
             heard.speaker,
             heard.at,
-            heard.tongue,
+            heard.locale,
             waiting,
         )
     new = refile_finished(
@@ -263,7 +263,7 @@ def plan_session(
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
     promoted = None
     if private:
-        asked = (heard.messages, heard.speaker, heard.at, heard.tongue, seen.index)
+        asked = (heard.messages, heard.speaker, heard.at, heard.locale, seen.index)
         promoted = find_promotion(draft, *asked)
     pairs = match_items_with_model(seen.items, new, heard.model, heard.budget)
     return SessionPlan(
@@ -287,18 +287,18 @@ _SUMMARY_IMPORTANCE = 2
 
 
 def save_summary(
-    w: Transaction, row: NoteRow, said: str, ttls: Ttls, *, part: bool = False
+    tx: Transaction, row: NoteRow, said: str, ttls: Ttls, *, part: bool = False
 ) -> str | None:
     """Store the summary and return the id of its memory.
 
     Without a text it is made of the items of the note. A `part` is added to the summary that was
     there.
     """
-    rows = list_visible_items(w.connection, w.audiences, w.request, [row.path])[row.path]
+    rows = list_visible_items(tx.connection, tx.audiences, tx.request, [row.path])[row.path]
     content = clip_text(
         said or readable_notes.compose_summary(rows)[0], limits.SESSION_SUMMARY_MAX_CHARS
     )
-    old = memories.get_for_update(w, row.summary_id) if row.summary_id is not None else None
+    old = memories.get_for_update(tx, row.summary_id) if row.summary_id is not None else None
     unwanted = old is not None and old.state is not State.ACTIVE  # it was forgotten
     if not content or unwanted:
         return row.summary_id
@@ -308,11 +308,11 @@ def save_summary(
         chat_sensitivity(content), *(memory.sensitivity for _, memory in rows)
     )
     if old is None:
-        memory = _build_summary(w, content, sensitivity, ttls)
-        memories.insert_memory(w, memory, told=False)
+        memory = _build_summary(tx, content, sensitivity, ttls)
+        memories.insert_memory(tx, memory, told=False)
     else:
-        memory = _update_summary(w, old, content, sensitivity, ttls)
-    relations.insert_sources(w, memory.id, [one.id for _, one in rows])
+        memory = _update_summary(tx, old, content, sensitivity, ttls)
+    relations.insert_sources(tx, memory.id, [one.id for _, one in rows])
     return memory.id
 
 
@@ -325,7 +325,7 @@ def _join_summaries(before: str, after: str) -> str:
 
 
 def _update_summary(
-    w: Transaction, old: Memory, content: str, sensitivity: Sensitivity, ttls: Ttls
+    tx: Transaction, old: Memory, content: str, sensitivity: Sensitivity, ttls: Ttls
 ) -> Memory:
     if content == old.content:
         return old
@@ -334,31 +334,31 @@ def _update_summary(
         content=content,
         version=old.version + 1,
         sensitivity=_strictest_sensitivity(old.sensitivity, sensitivity),
-        expires_at=compute_expiry(Kind.EVENT, w.at, ttls),
-        updated_at=w.at,
+        expires_at=compute_expiry(Kind.EVENT, tx.at, ttls),
+        updated_at=tx.at,
     )
-    memories.update_content(w, memory)
+    memories.update_content(tx, memory)
     return memory
 
 
-def _build_summary(w: Transaction, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memory:
-    request = w.request
+def _build_summary(tx: Transaction, content: str, sensitivity: Sensitivity, ttls: Ttls) -> Memory:
+    request = tx.request
     assert request.subject is not None
     assert request.chat is not None
     memory = build_inferred_memory(
-        w,
+        tx,
         InferenceContext(
             owner=request.subject,
             chat=request.chat,
             channel=channel_of_chat(request.chat),
-            thread=w.thread,
+            thread=tx.thread,
         ),
         content,
         kind=SESSION_SUMMARY_FILING.kind,
         category=SESSION_SUMMARY_FILING.category,
         sensitivity=sensitivity,
         importance=_SUMMARY_IMPORTANCE,
-        expires_at=compute_expiry(Kind.EVENT, w.at, ttls),
+        expires_at=compute_expiry(Kind.EVENT, tx.at, ttls),
         tags=SESSION_SUMMARY_FILING.tags,
     )
     if request.private:
@@ -397,12 +397,12 @@ class SessionEnding:
     _names: list[KnownNames] = field(default_factory=list)
 
     def save(self, seen: SessionContext, plan: SessionPlan) -> SessionEnded:
-        w = self.tx
+        tx = self.tx
         # Serialize concurrent ends of a session, or both would add the same items.
-        w.dialect.acquire_lock(w.connection, f"{w.space} note {self.session.path}")
+        tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {self.session.path}")
         ended = SessionEnded(path=self.session.path)
         handled: set[str] = set()
-        row = ensure_note(w, self._build_row()) if plan.has_note else None
+        row = ensure_note(tx, self._build_row()) if plan.has_note else None
         if row is not None:
             pairs = self._match_items(seen, plan)
             added = self._write_items(pairs, handled)
@@ -411,7 +411,9 @@ class SessionEnding:
         ended = replace(ended, ticked=done, promoted=self._promote(plan))
         if row is not None:
             self._update_head(row, plan)
-        shown = load_session_note(w.connection, w.audiences, w.request, self.session, self.usable)
+        shown = load_session_note(
+            tx.connection, tx.audiences, tx.request, self.session, self.usable
+        )
         return replace(ended, note=shown)
 
     def _write_items(self, pairs: Sequence[MatchedItem], handled: set[str]) -> int:
@@ -439,18 +441,18 @@ class SessionEnding:
         return keeping.promote(plan.promoted)
 
     def _build_row(self) -> NoteRow:
-        w, request, private = self.tx, self.tx.request, self.tx.request.private
+        tx, request, private = self.tx, self.tx.request, self.tx.request.private
         return NoteRow(
             path=self.session.path,
             kind=NoteKind.SESSION,
-            created_at=w.at,
-            updated_at=w.at,
+            created_at=tx.at,
+            updated_at=tx.at,
             subject=request.subject if private else None,
             day=self.session.day,
             session=self.session.name,
             chat=request.chat,
             chat_kind=request.kind,
-            thread=w.thread,
+            thread=tx.thread,
             source=channel_of_chat(request.chat),
             channel=request.chat,
             contact_id=self.contact.id if self.contact else None,
@@ -459,8 +461,10 @@ class SessionEnding:
 
     def _match_items(self, seen: SessionContext, plan: SessionPlan) -> Sequence[MatchedItem]:
         """Return the planned matches; if the note changed meanwhile, match again by rules."""
-        w = self.tx
-        there = load_session_note(w.connection, w.audiences, w.request, self.session, self.usable)
+        tx = self.tx
+        there = load_session_note(
+            tx.connection, tx.audiences, tx.request, self.session, self.usable
+        )
         items = () if there is None else there.items
         return plan.pairs if items == seen.items else match_items(items, plan.items)
 
@@ -485,30 +489,30 @@ class SessionEnding:
         )
 
     def _reword(self, memory: Memory, item: NoteItem) -> Memory:
-        w = self.tx
+        tx = self.tx
         if memory.owner is None and self._resolve_people(
             self._find_subjects(item.content)
         ) != self._resolve_people(memory.subjects):
             # New subjects change who may see it: make another memory.
             id = self._remember(item)
-            learning.supersede_memory(w, memory, id)
+            learning.supersede_memory(tx, memory, id)
             place = next(
                 one.position
-                for one in list_items(w.connection, w.space, self.session.path)
+                for one in list_items(tx.connection, tx.space, self.session.path)
                 if one.memory_id == memory.id
             )
-            put_item(w, self.session.path, id, item.section, place)
+            put_item(tx, self.session.path, id, item.section, place)
         else:
-            standing = may_change(ChangeAction.UPDATE, w.request, memory)
+            standing = may_change(ChangeAction.UPDATE, tx.request, memory)
             if memory.owner is None:
                 standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
             assert standing is not None
             id = learning.update_memory(
-                w, memory, standing, Draft(content=item.content), self.ttls
+                tx, memory, standing, Draft(content=item.content), self.ttls
             ).id
-        held = memories.get_for_update(w, id)
+        held = memories.get_for_update(tx, id)
         assert held is not None
-        return raise_sensitivity(w, held)
+        return raise_sensitivity(tx, held)
 
     def _remember(self, item: NoteItem) -> str:
         filed = notes.filing_of_section(item.section)
@@ -553,25 +557,25 @@ class SessionEnding:
         return count
 
     def _update_head(self, row: NoteRow, plan: SessionPlan) -> None:
-        w, draft = self.tx, plan.draft
+        tx, draft = self.tx, plan.draft
         # No rule covers links and tags, and they have no owner: a group's note has none.
-        links, tags = (draft.links, draft.tags) if w.request.private else ((), ())
+        links, tags = (draft.links, draft.tags) if tx.request.private else ((), ())
         update_note(
-            w,
+            tx,
             row.path,
-            summary_id=save_summary(w, row, draft.summary, self.ttls, part=plan.is_partial),
+            summary_id=save_summary(tx, row, draft.summary, self.ttls, part=plan.is_partial),
             links=merge_links(row.links, links),
             tags=tuple(dict.fromkeys((*row.tags, *tags)))[: limits.TAGS_MAX_COUNT],
-            updated_at=w.at,
+            updated_at=tx.at,
         )
 
 
-def tick_task(w: Transaction, memory: Memory) -> bool:
+def tick_task(tx: Transaction, memory: Memory) -> bool:
     """Mark a task as done; the caller has checked the permission."""
     if memory.kind is not Kind.TASK or notes.is_task_done(memory):
         return False
     section = Section.FOLLOW_UPS if notes.FOLLOW_UP_TAG in memory.tags else Section.TASKS
     tags = notes.tags_of_item(section, True, memory.tags)
-    changed = replace(memory, tags=tags, updated_at=w.at)
-    memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
+    changed = replace(memory, tags=tags, updated_at=tx.at)
+    memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return True

@@ -70,7 +70,7 @@ _ID_COMMENT = re.compile(rb"<!--[ \t]{0,8}([A-Za-z0-9]{8})(?:[ \t]{1,8}conflict)
 _INDENTS = (b" ", b"\t")
 
 
-def strip_erased_items(w: Transaction, data: bytes) -> bytes:
+def strip_erased_items(tx: Transaction, data: bytes) -> bytes:
     """Remove the bullets of erased memories, with the lines indented below them.
 
     Everything else stays as it is, because its meaning is unknown.
@@ -79,7 +79,7 @@ def strip_erased_items(w: Transaction, data: bytes) -> bytes:
     dropping = False
     for line in data.splitlines(keepends=True):
         named = [match.decode() for match in _ID_COMMENT.findall(line)]
-        if any(notes.is_tombstoned(w, id) for id in named):
+        if any(notes.is_tombstoned(tx, id) for id in named):
             dropping = True
         elif not (dropping and line.startswith(_INDENTS) and line.strip()):
             dropping = False
@@ -96,15 +96,15 @@ UNKNOWN_FOLDER = "unknown_folder"  # lines of another database, in a folder that
 class SyncOptions:
     forget_at_once_max: int = limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT
     forget: bool = False  # however much it is
-    strangers: bool = False  # accept lines of another database
-    bring_back: bool = False  # restore missing lines instead of asking
-    rehearse: bool = False  # change nothing
+    accept_unknown: bool = False  # accept lines of another database
+    restore_lines: bool = False  # restore missing lines instead of asking
+    dry_run: bool = False  # change nothing
     read_only: bool = False  # leave the files as they are
 
     @property
     def resolves_problems(self) -> bool:
         """Report whether the caller decided about problems that were left alone."""
-        return self.forget or self.strangers or self.bring_back
+        return self.forget or self.accept_unknown or self.restore_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,9 +178,13 @@ def space_prefix(space: str) -> str:
     return paths.note_path(somewhere, space).removesuffix(paths.note_path(somewhere))
 
 
-def parse_file(sheet: NoteSyncState) -> Document | None:
+def parse_file(sync_state: NoteSyncState) -> Document | None:
     try:
-        return parse_note(sheet.file.data, sheet.place.kind) if sheet.file is not None else None
+        return (
+            parse_note(sync_state.file.data, sync_state.place.kind)
+            if sync_state.file is not None
+            else None
+        )
     except NoteUnreadable:
         return None
 
@@ -195,40 +199,44 @@ class DeleteGuard:
 
 
 def guard_deletes(
-    store: Store, space: str, sheets: Sequence[NoteSyncState], options: SyncOptions
+    store: Store, space: str, sync_states: Sequence[NoteSyncState], options: SyncOptions
 ) -> DeleteGuard:
     """Decide about missing lines; lines that moved to another file are not missing.
 
     A missing file, or many missing lines, may be a checkout or an unmounted disk: then nothing is
     forgotten.
     """
-    pages = {one.path: page for one in sheets if one.is_changed and (page := parse_file(one))}
+    pages = {one.path: page for one in sync_states if one.is_changed and (page := parse_file(one))}
     elsewhere = frozenset(
         entry.item.id for page in pages.values() for entry in page.entries if entry.item.id
     )
     gone, count = False, 0
     with store.database.read() as connection:
-        for sheet in sheets:
-            if sheet.state is None or sheet.row is None:
+        for sync_state in sync_states:
+            if sync_state.state is None or sync_state.row is None:
                 continue
-            page = pages.get(sheet.path)
-            if sheet.file is None or page is not None:
+            page = pages.get(sync_state.path)
+            if sync_state.file is None or page is not None:
                 deleted = [
                     one
-                    for one in _find_deleted(connection, store, space, sheet, page)
+                    for one in _find_deleted(connection, store, space, sync_state, page)
                     if one[1].id not in elsewhere
                 ]
-                gone |= sheet.file is None and bool(deleted)
+                gone |= sync_state.file is None and bool(deleted)
                 count += len(deleted)
     few = not gone and count <= options.forget_at_once_max
     return DeleteGuard(elsewhere=elsewhere, may_forget=options.forget or few)
 
 
 def _find_deleted(
-    connection: Connection, store: Store, space: str, sheet: NoteSyncState, page: Document | None
+    connection: Connection,
+    store: Store,
+    space: str,
+    sync_state: NoteSyncState,
+    page: Document | None,
 ) -> list[ShownItem]:
-    shown = notes.list_file_items(connection, store.audiences, space, sheet.path)
-    lines = sheet.state.lines if sheet.state is not None else {}
+    shown = notes.list_file_items(connection, store.audiences, space, sync_state.path)
+    lines = sync_state.state.lines if sync_state.state is not None else {}
     agreed = load_agreed_lines(connection, space, lines, [memory for _, memory in shown])
     lost = shown if page is None else pair_lines(page.entries, shown, agreed).missing
     return [
@@ -335,8 +343,8 @@ STORE_ACTS = ("remember", "update", "complete", "reopen", "restore", "forget")
 
 
 def merge_file(
-    w: Transaction,
-    hand: NoteWriter,
+    tx: Transaction,
+    writer: NoteWriter,
     row: NoteRow,
     document: Document,
     data: bytes,
@@ -348,45 +356,45 @@ def merge_file(
     `of`: the folder, and whether a person changed the file.
     """
     folder, touched = of
-    w.dialect.acquire_lock(
-        w.connection, f"{w.space} note {row.path}"
+    tx.dialect.acquire_lock(
+        tx.connection, f"{tx.space} note {row.path}"
     )  # same lock as the end of a session
-    row = notes.ensure_note(w, row)
-    state = notes.get_file_state(w.connection, w.space, folder, row.path)
+    row = notes.ensure_note(tx, row)
+    state = notes.get_file_state(tx.connection, tx.space, folder, row.path)
     if state is not None and state.problem == UNKNOWN_FOLDER:
         state = None  # it was never read
-    shown = lock_note_items(w, row.path)
-    summary = get_summary(w, row)
+    shown = lock_note_items(tx, row.path)
+    summary = get_summary(tx, row)
     memories = [memory for _, memory in shown] + ([summary] if summary is not None else [])
     lines = state.lines if state is not None else {}
-    agreed = load_agreed_lines(w.connection, w.space, lines, memories)
-    reading = Readback(w, hand, row, document, shown, agreed, rules)
+    agreed = load_agreed_lines(tx.connection, tx.space, lines, memories)
+    reading = Readback(tx, writer, row, document, shown, agreed, rules)
     outcome = reading.read()
     if not outcome.has_conflicts:
-        HeadReadback(w, hand, row, document, agreed, rules, outcome).read(state, touched=touched)
+        HeadReadback(tx, writer, row, document, agreed, rules, outcome).read(state, touched=touched)
     if outcome.count(*STORE_ACTS) and state is not None:
-        notes.update_note(w, row.path, updated_at=w.at)
-    notes.stamp_notes(w)
-    row = reload_row(w, row)
-    shown = notes.list_file_items(w.connection, w.audiences, w.space, row.path)
-    summary = get_summary(w, row)
+        notes.update_note(tx, row.path, updated_at=tx.at)
+    notes.stamp_notes(tx)
+    row = reload_row(tx, row)
+    shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
+    summary = get_summary(tx, row)
     at = rendering.last_updated_at(row, shown, summary)
     after = rendering.finish_file(document, data, outcome.edits, row, at)
     page = row.kind is NoteKind.PAGE
     if page and not touched and row.layout not in (None, extract_layout(document)):
         after = rendering.render_file(row, shown, summary)
     keep = rendering.save_layout if page and touched else rendering.save_order
-    if keep(w, row, shown, after):
-        notes.stamp_notes(w)
+    if keep(tx, row, shown, after):
+        notes.stamp_notes(tx)
         row = replace(
-            reload_row(w, row), stamp=row.stamp
+            reload_row(tx, row), stamp=row.stamp
         )  # other changes of its stamp are examined next time
     return outcome, after, build_file_state(folder, row, after, outcome, state, summary)
 
 
 def apply_deleted_file(
-    w: Transaction,
-    hand: NoteWriter,
+    tx: Transaction,
+    writer: NoteWriter,
     row: NoteRow,
     state: FileState | None,
     elsewhere: frozenset[str],
@@ -394,46 +402,46 @@ def apply_deleted_file(
     forget: bool,
 ) -> ReadbackOutcome:
     """Handle a missing file: a person deleted or renamed it, or the disk is not mounted."""
-    w.dialect.acquire_lock(w.connection, f"{w.space} note {row.path}")
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {row.path}")
     outcome = ReadbackOutcome()
-    shown = lock_note_items(w, row.path)
+    shown = lock_note_items(tx, row.path)
     moved = [memory.id for _, memory in shown if memory.id in elsewhere]
     here = [memory for _, memory in shown if memory.id not in elsewhere]
     for id in moved:
-        notes.remove_item(w, row.path, id)
+        notes.remove_item(tx, row.path, id)
     outcome.changes = [
         NoteChange(path=row.path, act="forget" if forget else "asks", before=memory.content)
         for memory in here
     ]
     if here and not forget and state is not None:
-        notes.save_file_state(w, replace(state, problem="asks", asked=len(here)))
+        notes.save_file_state(tx, replace(state, problem="asks", asked=len(here)))
         outcome.asked = len(here)
         return outcome
-    summary = get_summary(w, row)
+    summary = get_summary(tx, row)
     for memory in [*here, *([summary] if summary is not None and not moved else [])]:
-        hand.forget(memory)
+        writer.forget(memory)
     if state is not None:
-        notes.delete_file_state(w, state.folder, row.path)
-    if moved and not notes.list_items(w.connection, w.space, row.path):
-        notes.delete_note(w, row.path)
+        notes.delete_file_state(tx, state.folder, row.path)
+    if moved and not notes.list_items(tx.connection, tx.space, row.path):
+        notes.delete_note(tx, row.path)
     return outcome
 
 
-def lock_note_items(w: Transaction, path: str) -> ItemMemories:
+def lock_note_items(tx: Transaction, path: str) -> ItemMemories:
     """Lock what a note shows until this write ends."""
     locked: set[str] = set()
     while True:
-        shown = notes.list_file_items(w.connection, w.audiences, w.space, path)
+        shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, path)
         ids = {memory.id for _, memory in shown}
-        if w.dialect.one_writer or ids <= locked:
+        if tx.dialect.one_writer or ids <= locked:
             return shown
         for id in sorted(ids - locked):
-            memories.get_for_update(w, id)
+            memories.get_for_update(tx, id)
         locked |= ids
 
 
-def reload_row(w: Transaction, row: NoteRow) -> NoteRow:
-    found = notes.get_note(w.connection, w.space, row.path)
+def reload_row(tx: Transaction, row: NoteRow) -> NoteRow:
+    found = notes.get_note(tx.connection, tx.space, row.path)
     return row if found is None else found
 
 
@@ -470,18 +478,18 @@ class NotesSync:
 
     def run(self, paths: Iterable[str] | None = None) -> SyncTally:
         """Sync these notes; None: all notes, in the folder or in the database."""
-        sheets = self._load_all() if paths is None else self._load_some(paths)
-        self._tally.files = len(sheets)
+        sync_states = self._load_all() if paths is None else self._load_some(paths)
+        self._tally.files = len(sync_states)
         asked = self._options.resolves_problems
         todo = [
             one
-            for one in sheets
+            for one in sync_states
             if not one.is_in_sync or (asked and one.state and one.state.problem)
         ]
         weighed = guard_deletes(self._store, self._space, todo, self._options)
         self._elsewhere, self._may_forget = weighed.elsewhere, weighed.may_forget
-        for sheet in todo:
-            self._sync_file(sheet)
+        for sync_state in todo:
+            self._sync_file(sync_state)
         return self._tally
 
     def _load_all(self) -> list[NoteSyncState]:
@@ -530,60 +538,62 @@ class NotesSync:
 
     # One file
 
-    def _sync_file(self, sheet: NoteSyncState) -> None:
+    def _sync_file(self, sync_state: NoteSyncState) -> None:
         for _ in range(limits.NOTE_ATTEMPTS_MAX_COUNT):
             try:
-                if self._try_sync(sheet):
+                if self._try_sync(sync_state):
                     return
             except NoteMoved:
                 pass  # it was written meanwhile: compare again
             except NoteUnreadable as error:
-                self._record_unreadable(sheet, error)
+                self._record_unreadable(sync_state, error)
                 return
             except NoteOutside:
-                self._record_problem(sheet.path, "outside")
+                self._record_problem(sync_state.path, "outside")
                 return
             except InvalidInput:  # what is stored cannot be written into such a file
-                self._record_problem(sheet.path, "refused")
+                self._record_problem(sync_state.path, "refused")
                 return
-            (sheet,) = self._load_some([sheet.path])
-        self._record_problem(sheet.path, "busy")  # the next sync may succeed
+            (sync_state,) = self._load_some([sync_state.path])
+        self._record_problem(sync_state.path, "busy")  # the next sync may succeed
 
-    def _try_sync(self, sheet: NoteSyncState) -> bool:
+    def _try_sync(self, sync_state: NoteSyncState) -> bool:
         """Try to sync one note; return whether nothing is left to do."""
-        if sheet.file is None:
-            said = self._tally.problems.get(sheet.path)
+        if sync_state.file is None:
+            said = self._tally.problems.get(sync_state.path)
             there = said is not None and said.problem in ("outside", "unreadable")
-            return there or self._sync_absent(sheet)
-        mirrored = sheet.state is not None and not sheet.is_unknown
-        untouched = mirrored and not sheet.is_changed  # keep what a person wrote since
-        erased = sheet.row is None and (untouched or self._is_erased(sheet.path))
-        if erased or self._is_deleted_page(sheet):
-            return self._remove_file(sheet)
-        document = parse_note(sheet.file.data, sheet.place.kind)
-        row = sheet.row
+            return there or self._sync_absent(sync_state)
+        mirrored = sync_state.state is not None and not sync_state.is_unknown
+        untouched = mirrored and not sync_state.is_changed  # keep what a person wrote since
+        erased = sync_state.row is None and (untouched or self._is_erased(sync_state.path))
+        if erased or self._is_deleted_page(sync_state):
+            return self._remove_file(sync_state)
+        document = parse_note(sync_state.file.data, sync_state.place.kind)
+        row = sync_state.row
         if row is None:
-            row = build_note_row(sheet.place, document.head, document.links, self._store.clock())
-            if row is None or row.path != sheet.path:
-                self._record_problem(sheet.path, "unknown_person")
+            row = build_note_row(
+                sync_state.place, document.head, document.links, self._store.clock()
+            )
+            if row is None or row.path != sync_state.path:
+                self._record_problem(sync_state.path, "unknown_person")
                 return True
-        return self._merge_changes(sheet, row, document)
+        return self._merge_changes(sync_state, row, document)
 
-    def _sync_absent(self, sheet: NoteSyncState) -> bool:
-        if sheet.row is None:
-            if not self._options.rehearse:
-                self._as_system(lambda w: notes.delete_file_state(w, self._id, sheet.path))
-        elif sheet.state is None or self._options.bring_back:
-            self._create_file(sheet.row)
+    def _sync_absent(self, sync_state: NoteSyncState) -> bool:
+        if sync_state.row is None:
+            if not self._options.dry_run:
+                self._as_system(lambda tx: notes.delete_file_state(tx, self._id, sync_state.path))
+        elif sync_state.state is None or self._options.restore_lines:
+            self._create_file(sync_state.row)
         else:
-            self._sync_deleted(sheet, sheet.row)
+            self._sync_deleted(sync_state, sync_state.row)
         return True
 
     def _create_file(self, row: NoteRow) -> None:
-        def work(w: Transaction) -> tuple[bytes, FileState] | None:
-            now = reload_row(w, row)  # first: a later change increments its stamp
-            shown = notes.list_file_items(w.connection, w.audiences, w.space, row.path)
-            summary = get_summary(w, now)
+        def work(tx: Transaction) -> tuple[bytes, FileState] | None:
+            now = reload_row(tx, row)  # first: a later change increments its stamp
+            shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
+            summary = get_summary(tx, now)
             if not shown and summary is None:
                 return None
             data = rendering.render_file(now, shown, summary)
@@ -594,99 +604,106 @@ class NotesSync:
         if made is None or self._options.read_only:
             return
         self._tally.changes.append(NoteChange(path=row.path, act="add"))
-        if not self._options.rehearse:
+        if not self._options.dry_run:
             self._write_file(row.path, made[0], None)
-            self._as_system(lambda w: notes.save_file_state(w, made[1]))
+            self._as_system(lambda tx: notes.save_file_state(tx, made[1]))
             self._tally.problems.pop(row.path, None)  # what was missing is there again
 
-    def _sync_deleted(self, sheet: NoteSyncState, row: NoteRow) -> None:
+    def _sync_deleted(self, sync_state: NoteSyncState, row: NoteRow) -> None:
         """Handle a missing file: deleted, moved, or the disk is not mounted."""
 
-        def work(w: Transaction, hand: NoteWriter) -> ReadbackOutcome:
+        def work(tx: Transaction, writer: NoteWriter) -> ReadbackOutcome:
             return apply_deleted_file(
-                w, hand, row, sheet.state, self._elsewhere, forget=self._options.forget
+                tx, writer, row, sync_state.state, self._elsewhere, forget=self._options.forget
             )
 
         try:
             outcome = self._as_owner(row, work)
         except DryRun as told:
             outcome = told.outcome
-        self._record_outcome(sheet.path, outcome)
+        self._record_outcome(sync_state.path, outcome)
 
-    def _merge_changes(self, sheet: NoteSyncState, row: NoteRow, document: Document) -> bool:
-        read = sheet.file
+    def _merge_changes(self, sync_state: NoteSyncState, row: NoteRow, document: Document) -> bool:
+        read = sync_state.file
         assert read is not None
-        asked = sheet.state is not None and sheet.state.asked > 0
+        asked = sync_state.state is not None and sync_state.state.asked > 0
         rules = ReadbackRules(
             forget=self._options.forget or (self._may_forget and not asked),
-            restore_lines=self._options.bring_back,
+            restore_lines=self._options.restore_lines,
             elsewhere=self._elsewhere,
-            accept_unknown=self._options.strangers or (self._known and not sheet.is_unknown),
+            accept_unknown=self._options.accept_unknown
+            or (self._known and not sync_state.is_unknown),
         )
 
-        def work(w: Transaction, hand: NoteWriter) -> tuple[ReadbackOutcome, bytes, FileState]:
+        def work(tx: Transaction, writer: NoteWriter) -> tuple[ReadbackOutcome, bytes, FileState]:
             done = merge_file(
-                w, hand, row, document, read.data, rules, (self._id, sheet.is_changed)
+                tx, writer, row, document, read.data, rules, (self._id, sync_state.is_changed)
             )
             outcome, data, state = done
             if data == read.data and not outcome.has_conflicts and not self._options.read_only:
-                notes.save_file_state(w, state)
+                notes.save_file_state(tx, state)
             return done
 
         try:
             outcome, data, state = self._as_owner(row, work)
         except DryRun as told:
-            self._record_outcome(sheet.path, told.outcome)
+            self._record_outcome(sync_state.path, told.outcome)
             return True
         except UnknownLines:
-            return self._leave_unknown(sheet)
+            return self._leave_unknown(sync_state)
         if data != read.data and not self._options.read_only:
-            self._write_file(sheet.path, data, read)
+            self._write_file(sync_state.path, data, read)
             if not outcome.has_conflicts:
-                self._as_system(lambda w: notes.save_file_state(w, state))
+                self._as_system(lambda tx: notes.save_file_state(tx, state))
         if outcome.has_conflicts and not self._options.read_only:
             self._tally.changes += [one for one in outcome.changes if one.act == "conflict"]
             return False  # both are shown now: read it again
-        self._record_outcome(sheet.path, outcome, state.problem)
+        self._record_outcome(sync_state.path, outcome, state.problem)
         return True
 
-    def _leave_unknown(self, sheet: NoteSyncState) -> bool:
+    def _leave_unknown(self, sync_state: NoteSyncState) -> bool:
         """Leave a file of another database alone until a person accepts it."""
-        self._record_problem(sheet.path, UNKNOWN_FOLDER)
-        if sheet.file is not None and not self._options.rehearse:
-            digest = digest_data(sheet.file.data)
+        self._record_problem(sync_state.path, UNKNOWN_FOLDER)
+        if sync_state.file is not None and not self._options.dry_run:
+            digest = digest_data(sync_state.file.data)
             left = FileState(
-                folder=self._id, path=sheet.path, digest=digest, problem=UNKNOWN_FOLDER
+                folder=self._id, path=sync_state.path, digest=digest, problem=UNKNOWN_FOLDER
             )
-            self._as_system(lambda w: notes.save_file_state(w, left))
+            self._as_system(lambda tx: notes.save_file_state(tx, left))
         return True
 
-    def _remove_file(self, sheet: NoteSyncState) -> bool:
+    def _remove_file(self, sync_state: NoteSyncState) -> bool:
         """Remove the file of a note that was erased with its person or with all its items."""
-        self._tally.changes.append(NoteChange(path=sheet.path, act="drop"))
-        if not self._options.rehearse and not self._options.read_only and sheet.file is not None:
-            self._folder.remove(space_prefix(self._space) + sheet.path, expected=sheet.file)
-            self._as_system(lambda w: notes.delete_file_state(w, self._id, sheet.path))
+        self._tally.changes.append(NoteChange(path=sync_state.path, act="drop"))
+        if (
+            not self._options.dry_run
+            and not self._options.read_only
+            and sync_state.file is not None
+        ):
+            self._folder.remove(
+                space_prefix(self._space) + sync_state.path, expected=sync_state.file
+            )
+            self._as_system(lambda tx: notes.delete_file_state(tx, self._id, sync_state.path))
             self._tally.written += 1
         return True
 
-    def _record_unreadable(self, sheet: NoteSyncState, error: NoteUnreadable) -> None:
-        self._record_problem(sheet.path, "unreadable", error.reason)
-        if sheet.file is None or self._options.rehearse or self._options.read_only:
+    def _record_unreadable(self, sync_state: NoteSyncState, error: NoteUnreadable) -> None:
+        self._record_problem(sync_state.path, "unreadable", error.reason)
+        if sync_state.file is None or self._options.dry_run or self._options.read_only:
             return
-        read, state = sheet.file, sheet.state
-        data = self._as_system(lambda w: strip_erased_items(w, read.data))
+        read, state = sync_state.file, sync_state.state
+        data = self._as_system(lambda tx: strip_erased_items(tx, read.data))
         if data != read.data:
-            self._write_file(sheet.path, data, read)
+            self._write_file(sync_state.path, data, read)
         if state is not None:
             told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is repaired
             left = replace(state, digest=digest_data(data), problem=told)
-            self._as_system(lambda w: notes.save_file_state(w, left))
+            self._as_system(lambda tx: notes.save_file_state(tx, left))
 
-    def _is_deleted_page(self, sheet: NoteSyncState) -> bool:
+    def _is_deleted_page(self, sync_state: NoteSyncState) -> bool:
         """Report whether a page was deleted through the database and not edited since."""
-        row, state = sheet.row, sheet.state
-        if row is None or state is None or row.kind is not NoteKind.PAGE or sheet.is_changed:
+        row, state = sync_state.row, sync_state.state
+        if row is None or state is None or row.kind is not NoteKind.PAGE or sync_state.is_changed:
             return False
         with self._store.database.read() as connection:
             shown = notes.list_file_items(connection, self._store.audiences, self._space, row.path)
@@ -695,14 +712,14 @@ class NotesSync:
     # Helpers
 
     def _is_erased(self, path: str) -> bool:
-        return self._as_system(lambda w: notes.is_tombstoned(w, path))
+        return self._as_system(lambda tx: notes.is_tombstoned(tx, path))
 
     def _as_owner(self, row: NoteRow, work: Callable[[Transaction, NoteWriter], T]) -> T:
         """Act as the note's owner, or as the operator of the folder for a group's note."""
 
-        def tried(w: Transaction, hand: NoteWriter) -> T:
-            done = work(w, hand)
-            if self._options.rehearse:
+        def tried(tx: Transaction, writer: NoteWriter) -> T:
+            done = work(tx, writer)
+            if self._options.dry_run:
                 raise DryRun(done[0] if isinstance(done, tuple) else done)  # type: ignore[arg-type]
             return done
 
@@ -712,11 +729,11 @@ class NotesSync:
             return self._store.write_as(
                 self._space,
                 NOTES_OPERATOR,
-                lambda w: tried(w, ChatNoteWriter(w, self._retention, chat)),
+                lambda tx: tried(tx, ChatNoteWriter(tx, self._retention, chat)),
             )
         thread = row.thread or asking.chat
         return self._store.write(
-            self._space, asking, thread, lambda w: tried(w, OwnerNoteWriter(w, self._retention))
+            self._space, asking, thread, lambda tx: tried(tx, OwnerNoteWriter(tx, self._retention))
         )
 
     def _as_system(self, work: Callable[[Transaction], T]) -> T:

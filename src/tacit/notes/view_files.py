@@ -72,18 +72,18 @@ def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteIt
         else:
             blocks.append((range(a, b), range(c, d)))
     left: dict[tuple[str, str], list[int]] = {}
-    for gone, _ in reversed(blocks):
-        for one in reversed(gone):
+    for removed, _ in reversed(blocks):
+        for one in reversed(removed):
             left.setdefault(before[one], []).append(one)
-    for _, come in blocks:  # the same words elsewhere: it was moved
-        for one in come:
+    for _, added in blocks:  # the same words elsewhere: it was moved
+        for one in added:
             if left.get(after[one]):
                 found[one] = old[left[after[one]].pop()]
     waiting = {one for some in left.values() for one in some}
-    for gone, come in blocks:
+    for removed, added in blocks:
         _pair_edited(
-            [one for one in gone if one in waiting],
-            [one for one in come if found[one] is None],
+            [one for one in removed if one in waiting],
+            [one for one in added if found[one] is None],
             old,
             new,
             found,
@@ -92,18 +92,18 @@ def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteIt
 
 
 def _pair_edited(
-    gone: list[int],
-    come: list[int],
+    removed: list[int],
+    added: list[int],
     old: Sequence[NoteItem],
     new: Sequence[NoteItem],
     found: list[NoteItem | None],
 ) -> None:
     """Pair the lines replaced at one place, most similar first."""
-    before = {one: _first_words(old[one]) for one in gone}
-    after = {one: _first_words(new[one]) for one in come}
+    before = {one: _first_words(old[one]) for one in removed}
+    after = {one: _first_words(new[one]) for one in added}
     words = sum(map(len, before.values())) * sum(map(len, after.values()))
-    few = len(gone) * len(come) <= _COMPARED_MAX_COUNT and words <= _COMPARED_WORDS_MAX_COUNT
-    pairs = product(gone, come) if few else zip(gone, come, strict=False)
+    few = len(removed) * len(added) <= _COMPARED_MAX_COUNT and words <= _COMPARED_WORDS_MAX_COUNT
+    pairs = product(removed, added) if few else zip(removed, added, strict=False)
     rated = sorted(
         # A fact is no task.
         (
@@ -274,20 +274,20 @@ class FileTree:
         ]
         return [one for one in found if one is not None]
 
-    def open_file(self, spot: ViewPath) -> ViewFile | None:
+    def open_file(self, view_path: ViewPath) -> ViewFile | None:
         """Return one file, or None where this audience has none."""
-        rows = [row for row in self._find_rows(spot) if self._may_open(row)]
-        return self._make_file(spot, rows, self._visible_items(rows)) if rows else None
+        rows = [row for row in self._find_rows(view_path) if self._may_open(row)]
+        return self._make_file(view_path, rows, self._visible_items(rows)) if rows else None
 
-    def find_files(self, spot: ViewPath) -> list[ViewFile]:
-        found = self.open_file(spot)
+    def find_files(self, view_path: ViewPath) -> list[ViewFile]:
+        found = self.open_file(view_path)
         return [] if found is None else [found]
 
-    def _find_rows(self, spot: ViewPath) -> list[NoteRow]:
+    def _find_rows(self, view_path: ViewPath) -> list[NoteRow]:
         space = self.request.space
         found = (
             notes.get_note(self.connection, space, path)
-            for path in spot.stored_paths(self.request.own_identities)
+            for path in view_path.stored_paths(self.request.own_identities)
         )
         return [row for row in found if row is not None]
 
@@ -309,7 +309,7 @@ class FileTree:
         return {path: [one for one in some if self.may_use(one[1])] for path, some in heard.items()}
 
     def _make_file(
-        self, spot: ViewPath, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]
+        self, view_path: ViewPath, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]
     ) -> ViewFile | None:
         # The current identity first: its layout counts.
         ordered = sorted(rows, key=lambda row: (row.subject != self.request.subject, row.path))
@@ -317,7 +317,7 @@ class FileTree:
         if not shown and all(row.layout is None for row in ordered):
             return None
         text = self._render_text(ordered, heard)
-        return ViewFile(path=spot, rows=tuple(ordered), shown=shown, text=text)
+        return ViewFile(path=view_path, rows=tuple(ordered), shown=shown, text=text)
 
     def _render_text(self, rows: Sequence[NoteRow], heard: dict[str, ItemMemories]) -> str:
         first = rows[0]
@@ -369,31 +369,31 @@ class FileEditor:
     agent: str | None
     may_file: Callable[[str], str]  # raises where the agent may not use a category
 
-    def write(self, spot: ViewPath, said: str, *, new: bool, instead_of: str | None) -> None:
-        found = next(iter(self._lock_files(spot)), None)
+    def write(self, view_path: ViewPath, said: str, *, new: bool, instead_of: str | None) -> None:
+        found = next(iter(self._lock_files(view_path)), None)
         if new and found is not None:
-            raise Conflict("there is such a file already; choose another name")
+            raise Conflict("the file exists already; choose another name")
         if instead_of is not None:
             if found is None:
                 raise NotFound("file")
             if found.text != instead_of:
                 raise NoteMoved
-        assert spot.kind is not None
+        assert view_path.kind is not None
         if found is not None and found.text == said:
             return
         if found is not None and not self._is_from_here(found):
             raise InvalidInput("text", NOT_YOURS)
         before = "" if found is None else found.text
         _screen_new_text(before, said)
-        document = parse_note(said.encode(), spot.kind)
-        _check_form(spot, document, before, said)
-        row = found.rows[0] if found is not None else self._make_row(spot)
+        document = parse_note(said.encode(), view_path.kind)
+        _check_form(view_path, document, before, said)
+        row = found.rows[0] if found is not None else self._make_row(view_path)
         self._read_back(row, found, document)
 
-    def delete(self, spot: ViewPath) -> None:
+    def delete(self, view_path: ViewPath) -> None:
         """Forget everything in a file; it can be restored like any forgotten memory."""
-        hand = ViewNoteWriter(self.tx, self.retention, self.agent)
-        for one in self._find_target(spot):
+        writer = ViewNoteWriter(self.tx, self.retention, self.agent)
+        for one in self._find_target(view_path):
             if not self._is_from_here(one):
                 raise InvalidInput("path", NOT_YOURS)
             own = [row for row in one.rows if row.chat_kind is not ChatKind.GROUP]
@@ -402,7 +402,7 @@ class FileEditor:
             for memory in (*(memory for _, memory in one.shown), *summed_up):
                 now = memories.get_for_update(self.tx, memory.id) or memory
                 try:
-                    hand.forget(now)
+                    writer.forget(now)
                 except NotFound:
                     raise InvalidInput("path", NOT_YOURS) from None
             for row in own:
@@ -426,18 +426,20 @@ class FileEditor:
                     notes.delete_note(self.tx, path)  # of a deleted one
                 notes.rename_note(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
 
-    def _find_target(self, spot: ViewPath) -> list[ViewFile]:
-        found = self._lock_files(spot)
+    def _find_target(self, view_path: ViewPath) -> list[ViewFile]:
+        found = self._lock_files(view_path)
         if not found:
             raise NotFound("file")
         return found
 
-    def _lock_files(self, spot: ViewPath) -> list[ViewFile]:
+    def _lock_files(self, view_path: ViewPath) -> list[ViewFile]:
         """Lock and return the file, or all files of a folder, until this write ends."""
         held: set[str] = set()
         while True:
             found = (
-                self.tree.list_files(spot.path) if spot.kind is None else self.tree.find_files(spot)
+                self.tree.list_files(view_path.path)
+                if view_path.kind is None
+                else self.tree.find_files(view_path)
             )
             ids = {memory.id for one in found for _, memory in one.shown}
             if ids <= held:
@@ -446,24 +448,24 @@ class FileEditor:
                 memories.get_for_update(self.tx, id)
             held |= ids
 
-    def _make_row(self, spot: ViewPath) -> NoteRow:
+    def _make_row(self, view_path: ViewPath) -> NoteRow:
         """Build the note of a new file, where one is allowed."""
-        w, request = self.tx, self.tx.request
+        tx, request = self.tx, self.tx.request
         session = find_session(request, self.thread)
-        if spot.kind is NoteKind.SESSION:
-            if session is None or spot.path != session.path:
+        if view_path.kind is NoteKind.SESSION:
+            if session is None or view_path.path != session.path:
                 raise NotFound("file")
             place = NoteRef(kind=NoteKind.SESSION, day=session.day, session=session.name)
         elif not request.private:
             where = "" if session is None else f"; write to {session.path}"
             raise InvalidInput("path", f"only sessions are kept here{where}")
         else:
-            if spot.kind is NoteKind.PAGE:
+            if view_path.kind is NoteKind.PAGE:
                 self.may_file(filing_of_section(Section.PAGE).category)
-            self._check_free(spot)
-            name = spot.path if spot.kind is NoteKind.PAGE else None
-            assert spot.kind is not None
-            place = NoteRef(kind=spot.kind, subject=request.subject, name=name)
+            self._check_free(view_path)
+            name = view_path.path if view_path.kind is NoteKind.PAGE else None
+            assert view_path.kind is not None
+            place = NoteRef(kind=view_path.kind, subject=request.subject, name=name)
         room, of_a_day = request.kind is ChatKind.GROUP, place.day is not None
         row = NoteRow(
             path=note_path(place),
@@ -476,14 +478,14 @@ class FileEditor:
             thread=self.thread if of_a_day else None,
             source=channel_of_chat(request.chat) if of_a_day else None,
             channel=request.chat if of_a_day else None,
-            created_at=w.at,
-            updated_at=w.at,
+            created_at=tx.at,
+            updated_at=tx.at,
         )
-        return notes.ensure_note(w, row)
+        return notes.ensure_note(tx, row)
 
-    def _check_free(self, spot: ViewPath, besides: str | None = None) -> None:
+    def _check_free(self, view_path: ViewPath, besides: str | None = None) -> None:
         """Raise if a page of this name exists, in any equivalent spelling."""
-        if spot.kind is not NoteKind.PAGE:
+        if view_path.kind is not NoteKind.PAGE:
             return
         rows = notes.list_page_notes(
             self.tx.connection, self.tx.space, self.tree.request.own_identities
@@ -494,10 +496,10 @@ class FileEditor:
             raise InvalidInput(
                 "path", f"there are {limits.PAGES_MAX_COUNT:,} pages already; delete one first"
             )
-        if self.tree.open_file(spot) is not None:
-            raise Conflict("there is such a file already; choose another name")
-        for name in taken - {spot.path, besides}:
-            if is_same_path(name, spot.path):
+        if self.tree.open_file(view_path) is not None:
+            raise Conflict("the file exists already; choose another name")
+        for name in taken - {view_path.path, besides}:
+            if is_same_path(name, view_path.path):
                 raise InvalidInput("path", "is another spelling of a name that is taken")
 
     def _is_from_here(self, found: ViewFile) -> bool:
@@ -523,10 +525,10 @@ class FileEditor:
             if before is None or before.section is not item.section:
                 self.may_file(filing_of_section(item.section).category)
         named = parse_note(apply_edits(document, _assign_ids(document, known)), row.kind)
-        hand = ViewNoteWriter(self.tx, self.retention, self.agent)
+        writer = ViewNoteWriter(self.tx, self.retention, self.agent)
         try:
             done = Readback(
-                self.tx, hand, row, named, shown, _agreed_lines(shown), _EDIT_RULES
+                self.tx, writer, row, named, shown, _agreed_lines(shown), _EDIT_RULES
             ).read()
         except NotFound:
             raise InvalidInput("text", NOT_YOURS) from None
@@ -578,11 +580,11 @@ def _count_changed(
     old: Sequence[NoteItem], items: Sequence[NoteItem], known: Sequence[NoteItem | None]
 ) -> int:
     """Count lines that are new, reworded or missing."""
-    come = sum(
+    added = sum(
         before is None or (before.content, before.section) != (item.content, item.section)
         for item, before in zip(items, known, strict=True)
     )
-    return come + len(old) - sum(before is not None for before in known)
+    return added + len(old) - sum(before is not None for before in known)
 
 
 def _check_change_count(count: int) -> None:
@@ -612,25 +614,25 @@ def _screen_new_text(before: str, said: str) -> None:
         raise InvalidInput("text", "reads like an instruction to the agent; write down facts alone")
 
 
-def _check_form(spot: ViewPath, document: Document, before: str, said: str) -> None:
+def _check_form(view_path: ViewPath, document: Document, before: str, said: str) -> None:
     """Check the form: a page may contain anything, other files only bullets under their headings."""
     if any(not item.content.strip() for item in document.items):
         raise InvalidInput("text", "has a bullet with nothing in it; leave it out")
-    if spot.kind is NoteKind.PAGE:
+    if view_path.kind is NoteKind.PAGE:
         return
-    assert spot.kind is not None
-    headings = [f"## {SECTION_HEADINGS[section]}" for section in SECTIONS_BY_KIND[spot.kind]]
+    assert view_path.kind is not None
+    headings = [f"## {SECTION_HEADINGS[section]}" for section in SECTIONS_BY_KIND[view_path.kind]]
     usual = {*headings, *_TITLES, *(line.strip() for line in before.split("\n"))}
-    if spot.kind is NoteKind.SESSION:
-        usual.add(f"# {spot.path.split('/')[0]} Short-Term Memory")
+    if view_path.kind is NoteKind.SESSION:
+        usual.add(f"# {view_path.path.split('/')[0]} Short-Term Memory")
     for line in list_other_lines(document):
         if line not in usual:
             raise InvalidInput(
                 "text",
-                f"has a line that is no bullet under one of {', '.join(headings)}; "
+                f"has a line that is not a bullet under one of {', '.join(headings)}; "
                 "put free text into a page",
             )
-    if spot.kind is NoteKind.LONG_TERM and len(said) > len(before):
+    if view_path.kind is NoteKind.LONG_TERM and len(said) > len(before):
         _check_size(document.items)
 
 

@@ -79,7 +79,7 @@ class FolderWatcher:
                 except (TacitError, OSError, RuntimeError) as error:
                     # The folder cannot be watched now, or the library lost its thread.
                     name = type(error).__name__
-                    log.warning("notes cannot be watched now (%s); trying again", name)
+                    log.warning("Cannot watch the notes (%s); trying again", name)
                     self._stop.wait(limits.NOTE_POLL_MS / 1_000)
                     self._start_over()
         finally:
@@ -205,7 +205,7 @@ class FolderWatcher:
         try:
             self._changed(paths)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next change is told
-            log.warning("a change of the notes was not taken in (%s)", type(error).__name__)
+            log.warning("A change of the notes was not processed (%s)", type(error).__name__)
 
 
 def _changed_paths(told: set[tuple[int, str]] | str) -> set[str]:

@@ -77,13 +77,15 @@ def chat_sensitivity(content: str) -> Sensitivity:
     return find_floor(f"{content} ")
 
 
-def raise_sensitivity(w: Transaction, memory: Memory) -> Memory:
+def raise_sensitivity(tx: Transaction, memory: Memory) -> Memory:
     """Raise the sensitivity of a reworded memory to that of its new words."""
     kept = stricter_sensitivity(memory.sensitivity, chat_sensitivity(memory.content))
     if kept is memory.sensitivity:
         return memory
-    changed = replace(memory, sensitivity=kept, updated_at=w.at)
-    memories.update_fields(w, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"})
+    changed = replace(memory, sensitivity=kept, updated_at=tx.at)
+    memories.update_fields(
+        tx, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"}
+    )
     return changed
 
 
@@ -108,16 +110,16 @@ class OwnerNoteWriter:
         wording = validation.parse_content(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
-        w = self._in_own_chat(memory)
-        standing = may_change(ChangeAction.UPDATE, w.request, memory)
+        tx = self._in_own_chat(memory)
+        standing = may_change(ChangeAction.UPDATE, tx.request, memory)
         if standing is None:
             raise NotFound
         if memory.owner is None:
             standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
         done = learning.update_memory(
-            w, memory, standing, Draft(content=wording), self.retention.ttls
+            tx, memory, standing, Draft(content=wording), self.retention.ttls
         )
-        return raise_sensitivity(w, _get_locked(w, done.id))
+        return raise_sensitivity(tx, _get_locked(tx, done.id))
 
     def refile(self, memory: Memory, filed: Filing) -> Memory:
         if may_change(ChangeAction.UPDATE, self._in_own_chat(memory).request, memory) is None:
@@ -171,9 +173,11 @@ class ChatNoteWriter:
             chat_ids=frozenset({self.chat}),
             confidential=chats.read_chat(self.tx.connection, self.tx.space, self.chat).confidential,
         )
-        w = replace(self.tx, request=there, thread=self.chat)
-        memory = _apply_foreign_identity(compose_memory(w, asked, None, self.retention.ttls), known)
-        memories.insert_memory(w, memory)
+        tx = replace(self.tx, request=there, thread=self.chat)
+        memory = _apply_foreign_identity(
+            compose_memory(tx, asked, None, self.retention.ttls), known
+        )
+        memories.insert_memory(tx, memory)
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
@@ -223,7 +227,7 @@ def _apply_foreign_identity(memory: Memory, known: ForeignMemory | None) -> Memo
     return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
 
 
-def _refile_memory(w: Transaction, memory: Memory, filed: Filing, how: NoteRetention) -> Memory:
+def _refile_memory(tx: Transaction, memory: Memory, filed: Filing, how: NoteRetention) -> Memory:
     """File the same words under another section, or tick them. Keyed memories stay."""
     kind, category = memory.kind, memory.category
     if memory.key is None:
@@ -232,14 +236,14 @@ def _refile_memory(w: Transaction, memory: Memory, filed: Filing, how: NoteReten
     if changed == memory:
         return memory
     if kind is not memory.kind:
-        changed = replace(changed, expires_at=compute_expiry(kind, w.at, how.ttls))
-    changed = replace(changed, updated_at=w.at)
-    memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
+        changed = replace(changed, expires_at=compute_expiry(kind, tx.at, how.ttls))
+    changed = replace(changed, updated_at=tx.at)
+    memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
     return changed
 
 
-def _get_locked(w: Transaction, id: str) -> Memory:
-    found = memories.get_for_update(w, id)
+def _get_locked(tx: Transaction, id: str) -> Memory:
+    found = memories.get_for_update(tx, id)
     assert found is not None  # written in this transaction
     return found
 

@@ -133,21 +133,21 @@ def _earlier_wordings(versions: object, content: str | None) -> list[str]:
     return wordings[:-1] if wordings and wordings[-1] == content else wordings
 
 
-def import_line(w: Transaction, line: ExportLine) -> bool:
+def import_line(tx: Transaction, line: ExportLine) -> bool:
     """Import a line; return False where the owner has it already, so that repeats change nothing."""
-    if not w.request.private:
+    if not tx.request.private:
         raise InvalidInput("import", "works in a private chat only")
     if line.state is not State.ACTIVE:
         return False
-    if memories.has_duplicate(w, line.draft):
+    if memories.has_duplicate(tx, line.draft):
         return False
     first, *later = line.wordings
-    done = remember(w, replace(line.draft, content=first), {})
+    done = remember(tx, replace(line.draft, content=first), {})
     for wording in later:
-        memory = memories.get_for_update(w, done.id)
+        memory = memories.get_for_update(tx, done.id)
         assert memory is not None
         worded = Draft(content=wording, trust=Trust.IMPORTED)
-        done = update_memory(w, memory, RequesterRole.OWNER, worded, {})
+        done = update_memory(tx, memory, RequesterRole.OWNER, worded, {})
     return True
 
 
@@ -171,14 +171,14 @@ ExportPart = Mapping[str, Any]
 SECTION_TITLES = {
     "person": "Who you are",
     "chat": "Chats you are in",
-    "memory": "What is remembered for you",
+    "memory": "Your memories",
     "about": "What others said about you",
-    "proposal": "What waits for your yes",
+    "proposal": "Waiting for your consent",
     "known": "People you know",
-    "checkpoint": "Where agents had got to",
-    "step": "Steps of graphs",
-    "import": "What was taken over from other memories",
-    "turn": "What was said, word for word",
+    "checkpoint": "Checkpoints of agents",
+    "step": "Checkpoints of graphs",
+    "import": "Imports from other systems",
+    "turn": "Recorded turns",
 }
 # Characters that are markup anywhere, and those that are markup at the start of a line.
 _MARKS = re.compile(r"([\\`*_\[\]<>|~])")
@@ -187,7 +187,7 @@ _LINE_OPENING = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)]))")
 
 def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
     """Render one section per kind of part, in the order in which they come."""
-    yield "# What Tacit remembers of you"
+    yield "# What Tacit stores about you"
     last = None
     for part in parts:
         kind = part["type"]

@@ -28,7 +28,7 @@ from tacit.screening.secrets import find_secret
 from tacit.storage import imports, people
 
 _BY_ID, _BY_WORDS = "id", "words"
-_HIDDEN_REASON = "cannot be used, and why would repeat a secret: look at it where it comes from"
+_HIDDEN_REASON = "cannot be imported, and the reason would quote a secret: check it in the source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def _check_list(items: object) -> list[object]:
         raise InvalidInput("items", "expected a list of them, each with a content")
     given = list(islice(items, most + 1))
     if len(given) > most:
-        raise InvalidInput("items", f"takes at most {most} at once: hand in the rest afterwards")
+        raise InvalidInput("items", f"takes at most {most} at once: pass the rest in another call")
     _check_batch_size(given)
     return given
 
@@ -109,7 +109,7 @@ def _check_batch_size(given: list[object]) -> None:
         raise InvalidInput(
             "items",
             f"are more than {most:,} characters in all, where each value counts "
-            f"{limits.IMPORT_VALUE_CHARS} more: hand in fewer at once",
+            f"{limits.IMPORT_VALUE_CHARS} more: pass fewer at once",
         )
 
 

@@ -173,7 +173,7 @@ class Sessions(Resource, name="sessions"):
             messages=tuple(said),
             speaker=self._requester_name("name") or tongue.texts["nobody"],
             at=self._context.storage.clock(),
-            tongue=tongue,
+            locale=tongue,
             model=model,
             budget=budget,
         )

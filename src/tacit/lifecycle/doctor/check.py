@@ -41,7 +41,7 @@ RepairProblems = Callable[[Transaction, Sequence[Problem]], int]
 
 def repair_each(mend: Callable[[Transaction, Problem], bool]) -> RepairProblems:
     """Repair problems one by one."""
-    return lambda w, cases: sum([mend(w, case) for case in cases])
+    return lambda tx, problems: sum([mend(tx, problem) for problem in problems])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,14 +42,14 @@ CHECKS: tuple[DoctorCheck, ...] = (
 
 
 def examine_space(
-    patient: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None
+    context: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None
 ) -> Diagnosis:
     """Run the checks and, with `repair`, the repairs.
 
     Each check repairs what it found before the next one runs, so that consequences of one problem
     are not reported as another.
     """
-    found = (_run_check(patient, check, repair=repair) for check in _select_checks(names))
+    found = (_run_check(context, check, repair=repair) for check in _select_checks(names))
     return Diagnosis(findings=tuple(one for one in found if one is not None))
 
 
@@ -63,38 +63,40 @@ def _select_checks(names: object) -> list[DoctorCheck]:
     return [check for check in CHECKS if check.name in wanted]
 
 
-def _run_check(patient: DoctorContext, check: DoctorCheck, *, repair: bool) -> Finding | None:
-    with patient.store.database.read() as connection:
-        cases = list(check.find(connection, patient))
-    if not cases:
+def _run_check(context: DoctorContext, check: DoctorCheck, *, repair: bool) -> Finding | None:
+    with context.store.database.read() as connection:
+        problems = list(check.find(connection, context))
+    if not problems:
         return None
-    can = [case for case in cases if case.repairable] if check.repair is not None else []
-    repaired = _repair_problems(patient, check, can) if repair else 0
-    ids = dict.fromkeys(case.id for case in cases if case.id is not None)
+    can = (
+        [problem for problem in problems if problem.repairable] if check.repair is not None else []
+    )
+    repaired = _repair_problems(context, check, can) if repair else 0
+    ids = dict.fromkeys(problem.id for problem in problems if problem.id is not None)
     return Finding(
         check=check.name,
         says=check.description,
         mends=check.remedy,
-        count=len(cases),
+        count=len(problems),
         repairable=len(can),
         repaired=repaired,
         ids=tuple(islice(ids, limits.DOCTOR_IDS_MAX_COUNT)),
     )
 
 
-def _repair_problems(patient: DoctorContext, check: DoctorCheck, cases: list[Problem]) -> int:
-    store, most, mend, count = patient.store, check.batch_count, check.repair, 0
+def _repair_problems(context: DoctorContext, check: DoctorCheck, problems: list[Problem]) -> int:
+    store, most, mend, count = context.store, check.batch_count, check.repair, 0
     if mend is None:
         return 0
-    for start in range(0, len(cases), most):
-        some = cases[start : start + most]
+    for start in range(0, len(problems), most):
+        some = problems[start : start + most]
 
-        def work(w: Transaction, some: list[Problem] = some) -> int:
-            return mend(w, some)
+        def work(tx: Transaction, some: list[Problem] = some) -> int:
+            return mend(tx, some)
 
         count += (store.change_identities if check.waits_for_writers else store.write_as)(
-            patient.space, DOCTOR_ACTOR, work
+            context.space, DOCTOR_ACTOR, work
         )
     if count and check.after_repair is not None:
-        check.after_repair(patient)
+        check.after_repair(context)
     return count

@@ -68,40 +68,40 @@ _C = change_log.c
 
 
 def _find_broken(
-    connection: Connection, patient: DoctorContext, *promises: Any
+    connection: Connection, context: DoctorContext, *promises: Any
 ) -> Iterator[Problem]:
     ids = [
         row.id
         for one in promises
-        for row in integrity.list_broken_rows(connection, one, patient.space)
+        for row in integrity.list_broken_rows(connection, one, context.space)
     ]
     return (Problem((id,), id) for id in dict.fromkeys(ids))
 
 
-def _find_missing_versions(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_missing_versions(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     return _find_broken(
-        connection, patient, integrity.WITHOUT_CURRENT_VERSION, integrity.VERSION_GAPS
+        connection, context, integrity.WITHOUT_CURRENT_VERSION, integrity.VERSION_GAPS
     )
 
 
-def _repair_versions(w: Transaction, case: Problem) -> bool:
+def _repair_versions(tx: Transaction, problem: Problem) -> bool:
     """Replace a lost version by the one after it, visible to the owner only.
 
     The newest version is what the memory says now.
     """
-    memory = memories.get_for_update(w, case.key[0])
+    memory = memories.get_for_update(tx, problem.key[0])
     if memory is None:
         return True
-    of = (_V.space_id == w.space, _V.memory_id == memory.id)
-    rows = w.connection.execute(select(memory_versions).where(*of)).mappings().all()
+    of = (_V.space_id == tx.space, _V.memory_id == memory.id)
+    rows = tx.connection.execute(select(memory_versions).where(*of)).mappings().all()
     found: dict[int, Any] = {row["version"]: dict(row) for row in rows}
-    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == memory.id)
+    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == memory.id)
     if memory.version not in found and memory.version >= max(found, default=0):
         _, now = memories.version_insert(
-            memory, w.connection.execute(heard).scalar(), w.actor, memory.updated_at
+            memory, tx.connection.execute(heard).scalar(), tx.actor, memory.updated_at
         )
         found[memory.version] = now
-        w.connection.execute(insert(memory_versions).values(now))
+        tx.connection.execute(insert(memory_versions).values(now))
     last = max(found)
     following = found[last]
     for number in range(last - 1, 0, -1):
@@ -116,51 +116,51 @@ def _repair_versions(w: Transaction, case: Problem) -> bool:
             "audience": None,
             "actor": DOCTOR_ACTOR,
         }
-        w.connection.execute(insert(memory_versions).values({**following, **strict}))
+        tx.connection.execute(insert(memory_versions).values({**following, **strict}))
     if last != memory.version or found[last]["content"] != memory.content:
-        again = replace(memory, version=last + 1, updated_at=w.at)
-        memories.update_content(w, again, {"fields": "version"})
+        again = replace(memory, version=last + 1, updated_at=tx.at)
+        memories.update_content(tx, again, {"fields": "version"})
     else:
-        memories.record_event(w, memory, HistoryEvent.UPDATE, None, {"fields": "versions"})
+        memories.record_event(tx, memory, HistoryEvent.UPDATE, None, {"fields": "versions"})
     return True
 
 
 VERSIONS_CHECK = DoctorCheck(
     name="versions",
-    description="memories lack their current wording among their versions, or an earlier one",
+    description="memories lack a version",
     remedy="writes the current wording down as a version, and counts a lost one as the one after it",
     find=_find_missing_versions,
     repair=repair_each(_repair_versions),
 )
 
 
-def _find_missing_history(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    return _find_broken(connection, patient, integrity.WITHOUT_HISTORY)
+def _find_missing_history(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    return _find_broken(connection, context, integrity.WITHOUT_HISTORY)
 
 
-def _repair_history(w: Transaction, case: Problem) -> bool:
+def _repair_history(tx: Transaction, problem: Problem) -> bool:
     """Add the missing first entry, dated when the memory was made."""
-    memory = memories.get_for_update(w, case.key[0])
+    memory = memories.get_for_update(tx, problem.key[0])
     if memory is None:
         return True
-    of = (_H.space_id == w.space, _H.memory_id == memory.id)
+    of = (_H.space_id == tx.space, _H.memory_id == memory.id)
     begun = select(_H.seq).where(*of, _H.event == HistoryEvent.ADD.value)
-    if w.connection.execute(begun).first() is not None:
+    if tx.connection.execute(begun).first() is not None:
         return True
-    first = w.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
-    version = (_V.space_id == w.space, _V.memory_id == memory.id)
+    first = tx.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
+    version = (_V.space_id == tx.space, _V.memory_id == memory.id)
     actor = select(_V.actor).where(*version).order_by(_V.version).limit(1)
-    by = w.connection.execute(actor).scalar() or DOCTOR_ACTOR
+    by = tx.connection.execute(actor).scalar() or DOCTOR_ACTOR
     _, row = memories.first_history_insert(memory, HistoryEvent.ADD, by, memory.created_at, None)
     seq = 1 if first is None else first - 1
-    w.connection.execute(insert(history_table).values({**row, "seq": seq, "version": 1}))
+    tx.connection.execute(insert(history_table).values({**row, "seq": seq, "version": 1}))
     return True
 
 
 HISTORY_CHECK = DoctorCheck(
     name="history",
-    description="memories have a history without a beginning",
-    remedy="writes down that they were added when they were made",
+    description="memories have no first history entry",
+    remedy="adds one, dated when the memory was made",
     find=_find_missing_history,
     repair=repair_each(_repair_history),
 )
@@ -170,10 +170,10 @@ _NAMED_PEOPLE = select(
 )
 
 
-def _find_people_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_people_mismatches(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find memories whose people differ from the rows that index them."""
-    for page in integrity.iterate_memory_pages(connection, _NAMED_PEOPLE, patient.space):
-        indexed_ = _list_indexed_people(connection, patient.space, page[0].id, page[-1].id)
+    for page in integrity.iterate_memory_pages(connection, _NAMED_PEOPLE, context.space):
+        indexed_ = _list_indexed_people(connection, context.space, page[0].id, page[-1].id)
         for row in page:
             readable = row.withheld_from == "[]" or bool(unpack_people(row.withheld_from))
             named = _named_roles(row)
@@ -206,45 +206,45 @@ def _is_withheld(named: set[tuple[str, str]]) -> bool:
     return any(role == ROLE_WITHHELD for role, _ in named)
 
 
-def _repair_people(w: Transaction, case: Problem) -> bool:
+def _repair_people(tx: Transaction, problem: Problem) -> bool:
     """Keep the people of both sides, so that the memory is withheld from at least as many."""
-    memory = memories.get_for_update(w, case.key[0])
+    memory = memories.get_for_update(tx, problem.key[0])
     if memory is None:
         return True
-    of = (_P.space_id == w.space, _P.memory_id == memory.id)
+    of = (_P.space_id == tx.space, _P.memory_id == memory.id)
     kept = select(_P.person).where(*of, _P.role == ROLE_WITHHELD)
-    withheld = memory.withheld_from | set(w.connection.execute(kept).scalars())
-    known = load_identities(w.connection, w.space, withheld).is_recognizable
+    withheld = memory.withheld_from | set(tx.connection.execute(kept).scalars())
+    known = load_identities(tx.connection, tx.space, withheld).is_recognizable
     unknown = not all(known(one) for one in withheld)
     whole = replace(memory, withheld_from=withheld, withheld_unknown=unknown)
     if memory.is_turn:
-        _index_turn_people(w, whole)
+        _index_turn_people(tx, whole)
     else:
-        memories.update_fields(w, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
+        memories.update_fields(tx, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
     return True
 
 
-def _index_turn_people(w: Transaction, turn: Memory) -> None:
+def _index_turn_people(tx: Transaction, turn: Memory) -> None:
     """Index a turn's people; turns have no history."""
-    revisions.restamp_memories(w.connection, w.space, [turn.id])
-    of = (_P.space_id == w.space, _P.memory_id == turn.id)
-    w.connection.execute(delete(memory_people).where(*of))
-    statements.run_statements(w.connection, memories.people_inserts(turn))
-    one = update(memories_table).where(_M.space_id == w.space, _M.id == turn.id)
-    w.connection.execute(
+    revisions.restamp_memories(tx.connection, tx.space, [turn.id])
+    of = (_P.space_id == tx.space, _P.memory_id == turn.id)
+    tx.connection.execute(delete(memory_people).where(*of))
+    statements.run_statements(tx.connection, memories.people_inserts(turn))
+    one = update(memories_table).where(_M.space_id == tx.space, _M.id == turn.id)
+    tx.connection.execute(
         one.values(
             withheld_from=pack_people(turn.withheld_from),
             has_withheld=bool(turn.withheld_from),
             withheld_unknown=turn.withheld_unknown,
         )
     )
-    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == turn.id)
-    integrity.reindex_memory(w, turn, w.connection.execute(heard).scalar())
+    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == turn.id)
+    integrity.reindex_memory(tx, turn, tx.connection.execute(heard).scalar())
 
 
 PEOPLE_CHECK = DoctorCheck(
     name="people",
-    description="memories are not filed under the people they are about, or withheld from",
+    description="memories are not indexed under the people they are about, or withheld from",
     remedy="files them again, withheld from everybody whom either side names; where a list of "
     "people cannot be read, nobody is guessed and the memory stays as it is",
     find=_find_people_mismatches,
@@ -252,32 +252,32 @@ PEOPLE_CHECK = DoctorCheck(
 )
 
 
-def _find_stale_threads(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_stale_threads(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     behind = [
         row.thread
-        for row in integrity.list_broken_rows(connection, integrity.STALE_THREADS, patient.space)
+        for row in integrity.list_broken_rows(connection, integrity.STALE_THREADS, context.space)
     ]
     of = select(_T.thread).where(_T.space_id == _C.space_id, _T.thread == _C.thread)
-    without = select(_C.thread).where(_C.space_id == patient.space, ~of.exists()).distinct()
+    without = select(_C.thread).where(_C.space_id == context.space, ~of.exists()).distinct()
     threads = {*behind, *connection.execute(without).scalars()}
     return (Problem((thread,)) for thread in sorted(threads))
 
 
-def _repair_thread_revision(w: Transaction, case: Problem) -> bool:
-    (thread,) = case.key
-    of = (_C.space_id == w.space, _C.thread == thread)
-    newest = w.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
-    rev = memories.increment_thread_revision(w, thread)
+def _repair_thread_revision(tx: Transaction, problem: Problem) -> bool:
+    (thread,) = problem.key
+    of = (_C.space_id == tx.space, _C.thread == thread)
+    newest = tx.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
+    rev = memories.increment_thread_revision(tx, thread)
     if newest is not None and rev < newest:
-        one = update(thread_revisions).where(_T.space_id == w.space, _T.thread == thread)
-        w.connection.execute(one.values(rev=max(newest, to_micros(w.at))))
+        one = update(thread_revisions).where(_T.space_id == tx.space, _T.thread == thread)
+        tx.connection.execute(one.values(rev=max(newest, to_micros(tx.at))))
     return True
 
 
 THREAD_REVISIONS_CHECK = DoctorCheck(
     name="thread-revisions",
-    description="conversations have a revision that is behind their changes",
-    remedy="moves the revision on",
+    description="threads have a revision that is behind their changes",
+    remedy="increments the revision",
     find=_find_stale_threads,
     repair=repair_each(_repair_thread_revision),
 )
@@ -297,61 +297,61 @@ _WORDED_IDS = (
 )
 
 
-def _find_duplicate_keys(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_duplicate_keys(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find every active value of a key but the newest, with the newest."""
-    for row in integrity.list_broken_rows(connection, integrity.DUPLICATE_KEYS, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.DUPLICATE_KEYS, context.space):
         holder = _M.owner == row.owner if row.owner else _M.learned_in == row.holder
         whose = holder if row.owner else and_(_M.owner.is_(None), holder)
-        of = (_M.space_id == patient.space, whose, _M.category == row.category, _M.key == row.key)
+        of = (_M.space_id == context.space, whose, _M.category == row.category, _M.key == row.key)
         newest, *older = connection.execute(_WORDED_IDS.where(*of)).scalars()
         yield from (Problem((id, newest), id) for id in older)
 
 
-def _supersede_older_value(w: Transaction, case: Problem) -> bool:
-    old, new = (memories.get_for_update(w, id) for id in case.key)
+def _supersede_older_value(tx: Transaction, problem: Problem) -> bool:
+    old, new = (memories.get_for_update(tx, id) for id in problem.key)
     if old is not None and new is not None and new.state is State.ACTIVE:
-        remembering.supersede_memory(w, old, new.id)
+        remembering.supersede_memory(tx, old, new.id)
     return True
 
 
 KEYS_CHECK = DoctorCheck(
     name="keys",
     description="memories are older values of a key that has a newer one",
-    remedy="lets them give way to the newest",
+    remedy="marks them as superseded by the newest",
     find=_find_duplicate_keys,
     repair=repair_each(_supersede_older_value),
 )
 
 
-def _find_wrong_purge_dates(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    for row in integrity.list_broken_rows(connection, integrity.WRONG_PURGE_DATE, patient.space):
+def _find_wrong_purge_dates(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    for row in integrity.list_broken_rows(connection, integrity.WRONG_PURGE_DATE, context.space):
         yield Problem((row.id,), row.id)
 
 
-def _repair_purge_date(w: Transaction, case: Problem) -> bool:
-    memory = memories.get_for_update(w, case.key[0])
+def _repair_purge_date(tx: Transaction, problem: Problem) -> bool:
+    memory = memories.get_for_update(tx, problem.key[0])
     if memory is None:
         return True
-    later = w.at + timedelta(days=limits.RESTORABLE_DAYS)
+    later = tx.at + timedelta(days=limits.RESTORABLE_DAYS)
     purge_at = None if memory.state in _LIVE_STATES else memory.purge_at or later
     if purge_at != memory.purge_at:
         dated = replace(memory, purge_at=purge_at)
-        memories.update_fields(w, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
+        memories.update_fields(tx, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
     return True
 
 
 PURGE_DATES_CHECK = DoctorCheck(
     name="purge-dates",
-    description="memories are forgotten without a day on which they go, or stand and have one",
+    description="memories are forgotten without a purge date, or active with one",
     remedy=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
     find=_find_wrong_purge_dates,
     repair=repair_each(_repair_purge_date),
 )
 
 
-def _find_overdue_purges(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    late = patient.store.clock() - timedelta(days=limits.PURGE_OVERDUE_DAYS)
-    of = (_M.space_id == patient.space, _M.purge_at <= to_micros(late))
+def _find_overdue_purges(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    late = context.store.clock() - timedelta(days=limits.PURGE_OVERDUE_DAYS)
+    of = (_M.space_id == context.space, _M.purge_at <= to_micros(late))
     for id in connection.execute(select(_M.id).where(*of)).scalars():
         yield Problem((id,), id)
 
@@ -367,56 +367,56 @@ OVERDUE_PURGES_CHECK = DoctorCheck(
 _ASKED, _ANSWERED = "asked", "answered"
 
 
-def _find_broken_proposals(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_broken_proposals(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     for row in integrity.list_broken_rows(
-        connection, integrity.PENDING_WITHOUT_PROPOSAL, patient.space
+        connection, integrity.PENDING_WITHOUT_PROPOSAL, context.space
     ):
         yield Problem((_ASKED, row.id), row.id)
-    for row in integrity.list_broken_rows(connection, integrity.ANSWERED_PROPOSALS, patient.space):
+    for row in integrity.list_broken_rows(connection, integrity.ANSWERED_PROPOSALS, context.space):
         yield Problem((_ANSWERED, row.memory_id), row.memory_id)
 
 
-def _repair_proposal(w: Transaction, case: Problem) -> bool:
+def _repair_proposal(tx: Transaction, problem: Problem) -> bool:
     """Delete as `forget` does: restoring it would skip the consent."""
-    kind, id = case.key
-    memory = memories.get_for_update(w, id)
+    kind, id = problem.key
+    memory = memories.get_for_update(tx, id)
     if memory is None:
         return True
     if kind == _ANSWERED and memory.state is not State.PENDING:
-        learned_facts.delete_proposal(w, id)
+        learned_facts.delete_proposal(tx, id)
     elif kind == _ASKED and memory.state is State.PENDING:
-        hard_delete(w, [id])
+        hard_delete(tx, [id])
     return True
 
 
 PROPOSALS_CHECK = DoctorCheck(
     name="proposals",
-    description="memories wait for a yes that nobody is asked for, or were answered and still ask",
-    remedy="removes what nobody was asked for, and the question that was answered",
+    description="memories wait for consent without a proposal, or have one although they were answered",
+    remedy="deletes memories without a proposal, and answered proposals",
     find=_find_broken_proposals,
     repair=repair_each(_repair_proposal),
 )
 
 
-def _find_parked_jobs(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_parked_jobs(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     j = jobs_table.c
-    of = (j.space_id == patient.space, j.kind == queue.LEARN_JOB, j.parked.is_(True))
+    of = (j.space_id == context.space, j.kind == queue.LEARN_JOB, j.parked.is_(True))
     given_up = select(j.thread, j.seq).where(*of)
     return (Problem((thread, str(seq))) for thread, seq in connection.execute(given_up))
 
 
-def _retry_parked_jobs(w: Transaction, cases: Sequence[Problem]) -> int:
-    queue.unpark_jobs(w.connection, w.space, w.at)
-    return len(cases)
+def _retry_parked_jobs(tx: Transaction, problems: Sequence[Problem]) -> int:
+    queue.unpark_jobs(tx.connection, tx.space, tx.at)
+    return len(problems)
 
 
 PARKED_JOBS_CHECK = DoctorCheck(
     name="parked-jobs",
-    description="turns could not be learned after many tries, and were given up",
-    remedy="lets them be tried again",
+    description="turns could not be learned and are parked",
+    remedy="queues them again",
     find=_find_parked_jobs,
     repair=_retry_parked_jobs,
-    after_repair=lambda patient: patient.wake(),
+    after_repair=lambda context: context.wake(),
 )
 
 
@@ -441,10 +441,10 @@ _FACT_ROWS = (
 )  # fmt: skip
 
 
-def _find_contradictions(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    now = to_micros(patient.store.clock())
-    for slot in integrity.list_broken_rows(connection, integrity.DUPLICATE_SLOTS, patient.space):
-        of = (_L.space_id == patient.space, _L.owner == slot.owner, _L.slot == slot.slot)
+def _find_contradictions(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    now = to_micros(context.store.clock())
+    for slot in integrity.list_broken_rows(connection, integrity.DUPLICATE_SLOTS, context.space):
+        of = (_L.space_id == context.space, _L.owner == slot.owner, _L.slot == slot.slot)
         holds = or_(_M.expires_at.is_(None), _M.expires_at > now)
         yield from _contradicting_pairs(connection.execute(_FACT_ROWS.where(*of, holds)).all())
 
@@ -503,14 +503,14 @@ def _make_statement(row: Any) -> StatedFact:
     )
 
 
-def _supersede_contradicted(w: Transaction, case: Problem) -> bool:
+def _supersede_contradicted(tx: Transaction, problem: Problem) -> bool:
     """Supersede the older one, as learning would have done."""
-    old, new = (memories.get_for_update(w, id) for id in case.key)
+    old, new = (memories.get_for_update(tx, id) for id in problem.key)
     if old is None or new is None or old.state is not State.ACTIVE:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:
         return False
-    remembering.supersede_memory(replace(w, why=_CONTRADICTION_REASON), old, new.id)
+    remembering.supersede_memory(replace(tx, why=_CONTRADICTION_REASON), old, new.id)
     return True
 
 
@@ -527,11 +527,11 @@ CONTRADICTIONS_CHECK = DoctorCheck(
 # Columns that are derived from other rows and that the disclosure rules read.
 
 
-def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_wrong_overridden(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find wrong precedence among one person's values of a key, under all their identities."""
-    identities = integrity.load_all_identities(connection, patient.space)
+    identities = integrity.load_all_identities(connection, context.space)
     values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
-    owned = SELECT_KEYED.where(_M.space_id == patient.space, _M.owner.is_not(None))
+    owned = SELECT_KEYED.where(_M.space_id == context.space, _M.owner.is_not(None))
     for row in connection.execute(owned):
         person = identities.current_identities(row.owner)
         if len(person) > 1 or row.overridden:
@@ -543,21 +543,21 @@ def _find_wrong_overridden(connection: Connection, patient: DoctorContext) -> It
                 yield Problem((row.owner,), row.id)
 
 
-def _repair_key_precedence(w: Transaction, cases: Sequence[Problem]) -> int:
+def _repair_key_precedence(tx: Transaction, problems: Sequence[Problem]) -> int:
     """Repair the precedence of each person's keys once."""
-    who = {one for case in cases for one in case.key}
-    spaces.increment_identity_revision(w.connection, w.space)
-    found = load_identities(w.connection, w.space, who)
+    who = {one for problem in problems for one in problem.key}
+    spaces.increment_identity_revision(tx.connection, tx.space)
+    found = load_identities(tx.connection, tx.space, who)
     update_precedence_of_people(
-        w.connection, w.space, found, {i for one in who for i in found.current_identities(one)}
+        tx.connection, tx.space, found, {i for one in who for i in found.current_identities(one)}
     )
-    return len(cases)
+    return len(problems)
 
 
 OVERRIDDEN_KEYS_CHECK = DoctorCheck(
     name="shadowed-keys",
-    description="values of a key count as current, or do not, against what the person's identities say",
-    remedy="settles again which value counts",
+    description="values of a key have the wrong precedence among the person's identities",
+    remedy="computes the precedence again",
     find=_find_wrong_overridden,
     repair=_repair_key_precedence,
     waits_for_writers=True,
@@ -571,12 +571,12 @@ _WITHHELD_ROWS = (
 
 
 def _find_wrong_withheld_unknown(
-    connection: Connection, patient: DoctorContext
+    connection: Connection, context: DoctorContext
 ) -> Iterator[Problem]:
-    identities = integrity.load_all_identities(connection, patient.space)
+    identities = integrity.load_all_identities(connection, context.space)
     people: dict[str, list[str]] = {}
     flag: dict[str, bool] = {}
-    for row in connection.execute(_WITHHELD_ROWS.where(_P.space_id == patient.space)):
+    for row in connection.execute(_WITHHELD_ROWS.where(_P.space_id == context.space)):
         people.setdefault(row.memory_id, []).append(row.person)
         flag[row.memory_id] = bool(row.withheld_unknown)
     for id, who in people.items():
@@ -586,27 +586,27 @@ def _find_wrong_withheld_unknown(
 
 WITHHELD_UNKNOWN_CHECK = DoctorCheck(
     name="withheld-unknown",
-    description="memories are withheld from somebody, and it is noted wrongly whether we know them",
-    remedy="settles it again from the links that hold",
+    description="memories are withheld from a person, with a wrong flag for whether that person is known",
+    remedy="computes the flag again from the current links",
     find=_find_wrong_withheld_unknown,
     repair=_repair_key_precedence,
     waits_for_writers=True,
 )
 
 
-def _find_wrong_confidential(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    for row in integrity.list_broken_rows(connection, integrity.CHAT_MISMATCH, patient.space):
+def _find_wrong_confidential(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    for row in integrity.list_broken_rows(connection, integrity.CHAT_MISMATCH, context.space):
         yield Problem((row.id,), row.id, repairable=bool(row.confidential))
 
 
-def _make_confidential(w: Transaction, case: Problem) -> bool:
+def _make_confidential(tx: Transaction, problem: Problem) -> bool:
     """Make memories confidential. Only `set_confidential` may do the opposite."""
-    (id,) = case.key
+    (id,) = problem.key
     chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
     strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
-    one = update(memories_table).where(_M.space_id == w.space, _M.id == id, strict)
-    if w.connection.execute(one.values(confidential=True)).rowcount:
-        revisions.restamp_memories(w.connection, w.space, [id])
+    one = update(memories_table).where(_M.space_id == tx.space, _M.id == id, strict)
+    if tx.connection.execute(one.values(confidential=True)).rowcount:
+        revisions.restamp_memories(tx.connection, tx.space, [id])
     return True
 
 
@@ -633,54 +633,54 @@ _PLACED_VECTORS = (
 )
 
 
-def _find_stray_vectors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    found = connection.execute(_PLACED_VECTORS.where(_VECTORS.space_id == patient.space))
+def _find_stray_vectors(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    found = connection.execute(_PLACED_VECTORS.where(_VECTORS.space_id == context.space))
     return (Problem((row.home_path, row.memory_id), row.memory_id) for row in found)
 
 
-def _delete_stray_vector(w: Transaction, case: Problem) -> bool:
-    home, id = case.key
-    of = (_VECTORS.space_id == w.space, _VECTORS.home_path == home, _VECTORS.memory_id == id)
-    if w.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
-        w.connection.execute(delete(vectors_table).where(*of))
-        w.connection.execute(delete(embedded_spaces).where(_E.space_id == w.space))
-        revisions.restamp_memories(w.connection, w.space, [id])
+def _delete_stray_vector(tx: Transaction, problem: Problem) -> bool:
+    home, id = problem.key
+    of = (_VECTORS.space_id == tx.space, _VECTORS.home_path == home, _VECTORS.memory_id == id)
+    if tx.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
+        tx.connection.execute(delete(vectors_table).where(*of))
+        tx.connection.execute(delete(embedded_spaces).where(_E.space_id == tx.space))
+        revisions.restamp_memories(tx.connection, tx.space, [id])
     return True
 
 
 STRAY_VECTORS_CHECK = DoctorCheck(
     name="stray-vectors",
-    description="vectors lie with somebody who does not have the memory",
-    remedy="removes them; what then has no vector gets one",
+    description="vectors belong to an owner who does not have the memory",
+    remedy="deletes them; memories without a vector get one",
     find=_find_stray_vectors,
     repair=repair_each(_delete_stray_vector),
-    after_repair=lambda patient: patient.embed() if patient.embed else None,
+    after_repair=lambda context: context.embed() if context.embed else None,
 )
 
 
-def _find_unembedded(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_unembedded(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     after = ""
-    while patient.model is not None:
-        some = vectors.list_unembedded(connection, patient.space, patient.model, after, _PAGE_COUNT)
+    while context.model is not None:
+        some = vectors.list_unembedded(connection, context.space, context.model, after, _PAGE_COUNT)
         yield from (Problem((one.id,), one.id) for one in some)
         if len(some) < _PAGE_COUNT:
             return
         after = some[-1].id
 
 
-def _mark_incomplete(w: Transaction, cases: Sequence[Problem]) -> int:
+def _mark_incomplete(tx: Transaction, problems: Sequence[Problem]) -> int:
     """Mark the space as incomplete, so that the indexer searches it again."""
-    w.connection.execute(delete(embedded_spaces).where(_E.space_id == w.space))
-    return len(cases)
+    tx.connection.execute(delete(embedded_spaces).where(_E.space_id == tx.space))
+    return len(problems)
 
 
 MISSING_VECTORS_CHECK = DoctorCheck(
     name="missing-vectors",
-    description="memories have no vector of the current model, so that only their words find them",
-    remedy="makes the vectors now",
+    description="memories have no vector of the current model, so only full-text search finds them",
+    remedy="computes the vectors now",
     find=_find_unembedded,
     repair=_mark_incomplete,
-    after_repair=lambda patient: patient.embed() if patient.embed else None,
+    after_repair=lambda context: context.embed() if context.embed else None,
 )
 
 
@@ -689,31 +689,31 @@ MISSING_VECTORS_CHECK = DoctorCheck(
 _STRAY_ENTRY, _STALE_ENTRY = "stray", "stale"
 
 
-def _find_index_mismatches(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_index_mismatches(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find mismatches; stray rows first, because they may block new ones."""
-    dialect, space = patient.store.database.dialect, patient.space
+    dialect, space = context.store.database.dialect, context.space
     for number in integrity.list_stray_documents(connection, dialect, space):
         yield Problem((_STRAY_ENTRY, str(number)))
     for id in integrity.list_stale_documents(connection, dialect, space):
         yield Problem((_STALE_ENTRY, id), id)
 
 
-def _repair_index_entry(w: Transaction, case: Problem) -> bool:
-    kind, which = case.key
+def _repair_index_entry(tx: Transaction, problem: Problem) -> bool:
+    kind, which = problem.key
     if kind == _STRAY_ENTRY:
-        integrity.delete_stray_document(w.connection, int(which))
+        integrity.delete_stray_document(tx.connection, int(which))
         return True
-    memory = memories.get_for_update(w, which)
+    memory = memories.get_for_update(tx, which)
     if memory is not None:
-        heard = select(_M.audience).where(_M.space_id == w.space, _M.id == which)
-        integrity.reindex_memory(w, memory, w.connection.execute(heard).scalar())
+        heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == which)
+        integrity.reindex_memory(tx, memory, tx.connection.execute(heard).scalar())
     return True
 
 
 FTS_INDEX_CHECK = DoctorCheck(
     name="words",
-    description="memories are not found by their words, or by words of something else",
-    remedy="indexes their words again, and drops words of what is gone",
+    description="memories have a wrong full-text index",
+    remedy="indexes them again, and deletes index rows of deleted memories",
     find=_find_index_mismatches,
     repair=repair_each(_repair_index_entry),
 )

@@ -54,8 +54,8 @@ _VERSION_AUDIENCE_ROWS = (
 )
 
 
-def _find_missing_audiences(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    space = patient.space
+def _find_missing_audiences(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    space = context.space
     sets = integrity.read_audiences(connection, space)
     referred = integrity.list_referenced_audiences(connection, space)
     wrong = {one for one in referred if audience_id(frozenset(sets.get(one, ()))) != one}
@@ -66,77 +66,77 @@ def _find_missing_audiences(connection: Connection, patient: DoctorContext) -> I
     return (Problem((audience, id), id) for audience, id in sorted(found))
 
 
-def _repair_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
+def _repair_audiences(tx: Transaction, problems: Sequence[Problem]) -> int:
     """Rebuild what can be verified first: another memory may prove the same audience."""
-    for case in cases:
-        _rebuild_audience(w, *case.key)
-    for case in cases:
-        audience, id = case.key
-        if not _is_audience_complete(w, audience):
-            _clear_audience(w, audience, id)
-    return len(cases)
+    for problem in problems:
+        _rebuild_audience(tx, *problem.key)
+    for problem in problems:
+        audience, id = problem.key
+        if not _is_audience_complete(tx, audience):
+            _clear_audience(tx, audience, id)
+    return len(problems)
 
 
-def _is_audience_complete(w: Transaction, audience: str) -> bool:
-    return audience_id(frozenset(_audience_members(w, audience))) == audience
+def _is_audience_complete(tx: Transaction, audience: str) -> bool:
+    return audience_id(frozenset(_audience_members(tx, audience))) == audience
 
 
-def _rebuild_audience(w: Transaction, audience: str, id: str) -> None:
+def _rebuild_audience(tx: Transaction, audience: str, id: str) -> None:
     """Rebuild an audience from the chat's members at that time, if the hash matches.
 
     Existing rows that do not match may be cached by a process, so such an audience is given up
     instead.
     """
-    memory = None if _audience_members(w, audience) else memories.get_for_update(w, id)
+    memory = None if _audience_members(tx, audience) else memories.get_for_update(tx, id)
     if memory is None:
         return
-    then = frozenset(_chat_members_then(w, memory.learned_in or "", id))
+    then = frozenset(_chat_members_then(tx, memory.learned_in or "", id))
     if then and audience_id(then) == audience:
-        rows = [{"space_id": w.space, "audience": audience, "person": one} for one in sorted(then)]
-        w.dialect.insert_missing(w.connection, audience_people, rows)
+        rows = [{"space_id": tx.space, "audience": audience, "person": one} for one in sorted(then)]
+        tx.dialect.insert_missing(tx.connection, audience_people, rows)
 
 
-def _clear_audience(w: Transaction, audience: str, id: str) -> None:
+def _clear_audience(tx: Transaction, audience: str, id: str) -> None:
     """Make the memory visible to no audience, now and in its versions."""
-    of = (_V.space_id == w.space, _V.memory_id == id, _V.audience == audience)
-    w.connection.execute(update(memory_versions).where(*of).values(audience=None))
-    memory = memories.get_for_update(w, id)
-    heard = select(_M.audience).where(_M.space_id == w.space, _M.id == id)
-    if memory is not None and w.connection.execute(heard).scalar() == audience:
-        _remove_audience(w, memory)
+    of = (_V.space_id == tx.space, _V.memory_id == id, _V.audience == audience)
+    tx.connection.execute(update(memory_versions).where(*of).values(audience=None))
+    memory = memories.get_for_update(tx, id)
+    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == id)
+    if memory is not None and tx.connection.execute(heard).scalar() == audience:
+        _remove_audience(tx, memory)
 
 
-def _remove_audience(w: Transaction, memory: Memory) -> None:
+def _remove_audience(tx: Transaction, memory: Memory) -> None:
     if not memory.is_turn:
         unheard = replace(memory, heard_by=frozenset())
-        memories.update_fields(w, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
+        memories.update_fields(tx, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
         return
-    of = (_M.space_id == w.space, _M.id == memory.id)
-    revisions.restamp_memories(w.connection, w.space, [memory.id])  # for those who could see it
-    w.connection.execute(update(memories_table).where(*of).values(audience=None))
-    integrity.reindex_memory(w, memory, None)
+    of = (_M.space_id == tx.space, _M.id == memory.id)
+    revisions.restamp_memories(tx.connection, tx.space, [memory.id])  # for those who could see it
+    tx.connection.execute(update(memories_table).where(*of).values(audience=None))
+    integrity.reindex_memory(tx, memory, None)
 
 
-def _audience_members(w: Transaction, audience: str) -> list[str]:
-    of = select(_A.person).where(_A.space_id == w.space, _A.audience == audience)
-    return list(w.connection.execute(of).scalars())
+def _audience_members(tx: Transaction, audience: str) -> list[str]:
+    of = select(_A.person).where(_A.space_id == tx.space, _A.audience == audience)
+    return list(tx.connection.execute(of).scalars())
 
 
-def _chat_members_then(w: Transaction, chat: str, id: str) -> list[str]:
+def _chat_members_then(tx: Transaction, chat: str, id: str) -> list[str]:
     """Return who was a member when the memory was made."""
-    made = select(_M.created_at).where(_M.space_id == w.space, _M.id == id).scalar_subquery()
+    made = select(_M.created_at).where(_M.space_id == tx.space, _M.id == id).scalar_subquery()
     then = select(_C.person).where(
-        _C.space_id == w.space,
+        _C.space_id == tx.space,
         _C.chat == chat,
         _C.joined_at <= made,
         or_(_C.left_at.is_(None), _C.left_at > made),
     )
-    return list(w.connection.execute(then).scalars())
+    return list(tx.connection.execute(then).scalars())
 
 
 AUDIENCES_CHECK = DoctorCheck(
     name="audiences",
-    description="memories name a set of listeners that is missing, or is not the one that heard them",
+    description="memories have an audience that is missing or wrong",
     remedy="restores the set where the chat's members prove it; otherwise nobody counts as having "
     "heard them",
     find=_find_missing_audiences,
@@ -145,27 +145,27 @@ AUDIENCES_CHECK = DoctorCheck(
 )
 
 
-def _find_unused_audiences(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    sets = integrity.read_audiences(connection, patient.space)
+def _find_unused_audiences(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    sets = integrity.read_audiences(connection, context.space)
     for audience in sorted(
-        sets.keys() - integrity.list_referenced_audiences(connection, patient.space)
+        sets.keys() - integrity.list_referenced_audiences(connection, context.space)
     ):
         yield Problem((audience,))
 
 
-def _delete_unused_audiences(w: Transaction, cases: Sequence[Problem]) -> int:
+def _delete_unused_audiences(tx: Transaction, problems: Sequence[Problem]) -> int:
     """Delete unused audiences. The space is locked, so no write refers to them meanwhile."""
-    used = integrity.list_referenced_audiences(w.connection, w.space)
-    gone = [case.key[0] for case in cases if case.key[0] not in used]
-    of = (_A.space_id == w.space, _A.audience.in_(gone))
-    w.connection.execute(delete(audience_people).where(*of))
-    return len(cases)
+    used = integrity.list_referenced_audiences(tx.connection, tx.space)
+    gone = [problem.key[0] for problem in problems if problem.key[0] not in used]
+    of = (_A.space_id == tx.space, _A.audience.in_(gone))
+    tx.connection.execute(delete(audience_people).where(*of))
+    return len(problems)
 
 
 UNUSED_AUDIENCES_CHECK = DoctorCheck(
     name="unused-audiences",
-    description="sets of listeners are left from memories that are gone",
-    remedy="removes them: who was together is told by nothing then",
+    description="audiences belong to no memory",
+    remedy="deletes them",
     find=_find_unused_audiences,
     repair=_delete_unused_audiences,
     batch_count=500,  # each batch scans everything
@@ -181,13 +181,13 @@ _WORDING_ROWS = select(_V.memory_id, _V.speaker, _V.actor).join(
 )
 
 
-def _find_missing_speakers(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    rows = integrity.list_broken_rows(connection, integrity.WITHOUT_SPEAKER, patient.space)
-    identities = integrity.load_all_identities(connection, patient.space) if rows else Identities()
+def _find_missing_speakers(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    rows = integrity.list_broken_rows(connection, integrity.WITHOUT_SPEAKER, context.space)
+    identities = integrity.load_all_identities(connection, context.space) if rows else Identities()
     for row in rows:
         if unpack_people(row.subjects) - identities.current_identities(row.owner):
             continue  # also about another person
-        of = (_V.space_id == patient.space, _V.memory_id == row.id)
+        of = (_V.space_id == context.space, _V.memory_id == row.id)
         worded = connection.execute(_WORDING_ROWS.where(*of)).first()
         who = _infer_speaker(row.owner, row.role, worded, identities)
         yield Problem((row.id,), row.id, repairable=who is not None)
@@ -204,27 +204,27 @@ def _infer_speaker(owner: str, role: str | None, worded: Any, identities: Identi
     return str(worded.actor) if own else None
 
 
-def _set_speaker(w: Transaction, case: Problem) -> bool:
-    memory = memories.get_for_update(w, case.key[0])
+def _set_speaker(tx: Transaction, problem: Problem) -> bool:
+    memory = memories.get_for_update(tx, problem.key[0])
     if memory is None or memory.speaker is not None or memory.owner is None:
         return True
-    of = (_V.space_id == w.space, _V.memory_id == memory.id)
-    worded = w.connection.execute(_WORDING_ROWS.where(*of)).first()
+    of = (_V.space_id == tx.space, _V.memory_id == memory.id)
+    worded = tx.connection.execute(_WORDING_ROWS.where(*of)).first()
     who = _infer_speaker(
-        memory.owner, memory.role, worded, load_identities(w.connection, w.space, [memory.owner])
+        memory.owner, memory.role, worded, load_identities(tx.connection, tx.space, [memory.owner])
     )
     if who is None:
         return False
     spoken = replace(memory, speaker=who)
-    memories.update_fields(w, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    memories.update_fields(tx, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
     now = update(memory_versions).where(*of, _V.version == memory.version)
-    w.connection.execute(now.values(speaker=who))
+    tx.connection.execute(now.values(speaker=who))
     return True
 
 
 SPEAKERS_CHECK = DoctorCheck(
     name="speakers",
-    description="memories of somebody about themselves do not say who said it",
+    description="memories of a person about themselves have no speaker",
     remedy="sets the speaker where its wording tells it; otherwise correct the memory in its "
     "owner's private chat",
     find=_find_missing_speakers,
@@ -241,8 +241,8 @@ _NAME_KINDS = [NameKind.NAME.value, NameKind.USERNAME.value, NameKind.ALIAS.valu
 _NAMED_PEOPLE = (_N.known_to != "", _N.kind.in_(_NAME_KINDS), _N.person.like(f"{PERSON_PREFIX}:%"))
 
 
-def _find_duplicate_people(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
-    space = patient.space
+def _find_duplicate_people(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
+    space = context.space
     several = (
         select(_N.known_to, _N.folded)
         .where(_N.space_id == space, *_NAMED_PEOPLE)
@@ -303,21 +303,21 @@ def _earliest_person(connection: Connection, space: str, who: list[str]) -> str:
     return found or who[0]
 
 
-def _merge_people(w: Transaction, case: Problem) -> bool:
+def _merge_people(tx: Transaction, problem: Problem) -> bool:
     """Merge two people; `unmerge_people` undoes it."""
-    source, target = case.key
-    if _is_mentioned(w.connection, w.space, [source]):
+    source, target = problem.key
+    if _is_mentioned(tx.connection, tx.space, [source]):
         return False
     try:
         people.begin_link(
-            w.connection,
-            w.space,
+            tx.connection,
+            tx.space,
             source,
             target,
             LinkKind.MERGE,
             verified=True,
             actor=DOCTOR_ACTOR,
-            at=w.at,
+            at=tx.at,
         )
     except (Conflict, InvalidInput):
         return False  # it was changed meanwhile
@@ -326,7 +326,7 @@ def _merge_people(w: Transaction, case: Problem) -> bool:
 
 DUPLICATE_PEOPLE_CHECK = DoctorCheck(
     name="duplicate-people",
-    description="people are known twice, by the same name to the same person",
+    description="people are stored twice, with the same name known to the same person",
     remedy="merges those of whom nothing is told, which can be undone; where something is told of "
     "each, say which are one with `tacit merge`",
     find=_find_duplicate_people,
@@ -340,34 +340,34 @@ DUPLICATE_PEOPLE_CHECK = DoctorCheck(
 _I = identity_links.c
 
 
-def _find_orphans(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_orphans(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     for table, column in integrity.list_dependents():
-        for id in integrity.list_orphans(connection, patient.space, table, column):
+        for id in integrity.list_orphans(connection, context.space, table, column):
             yield Problem((table.name, column, id))  # its memory is gone, so there is no id
 
 
-def _delete_orphan(w: Transaction, case: Problem) -> bool:
-    name, column, id = case.key
-    integrity.delete_orphans(w.connection, w.space, metadata.tables[name], column, [id])
+def _delete_orphan(tx: Transaction, problem: Problem) -> bool:
+    name, column, id = problem.key
+    integrity.delete_orphans(tx.connection, tx.space, metadata.tables[name], column, [id])
     return True
 
 
 ORPHANS_CHECK = DoctorCheck(
     name="orphans",
-    description="rows belong to memories that are gone",
+    description="rows belong to deleted memories",
     remedy="removes them",
     find=_find_orphans,
     repair=repair_each(_delete_orphan),
 )
 
 
-def _find_broken_successors(connection: Connection, patient: DoctorContext) -> Iterator[Problem]:
+def _find_broken_successors(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find pointers to nothing, and of every cycle the newest link, which is cut."""
-    rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, patient.space)
+    rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, context.space)
     leads = {row.id: row.superseded_by for row in rows}
     moved = {row.id: (row.updated_at, row.id) for row in rows}
     unknown = set(leads.values()) - leads.keys()
-    there = _existing_ids(connection, patient.space, sorted(unknown))
+    there = _existing_ids(connection, context.space, sorted(unknown))
     for id, target in leads.items():
         if target in unknown - there:
             yield Problem((id, target), id)
@@ -401,61 +401,61 @@ def find_cycles(leads: Mapping[str, str]) -> Iterator[list[str]]:
         done |= on_path.keys()
 
 
-def _clear_successor(w: Transaction, case: Problem) -> bool:
-    id, target = case.key
-    memory = memories.get_for_update(w, id)
+def _clear_successor(tx: Transaction, problem: Problem) -> bool:
+    id, target = problem.key
+    memory = memories.get_for_update(tx, id)
     if memory is not None and memory.superseded_by == target:
         alone = replace(memory, superseded_by=None)
-        memories.update_fields(w, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
+        memories.update_fields(tx, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
     return True
 
 
 SUCCESSORS_CHECK = DoctorCheck(
     name="successors",
     description="memories gave way to something that is not there, or to one another in a circle",
-    remedy="drops the pointer; nothing is brought back by it",
+    remedy="clears the reference; no memory is restored by it",
     find=_find_broken_successors,
     repair=repair_each(_clear_successor),
 )
 
 
 def _find_broken_identity_links(
-    connection: Connection, patient: DoctorContext
+    connection: Connection, context: DoctorContext
 ) -> Iterable[Problem]:
     """Find, of two links from one identity, the newer; of a cycle, the newest."""
     current = select(_I.id, _I.source, _I.target, _I.created_at).where(
-        _I.space_id == patient.space, _I.ended_at.is_(None)
+        _I.space_id == context.space, _I.ended_at.is_(None)
     )
     leads: dict[str, str] = {}
     newest: dict[str, tuple[int, str]] = {}
-    cases = []
+    problems = []
     for row in connection.execute(current.order_by(_I.created_at, _I.id)):
         if row.source in leads:
-            cases.append(Problem((row.id,)))
+            problems.append(Problem((row.id,)))
         else:
             leads[row.source] = row.target
             newest[row.source] = (row.created_at, row.id)
     cut = (max(newest[source] for source in circle)[1] for circle in find_cycles(leads))
-    return [*cases, *(Problem((id,)) for id in cut)]
+    return [*problems, *(Problem((id,)) for id in cut)]
 
 
-def _end_identity_link(w: Transaction, case: Problem) -> bool:
+def _end_identity_link(tx: Transaction, problem: Problem) -> bool:
     """End a link as `unlink` does, with all that follows from it."""
-    (id,) = case.key
-    one = update(identity_links).where(_I.space_id == w.space, _I.id == id, _I.ended_at.is_(None))
-    ended = one.values(ended_at=to_micros(w.at)).returning(_I.source, _I.target)
-    row = w.connection.execute(ended).first()
+    (id,) = problem.key
+    one = update(identity_links).where(_I.space_id == tx.space, _I.id == id, _I.ended_at.is_(None))
+    ended = one.values(ended_at=to_micros(tx.at)).returning(_I.source, _I.target)
+    row = tx.connection.execute(ended).first()
     if row is not None:
-        spaces.increment_identity_revision(w.connection, w.space)
-        found = load_identities(w.connection, w.space, row)
+        spaces.increment_identity_revision(tx.connection, tx.space)
+        found = load_identities(tx.connection, tx.space, row)
         touched = {i for one in row for i in found.all_identities(one)}
-        update_precedence_of_people(w.connection, w.space, found, touched)
+        update_precedence_of_people(tx.connection, tx.space, found, touched)
     return True
 
 
 IDENTITY_LINKS_CHECK = DoctorCheck(
     name="identity-links",
-    description="identities are linked in a circle, or to two others at once",
+    description="identities are linked in a cycle, or to two others at once",
     remedy="ends the newest of the links; it stays in the record",
     find=_find_broken_identity_links,
     repair=repair_each(_end_identity_link),

@@ -359,7 +359,7 @@ def _read_saved_memory(where: str, value: dict[str, Any]) -> ReadResult:
     if not words.strip():
         return SkippedPart(where=where, why="has no memory in it")
     if value.get("enabled") is False:
-        return SkippedPart(where=where, why="was switched off", is_no_memory=True)
+        return SkippedPart(where=where, why="was disabled", is_no_memory=True)
     id = value.get("id")
     return FoundItem(
         where=where,
@@ -383,7 +383,7 @@ def _read_message(where: str, message: dict[str, Any]) -> Iterator[ReadResult]:
     parts = content.get("parts")
     said = "\n".join(part for part in parts or () if isinstance(part, str)).strip()
     if said.lower().startswith(_FORGET_PREFIX):
-        yield SkippedPart(where=where, why="asks for something to be forgotten", is_no_memory=True)
+        yield SkippedPart(where=where, why="asks to forget something", is_no_memory=True)
     elif said:
         created_at = parse_moment(message.get("create_time"))
         yield FoundItem(where=where, item=ImportItem(content=said, created_at=created_at))

@@ -66,11 +66,11 @@ def parse_fields(head: str) -> dict[str, Any]:
                 raise ValueError("the frontmatter is nested too deep")
         found = yaml.load(head, Loader=_PARSER)
     except yaml.YAMLError:
-        raise ValueError("the frontmatter is no YAML") from None
+        raise ValueError("the frontmatter is not YAML") from None
     if found is None or found == "":
         return {}
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
-        raise ValueError("the frontmatter is no list of keys and values")
+        raise ValueError("the frontmatter is not a list of keys and values")
     return found
 
 

@@ -33,8 +33,8 @@ _SQLITE = b"SQLite format 3\0"
 _CATEGORY = "item"
 _DOT = "."  # joins a namespace in the table
 _SLASH = "/"  # joins a namespace on the command line
-_NO_ITEM_REASON = "is no item: it needs a namespace, a key and a value that is an object"
-_BROKEN_REASON = "cannot be read from here on; `sqlite3 FILE .recover` may mend the database"
+_NO_ITEM_REASON = "is not an item: it needs a namespace, a key and a value that is an object"
+_BROKEN_REASON = "cannot be read from here on; `sqlite3 FILE .recover` may repair the database"
 _TABLE = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'store'"
 _COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes")
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # before any date in a store
@@ -105,7 +105,7 @@ def _read_database(path: Path, below: list[str]) -> Iterator[ReadResult]:
 def _build_select(connection: sqlite3.Connection) -> str:
     table = connection.execute(_TABLE).fetchone()
     if table is None or not str(table[0]).upper().startswith("CREATE TABLE"):
-        raise InvalidInput(PATH_FIELD, "is a database without a store of LangGraph's")
+        raise InvalidInput(PATH_FIELD, "is a database without a LangGraph store")
     there = {row[1] for row in connection.execute("PRAGMA table_info(store)")}
     bounded = {"value": "CASE WHEN length(value) <= ? THEN value END"}
     columns = (bounded.get(one, one if one in there else "NULL") for one in _COLUMNS)

@@ -85,7 +85,7 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
 def _read_relation(where: str, value: dict[str, Any]) -> ReadResult:
     parts = [value.get(name) for name in _RELATION]
     if not all(isinstance(part, str) and part for part in parts):
-        return SkippedPart(where=where, why="is no relation: it needs from, to and relationType")
+        return SkippedPart(where=where, why="is not a relation: it needs from, to and relationType")
     relation = EntityRelation(*(normalize_name(str(part)) for part in parts))
     try:
         check_relation(relation)

@@ -52,9 +52,7 @@ def _refuse_several(path: Path) -> None:
         if whose is not None:
             seen.add(whose)
         if len(seen) > 1:
-            raise InvalidInput(
-                "only", "is needed: the file holds memories of several users; say whose to take"
-            )
+            raise InvalidInput("only", "is required: the file contains memories of several users")
 
 
 def _find_user(value: object) -> str | None:

@@ -161,11 +161,11 @@ def check_size(path: Path, most: int = limits.IMPORTER_FILE_MAX_BYTES) -> int:
     try:
         found = path.stat()
     except ValueError:
-        raise InvalidInput(PATH_FIELD, "is no file name") from None
+        raise InvalidInput(PATH_FIELD, "is not a file name") from None
     if stat.S_ISDIR(found.st_mode):
         raise InvalidInput(PATH_FIELD, "is a folder; name the file in it")
     if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(PATH_FIELD, "is no plain file; save it to one first")
+        raise InvalidInput(PATH_FIELD, "is not a plain file; save it as one first")
     if found.st_size > most:
         raise InvalidInput(PATH_FIELD, f"is larger than {most:,} bytes; split it")
     return found.st_size
@@ -187,10 +187,10 @@ def _decode_stream(raw: BinaryIO) -> TextIO:
     if head.startswith(_ARCHIVE_STARTS):
         raise InvalidInput(PATH_FIELD, "is an archive; unpack it, and name the file in it")
     if head.lstrip().lower().startswith(_HTML_STARTS):
-        raise InvalidInput(PATH_FIELD, "is a web page; name the file of JSON or text beside it")
+        raise InvalidInput(PATH_FIELD, "is a web page; name the JSON or text file beside it")
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), "utf-8")
     if b"\0" in head and not encoding.startswith(("utf-16", "utf-32")):
-        raise InvalidInput(PATH_FIELD, "is no text; name a file that another memory wrote as text")
+        raise InvalidInput(PATH_FIELD, "is not text; name a text file that another system exported")
     raw.seek(0)
     errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
     return TextIOWrapper(raw, encoding=encoding, errors=errors, newline=None)
@@ -457,7 +457,7 @@ def _is_json_lines(path: Path) -> bool:
         if set(heads) == {"{"} or whole * 2 >= len(heads):
             return True
     if heads and heads[0] not in ("{", "["):
-        raise InvalidInput(PATH_FIELD, "is no JSON; look at what was saved, and which format it is")
+        raise InvalidInput(PATH_FIELD, "is not JSON; check the file and the format")
     return False
 
 

@@ -64,7 +64,7 @@ class ImportSource:
         for count, one in enumerate(self.read(), start=1):
             if count > limits.IMPORTER_RECORDS_MAX_COUNT:
                 most = f"{limits.IMPORTER_RECORDS_MAX_COUNT:,}"
-                raise InvalidInput(PATH_FIELD, f"holds more than {most} things; split it")
+                raise InvalidInput(PATH_FIELD, f"holds more than {most} items; split it")
             yield one
 
 
@@ -100,7 +100,7 @@ def open_source(
 def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
     """Open a LangGraph store, such as an `InMemoryStore`."""
     if not all(callable(getattr(store, name, None)) for name in ("search", "list_namespaces")):
-        raise InvalidInput("store", "takes an open store of LangGraph's; moving.open takes files")
+        raise InvalidInput("store", "expected an open LangGraph store; use open_source for files")
     _check_only(only)
 
     def read() -> Iterator[ReadResult]:
@@ -132,7 +132,7 @@ def _check_only(only: object) -> None:
 
 def _check_path(path: object) -> Path:
     if not isinstance(path, str | Path) or "\0" in str(path) or not str(path):
-        raise InvalidInput(PATH_FIELD, "is no file name")
+        raise InvalidInput(PATH_FIELD, "is not a file name")
     return Path(path)
 
 
@@ -242,7 +242,7 @@ def import_source(
     """
     name = _check_run_name(view, source, run)
     if progress is not None and not callable(progress):
-        raise InvalidInput("progress", "takes a function of how many are done, and of how many")
+        raise InvalidInput("progress", "expected a function of the number done and the total")
     if not view.enabled:
         return ImportSummary(run=name, total=0, enabled=False)
     total = sum(isinstance(one, FoundItem) for one in source)
@@ -271,9 +271,9 @@ def import_source(
 def _check_run_name(view: object, source: object, run: object) -> str:
     """Return the name of the import, after checking the arguments."""
     if not isinstance(view, ImportTarget):
-        raise InvalidInput("view", "takes memory.view(…), of the library or of a client")
+        raise InvalidInput("view", "expected memory.view(…), of the library or of a client")
     if not isinstance(source, ImportSource):
-        raise InvalidInput("source", "takes what moving.open(path, form) or from_store gives")
+        raise InvalidInput("source", "expected the result of open_source or open_store")
     return (
         source.run
         if run is None
