@@ -118,7 +118,10 @@ def check_restored_database(database: Database, name: str) -> Backup:
     engine.require_current_schema(database)
     with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_invariants(connection)
-        counts = {name: _count_table(connection, name) for name in _TABLE_NAMES}
+        counts = {
+            name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for name, table in metadata.tables.items()
+        }
     return Backup(path=name, schema=engine.SCHEMA_HEAD, counts=counts, problems=tuple(problems))
 
 
@@ -245,7 +248,3 @@ def _count_rows(connection: sqlite3.Connection) -> dict[str, int]:
         for name in _TABLE_NAMES
         if name in there
     }
-
-
-def _count_table(connection: Connection, name: str) -> int:
-    return connection.execute(select(func.count()).select_from(metadata.tables[name])).scalar_one()

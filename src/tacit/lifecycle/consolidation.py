@@ -381,7 +381,8 @@ class _Consolidation:
 
     def step(self, space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
         if "run" not in before.counts:
-            before = before.advance(before.cursor, run=self._new_run_id())
+            run = f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}"
+            before = before.advance(before.cursor, run=int(run))
         asks = self.model is not None and should_ask_model(before)
         plan, passed = self._next_plan(space, before.cursor or "", asks=asks)
         if plan is None:
@@ -396,10 +397,6 @@ class _Consolidation:
             after = count_unanswered(behind.advance(None, people=1), plan.owner, failed)
             return save_progress(self.store, space, after, save)
         return self._merge_same(space, behind, plan, same, save)
-
-    def _new_run_id(self) -> int:
-        """Return a run id that is the current time as a number."""
-        return int(f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}")
 
     def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
         """Save that owners up to the cursor need nothing; without a cursor, that none is left."""

@@ -164,7 +164,7 @@ def _pairs_with_same_words(group: Sequence[DuplicateCandidate]) -> Iterator[Memo
     by_words: defaultdict[tuple[str, tuple[str, ...]], list[DuplicateCandidate]] = defaultdict(list)
     for note in group:
         if split_terms(note.memory.content):
-            by_words[note.normalized, _find_signs(note.memory.content)].append(note)
+            by_words[note.normalized, tuple(_SIGN.findall(note.memory.content))].append(note)
     for same in by_words.values():
         for at, older in enumerate(same):
             yield from (make_pair(older, newer, 1.0) for newer in same[at + 1 :][:_FOLLOWING_COUNT])
@@ -248,10 +248,6 @@ def numbers_agree(pair: MemoryPair) -> bool:
     """Report whether the numbers of one include those of the other."""
     one, other = (find_numbers(note.memory.content) for note in (pair.older, pair.newer))
     return one <= other or other <= one
-
-
-def _find_signs(content: str) -> tuple[str, ...]:
-    return tuple(_SIGN.findall(content))
 
 
 # Which two memories of an owner are similar enough to ask a model about, nearest first.

@@ -11,10 +11,6 @@ from sqlalchemy import Connection
 from tacit import limits
 
 
-def _default_intervals() -> Mapping[str, timedelta]:
-    return {task: timedelta(hours=hours) for task, hours in limits.JOBS_EVERY_HOURS.items()}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleOptions:
     """Options of all lifecycle tasks, from the settings."""
@@ -26,7 +22,9 @@ class LifecycleOptions:
     restorable_days: int = limits.RESTORABLE_DAYS
     # Jobs.
     intervals: Mapping[str, timedelta] = field(
-        default_factory=_default_intervals
+        default_factory=lambda: {
+            task: timedelta(hours=hours) for task, hours in limits.JOBS_EVERY_HOURS.items()
+        }
     )  # without disabled tasks
     runs_on_open: bool = True  # run overdue tasks when a memory is opened
     # Consolidation, reflection, summaries.

@@ -427,12 +427,11 @@ def _find_done_tasks(
 
 def _find_links(heard: Sequence[ParsedMessage]) -> tuple[NoteLink, ...]:
     targets = (match.rstrip(_URL_ENDS) for said in heard for match in _URL.findall(said.content))
-    return merge_links((), [NoteLink(text=_link_text(one), target=one) for one in targets])
-
-
-def _link_text(target: str) -> str:
-    """Return a readable form of a link target."""
-    return target.partition("://")[2].partition("?")[0].rstrip("/")[:_LINK_TEXT_MAX_CHARS]
+    readable = {
+        one: one.partition("://")[2].partition("?")[0].rstrip("/")[:_LINK_TEXT_MAX_CHARS]
+        for one in targets
+    }
+    return tuple(NoteLink(text=text, target=target) for target, text in readable.items())
 
 
 def take_few(found: Iterable[T]) -> tuple[T, ...]:
@@ -696,7 +695,11 @@ def check_draft(draft: object) -> SessionDraft:
         links=_check_all("links", draft.links, _check_link),
         promote=None if draft.promote is None else _check_text("promote", draft.promote),
         promote_to=to,
-        tags=_check_all("tags", draft.tags, _check_tag),
+        tags=_check_all(
+            "tags",
+            draft.tags,
+            lambda tag: validation.parse_screened_identifier("tags", tag, limits.TAG_MAX_CHARS),
+        ),
     )
 
 
@@ -747,10 +750,6 @@ def _check_link(value: object) -> NoteLink:
     target = validation.parse_screened_identifier("links", value.target, limits.LINK_MAX_CHARS)
     words = _check_line("links", value.text, limits.LINK_MAX_CHARS) or target
     return NoteLink(text=words, target=target)
-
-
-def _check_tag(value: object) -> str:
-    return validation.parse_screened_identifier("tags", value, limits.TAG_MAX_CHARS)
 
 
 def _check_text(field: str, value: object) -> str:

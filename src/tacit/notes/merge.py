@@ -164,7 +164,7 @@ class ItemMatching:
     def match_surely(self) -> None:
         self._by_keys(_id_keys)
         self._by_keys(_text_keys)
-        self._by_keys(_first_line_keys)
+        self._by_keys(lambda item: [normalize_text(_first_line(item))])
         self._by_keys(_title_keys)
         self._by_keys(_link_keys)
 
@@ -298,11 +298,6 @@ def _text_keys(item: NoteItem) -> Iterable[object]:
     return [normalize_text(item.content)]
 
 
-def _first_line_keys(item: NoteItem) -> Iterable[object]:
-    """Match by first line, also where it has no title."""
-    return [normalize_text(_first_line(item))]
-
-
 def _title_keys(item: NoteItem) -> Iterable[object]:
     """Match by title, except for tasks: "Bob: call" and "Bob: pay" are two."""
     title = None if item.section in CHECKBOX_SECTIONS else find_title(item.content)
@@ -341,7 +336,7 @@ def _merge_lines(old: list[str], new: list[str]) -> list[str]:
     """Replace lines with the same label; keep all others."""
     lines, left = list(old), dict(enumerate(new))
     open_ones = _replace_lines(lines, range(len(old)), left, normalize_text)
-    _replace_lines(lines, open_ones, left, _line_label)
+    _replace_lines(lines, open_ones, left, lambda line: normalize_text(find_title(line) or ""))
     return [*lines, *left.values()]
 
 
@@ -361,10 +356,6 @@ def _replace_lines(
         else:
             remaining.append(place)
     return remaining
-
-
-def _line_label(line: str) -> str:
-    return normalize_text(find_title(line) or "")
 
 
 # Merge with a language model, which only tells which items are about the same thing. Its answer is

@@ -362,13 +362,10 @@ class MirrorThread:
                 return self.mirror.sync_all()
             return self.mirror.sync_changed(changed)
         except BaseException:
-            self._retry_later(changed, everything=everything)
+            with self._lock:  # retry later
+                self._changed |= changed
+                self._everything |= everything
             raise
-
-    def _retry_later(self, changed: set[str], *, everything: bool) -> None:
-        with self._lock:
-            self._changed |= changed
-            self._everything |= everything
 
     def _run_safely(self, work: Callable[[], NotesReport]) -> None:
         """Log a failure instead of raising: the next sync tries again."""

@@ -289,7 +289,11 @@ def select_overflow(
     known = [one for one in items if one.id is not None and one.id in uses]
     left: list[str] = []
     for item in sorted(
-        known, key=lambda one: (_is_open_task(one), _use_weight(uses[one.id or ""]))
+        known,
+        key=lambda one: (
+            one.section in CHECKBOX_SECTIONS and not one.done,
+            _use_weight(uses[one.id or ""]),
+        ),
     ):
         if count <= items_max and chars <= chars_max:
             break
@@ -302,10 +306,6 @@ def _use_weight(use: ItemUse) -> float:
     """Weigh uses, halved with each half-life since the last one."""
     days = use.at.timestamp() / _DAY_SECONDS
     return math.log2(1 + max(0, use.count)) + days / limits.EVICTION_HALF_LIFE_DAYS
-
-
-def _is_open_task(item: NoteItem) -> bool:
-    return item.section in CHECKBOX_SECTIONS and not item.done
 
 
 def _split_words(text: str) -> list[str]:
@@ -333,7 +333,7 @@ class PromotionWriter:
         index = [
             memory
             for _, memory in readable_notes.list_index_items(
-                tx.connection, tx.audiences, request, _accept_any
+                tx.connection, tx.audiences, request, lambda _: True
             )
         ]
         if any(memory.run == self.session for memory in index):
@@ -341,7 +341,11 @@ class PromotionWriter:
         known = self._find_known(what.content)
         if known is not None and known.id in {memory.id for memory in index}:
             return None
-        id = self._remember(what) if known is None else self._index_known(known)
+        if known is None:
+            id = self._remember(what)
+        else:
+            id, changed = known.id, Draft(run=self.session)
+            learning.update_memory(self.tx, known, RequesterRole.OWNER, changed, self.ttls)
         path = self._ensure_index()
         put_item(tx, path, id, what.section, added_on=tx.at.date())
         self._make_room(path, id)
@@ -359,13 +363,6 @@ class PromotionWriter:
             run=self.session,
         )
         return learning.remember(self.tx, draft, self.ttls).id
-
-    def _index_known(self, known: Memory) -> str:
-        """Add a memory that exists already to the index."""
-        learning.update_memory(
-            self.tx, known, RequesterRole.OWNER, Draft(run=self.session), self.ttls
-        )
-        return known.id
 
     def _find_known(self, content: str) -> Memory | None:
         """Find the person's memory with the same words."""
@@ -408,7 +405,3 @@ class PromotionWriter:
         }
         for id in select_overflow(items, uses):
             remove_item(tx, path, id)
-
-
-def _accept_any(_: Memory) -> bool:
-    return True

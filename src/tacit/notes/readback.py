@@ -533,7 +533,11 @@ class Readback:
 
     def _previous_entry(self, row: ItemRow) -> Entry | None:
         """Return the nearest line before it in its section."""
-        earlier = {one.memory_id: one.position for one, _ in self._shown if _is_before(one, row)}
+        earlier = {
+            one.memory_id: one.position
+            for one, _ in self._shown
+            if one.section is row.section and one.position < row.position
+        }
         here = [e for e in self._document.entries if e.item.id in earlier and not e.item.conflict]
         return max(here, key=lambda e: earlier[e.item.id or ""], default=None)
 
@@ -587,10 +591,6 @@ class Readback:
         self.outcome.changes.append(
             NoteChange(path=self._row.path, act=act, before=before, after=after)
         )
-
-
-def _is_before(one: ItemRow, row: ItemRow) -> bool:
-    return one.section is row.section and one.position < row.position
 
 
 # The head of a note, both ways: its summary, which is a memory, and other keys.
@@ -678,7 +678,8 @@ class HeadReadback:
         if memory is None:
             self._add_summary(said, state)
             return
-        before, kept = self._agreed.get(memory.id), _stored_summary(memory)
+        before = self._agreed.get(memory.id)
+        kept = StoredLine(content=memory.content, version=memory.version)
         if not said:
             self._remove_summary(memory, before, kept)
             return
@@ -779,7 +780,3 @@ class HeadReadback:
         self._outcome.changes.append(
             NoteChange(path=self._row.path, act=act, before=before, after=after)
         )
-
-
-def _stored_summary(memory: Memory) -> StoredLine:
-    return StoredLine(content=memory.content, version=memory.version)

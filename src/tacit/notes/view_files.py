@@ -33,7 +33,6 @@ from tacit.records.notes import (
     Note,
     NoteItem,
     NoteKind,
-    NoteLink,
     NoteRef,
     Section,
     filing_of_section,
@@ -107,7 +106,7 @@ def _pair_edited(
     rated = sorted(
         # A fact is no task.
         (
-            (_word_overlap(before[a], after[c]), a, c)
+            (SequenceMatcher(None, before[a], after[c], autojunk=False).ratio(), a, c)
             for a, c in pairs
             if (old[a].done is None) == (new[c].done is None)
         ),
@@ -122,10 +121,6 @@ def _pair_edited(
 
 def _first_words(item: NoteItem) -> list[str]:
     return item.content[:2_000].casefold().split()[:_WORDS_COUNT]
-
-
-def _word_overlap(one: list[str], other: list[str]) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _item_key(item: NoteItem) -> tuple[str, str]:
@@ -333,20 +328,17 @@ class FileTree:
             kind=first.kind, subject=first.subject, day=first.day, session=first.session
         )
         head = Frontmatter(created_at=UNDATED, updated_at=UNDATED)
+        own = first.chat_kind is not ChatKind.GROUP and self.request.private
         whole = render_note(
             Note(
                 place=place,
                 head=head,
                 items=tuple(item for _, item in items),
-                links=self._visible_links(first),
+                # No disclosure rule covers links: only the note's owner sees them.
+                links=first.links if own else (),
             )
         )
         return strip_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
-
-    def _visible_links(self, row: NoteRow) -> tuple[NoteLink, ...]:
-        """Return the links, which no rule covers, to the note's owner only."""
-        own = row.chat_kind is not ChatKind.GROUP and self.request.private
-        return row.links if own else ()
 
 
 # Write, delete and rename the files of a view; each is one transaction by its own request. The text

@@ -269,7 +269,9 @@ class ViewNoteWriter(OwnerNoteWriter):
             kind=filed.kind,
             category=filed.category,
             tags=filed.tags,
-            sensitivity=Sensitivity.PUBLIC if room else _own_sensitivity(said),
+            sensitivity=stricter_sensitivity(
+                Sensitivity.PUBLIC if room else Sensitivity.PERSONAL, chat_sensitivity(said)
+            ),
             about=tuple(sorted(self._find_subjects(said))) or None if room else None,
             for_room=room,
             agent=self.agent,
@@ -307,10 +309,6 @@ class ViewNoteWriter(OwnerNoteWriter):
             self._names.append(KnownNames(self.tx.request, known))
         found = frozenset[str]().union(*self._names[0].find_in(content).values())
         return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
-
-
-def _own_sensitivity(content: str) -> Sensitivity:
-    return stricter_sensitivity(Sensitivity.PERSONAL, chat_sensitivity(content))
 
 
 def _require_shareable(content: str) -> None:

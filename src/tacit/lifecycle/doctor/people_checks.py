@@ -72,13 +72,9 @@ def _repair_audiences(tx: Transaction, problems: Sequence[Problem]) -> int:
         _rebuild_audience(tx, *problem.key)
     for problem in problems:
         audience, id = problem.key
-        if not _is_audience_complete(tx, audience):
+        if audience_id(frozenset(_audience_members(tx, audience))) != audience:
             _clear_audience(tx, audience, id)
     return len(problems)
-
-
-def _is_audience_complete(tx: Transaction, audience: str) -> bool:
-    return audience_id(frozenset(_audience_members(tx, audience))) == audience
 
 
 def _rebuild_audience(tx: Transaction, audience: str, id: str) -> None:
