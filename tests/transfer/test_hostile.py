@@ -93,11 +93,11 @@ def test_a_document_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("form", "raw", "says"),
     [
-        ("mem0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no text"),
+        ("mem0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not text"),
         ("chatgpt", b"PK\x03\x04\x14\0\0\0", "is an archive; unpack it"),
-        ("claude", "Tee".encode("utf-16-le"), "is no text"),
-        ("chatgpt", b"\n<!DOCTYPE html><html><body>Likes tea", "is a web page; name the file"),
-        ("mem0", b"Dear diary, I like tea", "is no JSON"),
+        ("claude", "Tee".encode("utf-16-le"), "is not text"),
+        ("chatgpt", b"\n<!DOCTYPE html><html><body>Likes tea", "is a web page; name the JSON"),
+        ("mem0", b"Dear diary, I like tea", "is not JSON"),
         ("langgraph", b"SQLite format 3\0" + b"x" * 200, "is a database that cannot be read"),
     ],
 )
@@ -111,10 +111,10 @@ def test_what_is_no_such_file_is_refused_in_words(
 def test_only_plain_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, says in (
-        (tmp_path / "pipe", "no plain file"),
+        (tmp_path / "pipe", "not a plain file"),
         (tmp_path, "is a folder"),
-        (Path("\0"), "no file name"),
-        (Path("/dev/zero"), "no plain file"),
+        (Path("\0"), "not a file name"),
+        (Path("/dev/zero"), "not a plain file"),
     ):
         with pytest.raises(InvalidInput, match=says):
             importers.open_source(path, "mem0")
@@ -160,8 +160,8 @@ d: [*c, *c, *c, *c, *c, *c, *c, *c, *c]
         (LAUGHS, "anchors or aliases"),
         ("---\na: !!python/object/apply:os.system [true]\n---\n- [fact] Still here\n", "a tag"),
         (f"---\na: {'[' * 40}{']' * 40}\n---\n- [fact] Still here\n", "nested too deep"),
-        ("---\na: 'b\n---\n- [fact] Still here\n", "no YAML"),
-        ("---\n- a\n---\n- [fact] Still here\n", "no list of keys and values"),
+        ("---\na: 'b\n---\n- [fact] Still here\n", "not YAML"),
+        ("---\n- a\n---\n- [fact] Still here\n", "not a list of keys and values"),
         (f"---\na: {'b' * 70_000}\n---\n- [fact] Still here\n", "too long"),
     ],
 )

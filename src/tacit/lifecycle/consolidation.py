@@ -59,7 +59,7 @@ _RUN, _INTO, _OTHER, _UPDATED = "run", "into", "other", "updated"
 _MERGED_FIELDS = ("importance", "pinned", "tags")
 _UNDO_REASON = "the merge was undone"
 _PAGE_COUNT = 500
-# Whoever forgets or erases the memory that stayed means the other one as well.
+# Forgetting or erasing the memory that stayed includes the other one.
 _UNDOABLE_STATES = (State.ACTIVE, State.SUPERSEDED, State.EXPIRED)
 
 

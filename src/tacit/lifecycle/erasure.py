@@ -279,8 +279,8 @@ def scrub_files(database: Database) -> bool:
     return done
 
 
-# Erase a person (what they own and every trace of them) or a subject (what is about them, whoever
-# owns it). Only operators may: people do not see what others say about them.
+# Erase a person (what they own and every trace of them) or a subject (what is about them, of any
+# owner). Only operators may: people do not see what others say about them.
 
 ERASED_PERSON = "somebody"  # replaces an erased person in the history of other people's memories
 _PERSON_BATCH_COUNT = 500

@@ -453,7 +453,7 @@ sexuality, contact data, passwords. Every line is one sentence of at most 280 ch
 - topics: for each thing that was discussed: topic, a few words; event, what happened; result, what
   came of it, or empty.
 - facts: what holds for some days only and helps to go on with it.
-- tasks: what somebody in the conversation is to do. follow_ups: what is to be asked about or looked
+- tasks: what a person in the conversation is to do. follow_ups: what is to be asked about or looked
   at again. done: only where the conversation says that it is done already; quote: the words that
   say so, copied letter by letter, else empty.
 - finished: the numbers of the open tasks that the conversation says are done, each with the quote.

@@ -27,7 +27,12 @@ from tacit.notes.merge import (
     remove_duplicates,
 )
 from tacit.notes.promotion import Promotion, PromotionWriter, find_promotion
-from tacit.notes.writers import chat_sensitivity, raise_sensitivity
+from tacit.notes.writers import (
+    are_same_people,
+    chat_sensitivity,
+    find_subjects,
+    raise_sensitivity,
+)
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.fence import clip_text
@@ -51,7 +56,7 @@ from tacit.records.notes import (
 )
 from tacit.records.request import Request
 from tacit.retrieval.text_features import KnownNames
-from tacit.storage import memories, people, relations
+from tacit.storage import memories, relations
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
 from tacit.storage.notes import (
@@ -490,9 +495,9 @@ class SessionEnding:
 
     def _reword(self, memory: Memory, item: NoteItem) -> Memory:
         tx = self.tx
-        if memory.owner is None and self._resolve_people(
-            self._find_subjects(item.content)
-        ) != self._resolve_people(memory.subjects):
+        if memory.owner is None and not are_same_people(
+            tx, find_subjects(tx, self._names, item.content), memory.subjects
+        ):
             # New subjects change who may see it: make another memory.
             id = self._remember(item)
             learning.supersede_memory(tx, memory, id)
@@ -525,7 +530,7 @@ class SessionEnding:
             agent=self.agent,
         )
         if self.tx.request.kind is ChatKind.GROUP:
-            about = self._find_subjects(item.content)
+            about = find_subjects(self.tx, self._names, item.content)
             told = None if item.section is Section.FACTS else Trust.STATED
             draft = replace(draft, for_room=True, about=tuple(sorted(about)) or None, trust=told)
         return learning.remember(self.tx, draft, self.ttls).id
@@ -534,17 +539,6 @@ class SessionEnding:
         """Return the lexicon's sensitivity; public in a group without one, so that members see it."""
         least = Sensitivity.PERSONAL if self.tx.request.private else Sensitivity.PUBLIC
         return stricter_sensitivity(least, chat_sensitivity(content))
-
-    def _find_subjects(self, content: str) -> frozenset[str]:
-        """Find the people whom a text of a group names, as far as the speaker knows them."""
-        if not self._names:
-            known = people.list_known_people(self.tx.connection, self.tx.request)
-            self._names.append(KnownNames(self.tx.request, known))
-        found = frozenset[str]().union(*self._names[0].find_in(content).values())
-        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
-
-    def _resolve_people(self, identities: frozenset[str]) -> set[str]:
-        return {self.tx.request.person(one) for one in identities}
 
     def _tick_tasks(self, seen: SessionContext, plan: SessionPlan, handled: set[str]) -> int:
         where = dict(zip((item.id for item in seen.open_tasks), seen.open_task_paths, strict=True))

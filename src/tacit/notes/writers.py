@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -262,8 +263,10 @@ class ViewNoteWriter(OwnerNoteWriter):
         """Remember as a new memory: a model knows no ids."""
         assert known is None
         said, room = validation.parse_content(content), self.tx.request.kind is ChatKind.GROUP
+        subjects = frozenset[str]()
         if room:
             _require_shareable(said)
+            subjects = find_subjects(self.tx, self._names, said)
         asked = Draft(
             content=said,
             kind=filed.kind,
@@ -272,7 +275,7 @@ class ViewNoteWriter(OwnerNoteWriter):
             sensitivity=stricter_sensitivity(
                 Sensitivity.PUBLIC if room else Sensitivity.PERSONAL, chat_sensitivity(said)
             ),
-            about=tuple(sorted(self._find_subjects(said))) or None if room else None,
+            about=tuple(sorted(subjects)) or None,
             for_room=room,
             agent=self.agent,
             by_model=True,
@@ -288,9 +291,8 @@ class ViewNoteWriter(OwnerNoteWriter):
         if memory.owner is not None:
             return OwnerNoteWriter.reword(self, memory, content)
         _require_shareable(content)
-        if self._resolve_people(self._find_subjects(content)) == self._resolve_people(
-            memory.subjects
-        ):
+        subjects = find_subjects(self.tx, self._names, content)
+        if are_same_people(self.tx, subjects, memory.subjects):
             return OwnerNoteWriter.reword(self, memory, content)
         if may_change(ChangeAction.UPDATE, self.tx.request, memory) is None:
             raise NotFound
@@ -299,16 +301,18 @@ class ViewNoteWriter(OwnerNoteWriter):
         learning.supersede_memory(self.tx, memory, new.id)
         return new
 
-    def _resolve_people(self, identities: frozenset[str]) -> set[str]:
-        return {self.tx.request.person(one) for one in identities}
 
-    def _find_subjects(self, content: str) -> frozenset[str]:
-        """Find subjects, as far as the speaker knows people by name."""
-        if not self._names:
-            known = people.list_known_people(self.tx.connection, self.tx.request)
-            self._names.append(KnownNames(self.tx.request, known))
-        found = frozenset[str]().union(*self._names[0].find_in(content).values())
-        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+def find_subjects(tx: Transaction, names: list[KnownNames], content: str) -> frozenset[str]:
+    """Find the people that a text names, as far as the requester knows them; `names` caches."""
+    if not names:
+        known = people.list_known_people(tx.connection, tx.request)
+        names.append(KnownNames(tx.request, known))
+    found = frozenset[str]().union(*names[0].find_in(content).values())
+    return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+
+
+def are_same_people(tx: Transaction, some: Iterable[str], others: Iterable[str]) -> bool:
+    return set(map(tx.request.person, some)) == set(map(tx.request.person, others))
 
 
 def _require_shareable(content: str) -> None:

@@ -196,8 +196,8 @@ def _list_indexed_people(
 
 def _named_roles(row: Any) -> set[tuple[str, str]]:
     about = ROLE_SUBJECT if row.learned_kind == ChatKind.GROUP.value else ROLE_MENTIONED
-    somebody = row.speaker or row.owner
-    people = unpack_people(row.subjects) or ({somebody} if somebody else set())
+    default = row.speaker or row.owner
+    people = unpack_people(row.subjects) or ({default} if default else set())
     named = {(about, person) for person in people}
     return named | {(ROLE_WITHHELD, person) for person in unpack_people(row.withheld_from)}
 
@@ -246,7 +246,7 @@ PEOPLE_CHECK = DoctorCheck(
     name="people",
     description="memories are not indexed under the people they are about, or withheld from",
     remedy="files them again, withheld from everybody whom either side names; where a list of "
-    "people cannot be read, nobody is guessed and the memory stays as it is",
+    "people cannot be read, the memory stays as it is",
     find=_find_people_mismatches,
     repair=repair_each(_repair_people),
 )

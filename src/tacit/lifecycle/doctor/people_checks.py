@@ -133,7 +133,7 @@ def _chat_members_then(tx: Transaction, chat: str, id: str) -> list[str]:
 AUDIENCES_CHECK = DoctorCheck(
     name="audiences",
     description="memories have an audience that is missing or wrong",
-    remedy="restores the set where the chat's members prove it; otherwise nobody counts as having "
+    remedy="restores the set where the chat's members prove it; otherwise no person counts as having "
     "heard them",
     find=_find_missing_audiences,
     repair=_repair_audiences,
