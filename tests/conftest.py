@@ -3,27 +3,22 @@
 import gc
 import itertools
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.connections import remember_connections
+import tacit
 from tests.databases import PostgresDatabases
 from tests.missing import NO_CHROMIUM, NO_POSTGRES
-from tests.schemas import remember_schemas
-from tests.statements import remember_statements
 
 # Tests that are about meaning name an embedder; all others, and the processes they start, go by
 # words and do not wait for a model.
 os.environ.setdefault("TACIT_EMBEDDING_PROVIDER", "none")
 # Nor does anybody tidy up behind the back of a test that is not about it.
 os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
-
-remember_schemas()
-remember_statements()
-remember_connections()
 
 # No deadlines: a database that flushes to disk now and then is slow, and not wrong.
 settings.register_profile(
@@ -172,15 +167,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("database_url", [*names, "sqlite-file", "postgres"], indirect=True)
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with today's schema, which tests copy: migrating one for each takes longer."""
+    path = tmp_path_factory.mktemp("migrated") / "tacit.db"
+    tacit.open(path, embedder=None).close()
+    return path
+
+
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def migrated_sqlite_url(tmp_path: Path, migrated_file: Path) -> str:
+    return f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'tacit.db')}"
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest) -> str:
     """Each database that Tacit runs on: a test that takes this runs once on every one of them."""
     if request.param in ("sqlite-memory", REMOTE):
         return "sqlite://"
-    if request.param == "sqlite-file":
-        return f"sqlite:///{tmp_path / 'tacit.db'}"
     # Asked for only here, so that the tests on SQLite run where there is no PostgreSQL.
-    url: str = request.getfixturevalue("migrated_postgres_url")
+    file = request.param == "sqlite-file"
+    url: str = request.getfixturevalue("migrated_sqlite_url" if file else "migrated_postgres_url")
     return url
 
 

@@ -9,8 +9,6 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, create_engine, make_url, text
 
-from tests.connections import KEPT
-
 
 def migrate(url: str) -> None:
     """Brings an empty database to the state that tests start from."""
@@ -46,7 +44,7 @@ class PostgresDatabases:
     def lend(self) -> str:
         """The one migrated database of this process, with no rows and nobody at work in it."""
         with self._lent.connect() as connection:
-            connection.exec_driver_sql(self._emptying.format(idle=KEPT.pids()))
+            connection.exec_driver_sql(self._emptying)
         return self._migrated
 
     def drop(self, url: str) -> None:
@@ -56,15 +54,12 @@ class PostgresDatabases:
     def close(self) -> None:
         if "_migrated" in self.__dict__:
             self._lent.dispose()
-            KEPT.close()
             self.drop(self._migrated)
         self._engine.dispose()
 
     @cached_property
     def _migrated(self) -> str:
-        url = self.create_migrated()
-        KEPT.databases.add(str(make_url(url).database))
-        return url
+        return self.create_migrated()
 
     @cached_property
     def _lent(self) -> Engine:
@@ -80,8 +75,7 @@ class PostgresDatabases:
 
         others = (
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid() "
-            "AND pid <> ALL (ARRAY{idle}::int[])"
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         tables = [f'DELETE FROM "{table.name}"' for table in reversed(metadata.sorted_tables)]
         return "; ".join(("BEGIN", others, *tables, "COMMIT"))

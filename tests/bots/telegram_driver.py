@@ -31,7 +31,7 @@ from tests.bots.lines import Lines
 from tests.bots.telegram_stage import Pauses
 
 NAME = BOT["username"]
-_SETTLED_SECONDS = 30
+_SETTLED_SECONDS = 60
 _ROOMS = (alone(ALICE), alone(BOB), alone(CAROL), TEAM, FAMILY)
 
 

@@ -1,23 +1,16 @@
 """What a reply to a numbered list decides, by a table of replies in many voices."""
 
-import csv
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.bots.decisions import NOT_ANSWERS, UNCLEAR, ReplyDecision, parse_decision
+from tests.corpus import check_corpus, read_corpus
 
 CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
 ITEMS = [frozenset(one.split()) for one in CONTENTS]
 TABLE = Path(__file__).with_name("replies.tsv")
-
-
-def replies() -> list[tuple[str, int, str]]:
-    with TABLE.open(encoding="utf-8") as lines:
-        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [(row[0], int(row[1]), row[2]) for row in rows if not row[0].startswith("# ")]
 
 
 def told(decision: ReplyDecision | None, count: int) -> str:
@@ -32,9 +25,13 @@ def told(decision: ReplyDecision | None, count: int) -> str:
     return " ".join(f"{signs[place]}{place + 1}" for place in sorted(signs))
 
 
-@pytest.mark.parametrize(("text", "count", "expected"), replies())
-def test_a_reply_decides_what_the_table_says(text: str, count: int, expected: str) -> None:
-    assert told(parse_decision(text, ITEMS[:count]), count) == expected
+def test_a_reply_decides_what_the_table_says() -> None:
+    """Columns: reply, number of memories that wait, and what is decided of them."""
+
+    def decided(text: str, count: str) -> list[str]:
+        return [told(parse_decision(text, ITEMS[: int(count)]), int(count))]
+
+    check_corpus(TABLE, 2, decided)
 
 
 def test_only_a_yes_or_no_that_names_nothing_is_bare() -> None:
@@ -49,7 +46,7 @@ def test_only_a_yes_or_no_that_names_nothing_is_bare() -> None:
 
 
 @given(
-    st.sampled_from([text for text, _, decided in replies() if decided != "unclear"]),
+    st.sampled_from([text for text, _, decided in read_corpus(TABLE) if decided != "unclear"]),
     st.text(alphabet="bcdfghjkqvwxz", min_size=4, max_size=9),
     st.integers(0, 8),
     st.integers(1, 5),

@@ -242,7 +242,7 @@ def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: TelegramC
     api.wait_called("getUpdates")
     stop.ended.set()
     line.stop_polling()
-    waiting.join(20)
+    waiting.join(60)
     assert not waiting.is_alive()
     assert log.told == []
     with pytest.raises(TelegramCallFailed):

@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 
-from tacit.bootstrap import open_memory
 from tacit.cli import main
-from tacit.settings import Settings
 from tests.embeddings import tiny_onnx
 
 
@@ -90,13 +88,6 @@ def bare(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         return Ran(int(code), printed.out, printed.err)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("migrated") / "memory.sqlite"
-    open_memory(path, settings=Settings(), embedder=None).close()
-    return path
 
 
 @pytest.fixture(scope="session")

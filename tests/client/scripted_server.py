@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         told.asked.append(Asked(self.command, self.path, headers, self.read(headers)))
         reply = told.script.pop(0) if told.script else told.always
         if reply.waits:
-            told.over.wait(20)
+            told.over.wait(60)
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)

@@ -156,7 +156,7 @@ def visiting(
                         java_script_enabled=scripts,
                     )
                     stack.callback(context.close)
-                    context.set_default_timeout(5_000)
+                    context.set_default_timeout(30_000)
                     if person is not None or operator is not None:
                         context.add_cookies([world.seat(person=person, operator=operator)])
                     number = next(pictures)

@@ -17,7 +17,7 @@ from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person
 from tests.console.watching import faults, is_wider_than_its_window
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 def test_a_task_is_run_by_its_button_and_tells_how_it_went(seeded: World, visit: Visit) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,9 +55,8 @@ def memory(database_url: str, opened: Open) -> Memory:
 
 
 @pytest.fixture(params=["sqlite-file", "postgres"])
-def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def shared_url(request: pytest.FixtureRequest) -> str:
     """The databases that two processes can open at once: all but SQLite in memory."""
-    if request.param == "sqlite-file":
-        return f"sqlite:///{tmp_path / 'tacit.db'}"
-    url: str = request.getfixturevalue("migrated_postgres_url")
+    file = request.param == "sqlite-file"
+    url: str = request.getfixturevalue("migrated_sqlite_url" if file else "migrated_postgres_url")
     return url

@@ -222,7 +222,7 @@ def test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked(
     monkeypatch.setattr(database, "write", held_open)
     writer = threading.Thread(target=view.remember, args=("car keys",))
     writer.start()
-    assert wrote.wait(30)
+    assert wrote.wait(60)
     memory.reembed()
     looked_through.set()
     writer.join()

@@ -31,20 +31,31 @@ def test_what_a_tool_says_of_itself_is_a_json_schema(memory: Memory) -> None:
         assert tool.description
 
 
-@pytest.mark.parametrize("path", ATTACKS, ids=[f"attack {n}" for n in range(len(ATTACKS))])
-def test_a_path_that_leads_out_is_refused_in_words(memory: Memory, path: Any) -> None:
+def test_a_path_that_leads_out_is_refused_in_words(
+    memory: Memory, subtests: pytest.Subtests
+) -> None:
     read, write = file_tools(private(memory, ALICE))
-    assert path == "" or read.call({"path": path}).failed
-    assert write.call({"path": path, "text": "- a\n"}).failed
-    assert memory.spaces() == []
+    for path in ATTACKS:
+        with subtests.test(repr(path)[:60]):
+            assert path == "" or read.call({"path": path}).failed
+            assert write.call({"path": path, "text": "- a\n"}).failed
+            assert memory.spaces() == []
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"path": 1}, {"path": "a.md"}, {"text": "x"}, [], None, "a.md", {"x": "y"}]
-)
-def test_whatever_a_model_writes_is_answered(memory: Memory, given: Any) -> None:
+def test_whatever_a_model_writes_is_answered(memory: Memory) -> None:
     _, write = file_tools(private(memory, ALICE))
-    assert write.call(given).failed
+    odd: list[Any] = [
+        {},
+        {"path": 1},
+        {"path": "a.md"},
+        {"text": "x"},
+        [],
+        None,
+        "a.md",
+        {"x": "y"},
+    ]
+    for given in odd:
+        assert write.call(given).failed, given
 
 
 def test_without_an_identity_nothing_is_read_or_written(memory: Memory) -> None:

@@ -14,7 +14,7 @@ from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, with_notes
 from tests.contract.rooms import ALICE, private
 
-PATIENCE_SECONDS = 30.0  # far more than it takes; a test that waits for so long has failed
+PATIENCE_SECONDS = 60  # far more than it takes; a test that waits for so long has failed
 
 
 def until(condition: Callable[[], bool]) -> None:

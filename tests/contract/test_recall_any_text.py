@@ -115,14 +115,16 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_every_script_finds_itself_by_words_alone(memory: Memory, script: str) -> None:
-    text, *queries = SCRIPTS[script]
-    view = private(memory, ALICE)
-    view.remember("nothing of the kind here")
-    view.remember("une autre chose, 其他的事, その他, 기타")
-    view.remember(text)
-    for query in (text, *queries):
-        found = view.recall(query)
-        assert found, query
-        assert found[0].memory.content == text, query
+def test_every_script_finds_itself_by_words_alone(
+    memory: Memory, subtests: pytest.Subtests
+) -> None:
+    for number, (script, (text, *queries)) in enumerate(SCRIPTS.items()):
+        view = private(memory.space(f"script-{number}"), ALICE)
+        view.remember("nothing of the kind here")
+        view.remember("une autre chose, 其他的事, その他, 기타")
+        view.remember(text)
+        for query in (text, *queries):
+            with subtests.test(f"{script}: {query}"):
+                found = view.recall(query)
+                assert found
+                assert found[0].memory.content == text

@@ -55,11 +55,10 @@ NARROWINGS: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("narrowing", "expected"), NARROWINGS, ids=[str(one) for one, _ in NARROWINGS]
-)
-def test_a_filter_narrows(alice: View, narrowing: dict[str, Any], expected: set[str]) -> None:
-    assert found(alice, **narrowing) == {f"apple {one}" for one in expected}
+def test_a_filter_narrows(alice: View, subtests: pytest.Subtests) -> None:
+    for narrowing, expected in NARROWINGS:
+        with subtests.test(str(narrowing)):
+            assert found(alice, **narrowing) == {f"apple {one}" for one in expected}
 
 
 def test_a_filter_that_is_none_does_not_narrow(alice: View) -> None:
@@ -167,11 +166,12 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("field", BAD)
-def test_a_bad_filter_is_refused_by_its_name(memory: Memory, field: str) -> None:
+def test_a_bad_filter_is_refused_by_its_name(memory: Memory, subtests: pytest.Subtests) -> None:
     view = private(memory, ALICE)
-    for value in BAD[field]:
-        refuses(view.recall, field, "apple", **{field: value})
+    for field, values in BAD.items():
+        for value in values:
+            with subtests.test(f"{field}={str(value)[:30]!r}"):
+                refuses(view.recall, field, "apple", **{field: value})
 
 
 def test_a_range_that_holds_nothing_is_refused(memory: Memory) -> None:

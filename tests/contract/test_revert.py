@@ -209,12 +209,11 @@ def test_a_large_source_goes_in_parts(learning: Memory) -> None:
     assert learning.operator("root").revert("role:tool") == Reverted(forgotten=len(texts))
 
 
-@pytest.mark.parametrize(
-    "source", ["", "telegram", "telegram:abc", "agent:", "role:king", "import:7", f"{HOME}/", "/m"]
-)
-def test_a_source_that_cannot_be_meant_is_refused(learning: Memory, source: str) -> None:
-    with pytest.raises(tacit.InvalidInput, match="source"):
-        learning.operator("root").revert(source)
+def test_a_source_that_cannot_be_meant_is_refused(learning: Memory) -> None:
+    unknown = ["", "telegram", "telegram:abc", "agent:", "role:king", "import:7", f"{HOME}/", "/m"]
+    for source in unknown:
+        with pytest.raises(tacit.InvalidInput, match="source"):
+            learning.operator("root").revert(source)
 
 
 def test_quarantine_tells_where_something_came_from_and_not_what_it_says(learning: Memory) -> None:

@@ -81,14 +81,16 @@ def in_the_group(memory: Memory) -> list[str]:
     return [one.content for view in views for one in view.list()]
 
 
-@pytest.mark.parametrize("way", WRITES)
-def test_no_way_to_write_goes_below_the_floor(memory: Memory, way: str) -> None:
-    own = private(memory, ALICE)
-    WRITES[way](own, "my salary")
-    (found,) = kept(own)
-    assert found.sensitivity is Sensitivity.SENSITIVE
-    own.set_visibility(found.id, "public_ok")
-    assert in_the_group(memory) == []
+def test_no_way_to_write_goes_below_the_floor(memory: Memory, subtests: pytest.Subtests) -> None:
+    for number, (way, write) in enumerate(WRITES.items()):
+        space = memory.space(f"way-{number}")
+        own = private(space, ALICE)
+        with subtests.test(way):
+            write(own, "my salary")
+            (found,) = kept(own)
+            assert found.sensitivity is Sensitivity.SENSITIVE
+            own.set_visibility(found.id, "public_ok")
+            assert in_the_group(space) == []
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

@@ -236,15 +236,16 @@ BAD: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "messages"), BAD, ids=lambda v: str(v)[:30])
 def test_bad_turns_are_refused_and_none_of_them_kept(
-    keeping: Memory, field: str, messages: Any
+    keeping: Memory, subtests: pytest.Subtests
 ) -> None:
     view = private(keeping, ALICE)
-    if isinstance(messages, list) and len(messages) == 1:
-        messages = [Message("user", "good"), *messages]
-    refuses(view.record, field, messages)
-    assert stored(keeping) == 0
+    for field, messages in BAD:
+        if isinstance(messages, list) and len(messages) == 1:
+            messages = [Message("user", "good"), *messages]
+        with subtests.test(f"{field}: {str(messages)[:60]}"):
+            refuses(view.record, field, messages)
+            assert stored(keeping) == 0
     refuses(view.record, "session", [Message("user", "x")], session="")
     assert view.record([]).ids == ()
 

@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
         step = told.script.pop(0) if told.script else told.always
         reply = step if isinstance(step, Reply) else step(question)
         if reply.wait_for is not None:
-            reply.wait_for.wait(20)
+            reply.wait_for.wait(60)
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)

@@ -204,10 +204,10 @@ def test_closing_ends_the_waiting_between_tries(server: Server) -> None:
 
     worker = threading.Thread(target=work)
     worker.start()
-    assert asked.wait(20)
+    assert asked.wait(60)
     embedder.close()
     embedder.close()
-    worker.join(20)
+    worker.join(60)
     assert not worker.is_alive()
     assert "closed" in str(caught[0])
     with pytest.raises(EmbeddingFailed, match="closed"):

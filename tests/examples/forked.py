@@ -32,9 +32,7 @@ def main() -> None:
 
 def warm() -> None:
     import tacit
-    from tests.schemas import remember_schemas
 
-    remember_schemas()
     with tacit.open("sqlite://", embedder=None) as memory:
         view = memory.view(tacit.Requester("example:1"), tacit.Chat.private("example:1"))
         view.learn([tacit.Message("user", "I live in Porto")])

@@ -16,7 +16,7 @@ from tests.examples.running import EXAMPLES, environment, talking
 ALICE, BOB = user(1001, "Alice"), user(2002, "Bob")
 TEAM = group(-5)
 JOB, PRESENT = "new job", "telescope"
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 
 
 def curious(asked: Asked) -> Spoken:

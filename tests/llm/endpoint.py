@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, reply: Reply) -> None:
         told = self.server
         if reply.hangs:
-            told.free.wait(20)
+            told.free.wait(60)
             self.close_connection = True
             return
         self.send_response(reply.status)

@@ -86,7 +86,7 @@ def test_reading_ends_where_an_answer_is_too_long_and_not_where_it_ends(
 ) -> None:
     endpoint.always = Reply(endless=True)
     failure(build(api), LanguageBadAnswer)
-    assert endpoint.hung_up.wait(10)
+    assert endpoint.hung_up.wait(60)
     assert endpoint.count == 1
 
 

@@ -12,7 +12,6 @@ import pytest
 from starlette.testclient import TestClient
 
 import tacit
-from tacit.bootstrap import open_memory
 from tacit.memory import Memory
 from tacit.server.app import create_app
 from tacit.settings import Settings
@@ -61,13 +60,6 @@ def world(serving: Serving) -> World:
     space = serving.memory.space(f"test{next(_NAMES)}")
     key = space.create_key("adapter", scopes=ALL, rate_per_minute=RATE)
     return World(serving.client, space, serving.clock, key.token)
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("migrated") / "memory.sqlite"
-    open_memory(path, settings=Settings(), embedder=None).close()
-    return path
 
 
 @pytest.fixture

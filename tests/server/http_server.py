@@ -13,7 +13,7 @@ from tacit.memory import Memory
 from tacit.server.app import create_app
 from tacit.settings import Settings
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 @contextmanager

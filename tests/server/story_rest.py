@@ -15,7 +15,7 @@ from tests.server.story_library import suggested
 class Rest:
     def __init__(self, url: str, adapter: str, admin: str, memory: Memory) -> None:
         self.url = url
-        self._client = httpx2.Client(base_url=url, timeout=30)
+        self._client = httpx2.Client(base_url=url, timeout=60)
         self.adapter = adapter
         self._admin = admin
         self._memory = memory  # learns what it was told, when the story says so

@@ -91,7 +91,7 @@ class Caller:
     def __init__(self, world: World, url: str, headers: Mapping[str, str]) -> None:
         self.world = world
         self._url = url
-        self._client = httpx2.Client(base_url=url, headers=dict(headers), timeout=30)
+        self._client = httpx2.Client(base_url=url, headers=dict(headers), timeout=60)
         self._names = Names(world)
         self.raw = ""
 

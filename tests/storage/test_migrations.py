@@ -2,12 +2,11 @@
 
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ import tacit
 from tacit.settings import DbSettings, Settings
 from tacit.storage import engine as storage_engine
 from tacit.storage.schema import metadata
-from tests.schemas import put_in_place, step_by_step
 
 # The type of an extension, which SQLAlchemy has no name for.
 ischema_names["vector"] = NullType
@@ -41,11 +39,6 @@ SEARCH_COLUMNS = {
     "postgresql": {("memories", "fts_document"), ("vectors", "vector")},
 }
 SEARCH_INDEXES = {"sqlite": set(), "postgresql": {("memories", "ix_memories_fts_document")}}
-
-
-@pytest.fixture(autouse=True)
-def as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    step_by_step(monkeypatch)
 
 
 @pytest.fixture(params=["sqlite-file", "postgres"])
@@ -112,31 +105,6 @@ def of_search(name: str, dialect: str) -> bool:
         or tuple(name.split(".")) in SEARCH_COLUMNS[dialect]
         or tuple(name.split(" ")) in SEARCH_INDEXES[dialect]
     )
-
-
-def test_what_other_tests_start_from_is_what_migrations_leave(tmp_path: Path) -> None:
-    """Also in memory, where it is put in place in another way."""
-    real, quick = tmp_path / "real.db", tmp_path / "quick.db"
-    tacit.open(f"sqlite:///{real}").close()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            storage_engine, "_is_schema_current", put_in_place(storage_engine._is_schema_current)
-        )
-        tacit.open(f"sqlite:///{quick}").close()
-        with (
-            tacit.open("sqlite://") as memory,
-            memory._storage.database.autocommit_connection() as connection,
-        ):
-            in_memory = everything_in(connection.connection.driver_connection)
-    with closing(sqlite3.connect(real)) as migrated, closing(sqlite3.connect(quick)) as copied:
-        expected = everything_in(migrated)
-        assert everything_in(copied) == expected
-    assert in_memory == expected
-    assert len(expected) > 50
-
-
-def everything_in(connection: Any) -> list[str]:
-    return [line for line in connection.iterdump() if "fts_index_data" not in line]
 
 
 def test_the_sum_of_the_migrations_is_the_schema(empty_url: str, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 import tacit
 from tacit.memory import Memory, View
-from tests.cli.conftest import bare, home, migrated_file, on_file
+from tests.cli.conftest import bare, home, on_file
 
-__all__ = ["bare", "home", "migrated_file", "on_file"]
+__all__ = ["bare", "home", "on_file"]
 
 SAMPLES = Path(__file__).parent / "samples"
 
