@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -13,6 +13,7 @@ from itertools import groupby
 from threading import Lock
 
 import numpy as np
+from cachetools import FIFOCache
 from sqlalchemy import Connection
 
 from tacit import limits
@@ -46,18 +47,19 @@ from tacit.retrieval.retriever import Retriever
 from tacit.storage import history, memory_reads, notes
 from tacit.storage.memory_reads import AudienceCache, MemoryDecision
 
-# The looks of a block. A layout says how a frame, a category and a memory are written; summaries
-# of notes are laid out by themselves (`notes_block`).
+# Layouts of a block. `render_notes_block` lays out the summaries of notes.
 
 
 class Style(StrEnum):
     MEMORY = "memory"  # Markdown with headings
     FILTERED = "filtered"  # keys and values
-    SUMMARY = "summary"  # of notes: what is kept for good, then recent sessions
+    SUMMARY = "summary"  # of notes: the long-term index, then recent sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
+    """How the frame, a category and a memory are written."""
+
     head: tuple[str, ...]
     tail: tuple[str, ...]
     item: Callable[[MemoryLine], str]
@@ -65,7 +67,7 @@ class Layout:
     after_group: tuple[str, ...] = ()
 
     def group_chars(self, category: str) -> int:
-        """Characters that a category costs before its first memory."""
+        """Return the characters of a category without its memories."""
         return sum(len(line) + 1 for line in (*self.before_group(category), *self.after_group))
 
 
@@ -95,7 +97,7 @@ def _quote_json(text: str) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """A JSON object or list is shown as it is; anything else is a text between quotes."""
+    """Whether the text is a JSON object or list, which is shown without quotes."""
     if not text.startswith(("{", "[")):
         return False
     try:
@@ -129,10 +131,8 @@ LAYOUTS = {
 }
 
 
-# Fair limits: which memories are shown when not all fit, so that no category starves another.
-#
-# Every category first fills an equal share of items and characters; what is left over then goes,
-# one memory at a time, to whichever category has used least.
+# Which memories are shown if not all fit. Every category first fills an equal share of items and
+# characters; the rest goes, one memory at a time, to the category that has used least.
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -144,21 +144,21 @@ class WrittenLine:
 
     @property
     def chars(self) -> int:
-        return len(self.text) + 1  # with the end of its line
+        return len(self.text) + 1  # with the line end
 
 
 @dataclass(slots=True, kw_only=True)
 class _CategoryBudget:
-    """One category while it is being filled."""
+    """The state of one category during the selection."""
 
-    opening_chars: int  # of its heading, paid with its first memory
+    opening_chars: int  # of its heading, counted with its first memory
     waiting: deque[MemoryLine]  # best first
     write: Callable[[MemoryLine], str]
     taken: list[WrittenLine] = field(default_factory=list)
     chars: int = 0
 
     def take_next(self, chars_left: int) -> bool:
-        """The best that waits, if it fits; one that does not fit now never will."""
+        """Take the next memory if it fits; drop it otherwise, because it never will."""
         line = self.waiting.popleft()
         item = WrittenLine(line=line, text=self.write(line))
         cost = item.chars + (0 if self.taken else self.opening_chars)
@@ -169,12 +169,12 @@ class _CategoryBudget:
 
 
 def line_priority(line: MemoryLine) -> tuple[bool, int, timedelta, str]:
-    """The order within a category: pinned, important, newest."""
+    """Return the sort key within a category: pinned, important, newest."""
     return (not line.pinned, -line.importance, _EPOCH - line.created_at, line.id)
 
 
 def line_order(line: MemoryLine) -> tuple[str, datetime, str]:
-    """The order in which memories are shown."""
+    """Return the sort key for display."""
     return (line.category, line.created_at, line.id)
 
 
@@ -186,7 +186,7 @@ def choose_lines(
     items_max: int,
     chars_max: int,
 ) -> list[WrittenLine]:
-    """What is shown, in the order in which it is; never more than either limit."""
+    """Choose the memories to show within both limits, in display order."""
     by_category: dict[str, list[MemoryLine]] = {}
     for line in lines:
         by_category.setdefault(line.category, []).append(line)
@@ -209,7 +209,7 @@ def choose_lines(
 
 
 def _fill_share(group: _CategoryBudget, items: int, chars: int) -> None:
-    """What a category gets whatever the others hold."""
+    """Fill the guaranteed share of a category."""
     too_long = []
     while group.waiting and len(group.taken) < items:
         line = group.waiting[0]
@@ -236,14 +236,14 @@ def _distribute_rest(groups: list[_CategoryBudget], items_max: int, chars_max: i
             hungry.remove(group)
 
 
-# The block for the cached prefix of a prompt: its bytes depend on the memories alone.
+# Rendering. The text depends on the memories only, so that providers can cache it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedBlock:
     text: str = ""
     shown: tuple[str, ...] = ()  # ids, in the order of the text
-    cut: Mapping[str, int] = field(default_factory=dict)  # how many of a category did not fit
+    cut: Mapping[str, int] = field(default_factory=dict)  # memories left out, by category
 
 
 def render_block(
@@ -253,7 +253,7 @@ def render_block(
     items_max: int = limits.BLOCK_ITEMS_MAX_COUNT,
     chars_max: int = limits.BLOCK_MAX_CHARS,
 ) -> RenderedBlock:
-    """No memories, no text. The limit of characters holds for everything, frame and fence too."""
+    """Render the memories; "" without any. `chars_max` includes frame and fence."""
     layout = LAYOUTS[style]
     frame_chars = sum(len(line) + 1 for line in (*layout.head, *layout.tail)) - 1
     shown = choose_lines(
@@ -281,10 +281,10 @@ def _join_layout(layout: Layout, shown: Sequence[WrittenLine]) -> str:
     return "\n".join([*text, *layout.tail])
 
 
-# The block in the style of summaries: a line for each thing that is kept for good, then one for
-# each session of recent days, with where to read more. Never a note's whole text.
+# The notes style: a line for each item of the long-term index, then one for each recent session
+# with its path. Never the whole text of a note.
 
-LONG_TERM = "long_term"  # what `cut` counts by
+LONG_TERM = "long_term"  # key of `cut`
 SHORT_TERM = "short_term"
 _LONG_TERM_HEAD = "[Memory:LongTerm:Summary]"
 _SHORT_TERM_HEAD = "[Memory:ShortTerm:Recent]"
@@ -292,17 +292,19 @@ _SHORT_TERM_HEAD = "[Memory:ShortTerm:Recent]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionLine:
-    """A session's line."""
+    """The line of a session."""
 
     summary: NoteSummary
-    ids: tuple[str, ...]  # of the memories that its words are from
+    ids: tuple[str, ...]  # of the memories that the summary is made of
 
 
 def render_notes_block(
     lasting: Sequence[MemoryLine], sessions: Sequence[SessionLine], *, items_max: int
 ) -> RenderedBlock:
-    """`lasting` in the order of the index, `sessions` newest first. One limit for both: each has
-    half of it, and what one leaves over the other may have."""
+    """Render long-term items and recent sessions, newest first.
+
+    Each gets half of the limit, and what one leaves the other may use.
+    """
     half = items_max // 2
     lasting_max = items_max - min(len(sessions), half)
     kept = {line.id for line in sorted(lasting, key=line_priority)[:lasting_max]}
@@ -323,107 +325,110 @@ def render_notes_block(
 
 
 def _render_session(one: SessionLine) -> str:
-    """Square brackets are ours alone here: no text can claim to be its own progress."""
-    told = one.summary
-    words = make_label(told.summary, limits.LINE_MAX_CHARS)
-    progress = f"[progress: tasks {told.tasks}, follow_ups {told.follow_ups}]"
-    return f"- {told.day.isoformat()}: {words} ({make_inert(told.path)}) {progress}"
+    """Render a session. Labels contain no square brackets, so no text can fake the progress."""
+    note = one.summary
+    words = make_label(note.summary, limits.LINE_MAX_CHARS)
+    progress = f"[progress: tasks {note.tasks}, follow_ups {note.follow_ups}]"
+    return f"- {note.day.isoformat()}: {words} ({make_inert(note.path)}) {progress}"
 
-
-# The blocks of conversations, put together from what is within reach, kept while it stands.
 
 _READ_BATCH_COUNT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSpec:
-    """Which block: everything that its bytes depend on, beside what may be heard."""
+    """Everything that the text depends on besides the permitted memories: the cache key."""
 
     thread: str
     agent: str | None
-    taken_at: int  # nothing that is newer
+    taken_at: int  # newer memories are left out
     style: Style
     items_max: int
     chars_max: int
     categories: frozenset[str] | None  # None: all
-    excluded_categories: frozenset[str]  # categories that come by recall alone
-    notes_since: date  # the first day whose sessions are summed up
-    notes_revision: int = 0  # the revision of notes, where it is about these
+    excluded_categories: frozenset[str]  # categories that only recall returns
+    notes_since: date  # the first day of recent sessions
+    notes_revision: int = 0  # of the notes, in their style only
 
 
 class BlockCache:
-    def __init__(self, recollection: Retriever, audiences: AudienceCache) -> None:
-        self._retriever = recollection
+    """The blocks of recent conversations, valid as long as the permitted memories are the same."""
+
+    def __init__(self, retriever: Retriever, audiences: AudienceCache) -> None:
+        self._retriever = retriever
         self._audiences = audiences
-        self._cache: OrderedDict[tuple[int, BlockSpec], tuple[CandidateSet, int, Block]] = (
-            OrderedDict()
+        self._cache: FIFOCache[tuple[int, BlockSpec], tuple[CandidateSet, int, Block]] = FIFOCache(
+            limits.BLOCKS_CACHED_MAX_COUNT
         )
         self._lock = Lock()
 
     def block(
         self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter
     ) -> Block:
-        """The same within reach, and nothing of it expired: the same block."""
+        """Return the cached block if the candidates are the same and none has expired."""
         whole = RecallQuery(text="", categories=wanted.categories)
-        within = self._retriever.candidates(connection, request, whole)
+        candidates = self._retriever.candidates(connection, request, whole)
         if wanted.style is Style.SUMMARY:
             wanted = replace(wanted, notes_revision=notes.notes_revision(connection, request.space))
-        key, now = (id(within), wanted), to_micros(request.at)
+        key, now = (id(candidates), wanted), to_micros(request.at)
         with self._lock:
             kept = self._cache.get(key)
-        if kept is not None and kept[0] is within and now < kept[1]:
+        if kept is not None and kept[0] is candidates and now < kept[1]:
             return kept[2]
         if wanted.style is Style.SUMMARY:
             built, until = self._build_notes(connection, request, wanted, count)
         else:
-            built, until = self._build(connection, request, within, wanted, whole, count)
+            built, until = self._build(connection, request, candidates, wanted, whole, count)
         with self._lock:
-            self._cache[key] = (within, until, built)
-            if len(self._cache) > limits.BLOCKS_CACHED_MAX_COUNT:
-                self._cache.popitem(last=False)
+            self._cache[key] = (candidates, until, built)
         return built
 
     def _build(
         self,
         connection: Connection,
         request: Request,
-        within: CandidateSet,
+        candidates: CandidateSet,
         wanted: BlockSpec,
         whole: RecallQuery,
         count: TokenCounter,
     ) -> tuple[Block, int]:
         codes = self._retriever.index_cache.codes
-        shown = build_filter_mask(connection, request, whole, within, codes)
-        shown &= within.facts[s.CREATED] <= wanted.taken_at
+        shown = build_filter_mask(connection, request, whole, candidates, codes)
+        shown &= candidates.facts[s.CREATED] <= wanted.taken_at
         news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
-        shown[[at for at in map(within.position_of, news) if at is not None]] = False
+        shown[[at for at in map(candidates.position_of, news) if at is not None]] = False
         left_out = [codes.of(category) for category in wanted.excluded_categories]
-        shown &= ~np.isin(within.facts[s.CATEGORY], left_out)
+        shown &= ~np.isin(candidates.facts[s.CATEGORY], left_out)
         positions = np.flatnonzero(shown)
-        until = int(within.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER_EXPIRES
+        until = (
+            int(candidates.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER_EXPIRES
+        )
         while True:
-            ids = [within.id(at) for at in _select_positions(within, positions, wanted.items_max)]
+            ids = [
+                candidates.id(at)
+                for at in _select_positions(candidates, positions, wanted.items_max)
+            ]
             found = self._read_memories(connection, request, ids)
             others = {
                 id for id, (memory, _) in found.items() if not may_enter_prompt(request, memory)
             }
             if not others:
                 break
-            # Orders that others gave take nobody's place.
+            # Select again without the instructions of others, so that they take no memory's place.
             positions = np.array(
-                [at for at in positions.tolist() if within.id(at) not in others], np.int64
+                [at for at in positions.tolist() if candidates.id(at) not in others], np.int64
             )
-        called = within.names.labels
+        called = candidates.names.labels
         lines = [
             make_line(
-                redact_memory(request, memory, called), within.names.labels_of(memory.subjects)
+                redact_memory(request, memory, called), candidates.names.labels_of(memory.subjects)
             )
             for memory, _ in found.values()
         ]
         limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
         rendered = render_block(lines, wanted.style, **limits_)
         cut = dict(rendered.cut)
-        for category, missed in _count_skipped(within, positions, ids).items():
+        for category, missed in _count_skipped(candidates, positions, ids).items():
             name = codes.word(category)
             cut[name] = cut.get(name, 0) + missed
         return _make_block(rendered, cut, wanted, count), until
@@ -440,7 +445,7 @@ class BlockCache:
     def _build_notes(
         self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter
     ) -> tuple[Block, int]:
-        """The same moment, the same categories: what is new waits here too."""
+        """Build the block in the notes style, with the same time and category limits."""
         news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
 
         def usable(memory: Memory) -> bool:
@@ -481,29 +486,31 @@ def _make_block(
     )
 
 
-def _select_positions(within: CandidateSet, positions: Ints, most: int) -> Sequence[int]:
-    """Of each category as many as a block could show at all: pinned, important, newest first, and
-    of equals by their ids, so that every process chooses the same."""
+def _select_positions(candidates: CandidateSet, positions: Ints, most: int) -> Sequence[int]:
+    """Select up to `most` of each category: pinned, important, newest, then by id.
+
+    The id makes every process choose the same.
+    """
     chosen: list[int] = []
-    categories = within.facts[s.CATEGORY, positions]
+    categories = candidates.facts[s.CATEGORY, positions]
     for category in np.unique(categories):
         some = positions[categories == category]
-        keys = -within.facts[[s.PINNED, s.IMPORTANCE, s.CREATED]][:, some]
+        keys = -candidates.facts[[s.PINNED, s.IMPORTANCE, s.CREATED]][:, some]
         order = np.lexsort(keys[::-1])
         some, keys = some[order], keys[:, order]
         if len(some) > most:
             equal = (keys == keys[:, most - 1 : most]).all(axis=0)
             before = some[: int(np.argmax(equal))]
-            ties = sorted(some[equal].tolist(), key=within.id)
+            ties = sorted(some[equal].tolist(), key=candidates.id)
             chosen += [*before.tolist(), *ties[: most - len(before)]]
         else:
             chosen += some.tolist()
     return chosen
 
 
-def _count_skipped(within: CandidateSet, positions: Ints, ids: Sequence[str]) -> dict[int, int]:
-    """How many of each category were not even looked at."""
-    counts: Counter[int] = Counter(within.facts[s.CATEGORY, positions].tolist())
-    looked_at = [at for at in map(within.position_of, ids) if at is not None]
-    counts.subtract(within.facts[s.CATEGORY, looked_at].tolist())
+def _count_skipped(candidates: CandidateSet, positions: Ints, ids: Sequence[str]) -> dict[int, int]:
+    """Count the memories of each category that were not selected."""
+    counts: Counter[int] = Counter(candidates.facts[s.CATEGORY, positions].tolist())
+    selected = [at for at in map(candidates.position_of, ids) if at is not None]
+    counts.subtract(candidates.facts[s.CATEGORY, selected].tolist())
     return {category: count for category, count in counts.items() if count}

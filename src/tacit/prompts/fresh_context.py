@@ -27,15 +27,13 @@ _SIGNS = {
     "superseded": "\u2192",
 }
 _OTHER_SIGN = "\u2022"
-_EVENTS_WITH_CATEGORY = frozenset(
-    {"created", "updated", "restored"}
-)  # these say under which category
+_EVENTS_WITH_CATEGORY = frozenset({"created", "updated", "restored"})
 
 
 def select_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The changes that a header tells: the last word on each memory, the newest ones, newest first.
+    """Return the last change of each memory, newest first, up to the limit of a prompt.
 
-    Only the memories of these need to be read for `lines`.
+    Only these memories need to be read for `lines`.
     """
     last: dict[str, Change] = {}
     for change in changes:
@@ -49,15 +47,14 @@ def select_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 def render_changes(
     changes: Iterable[Change], since: int, lines: Mapping[str, MemoryLine]
 ) -> list[str]:
-    """One line that says since when, then at most three bullets; nothing where nothing changed.
+    """Return a header and at most three bullets; an empty list without changes.
 
-    `lines` holds the memories by id: it says what is hearsay. A change that has no content, or no
-    line, is told by its id alone.
+    `lines` maps ids to memories. A change without content or line is shown by its id alone.
     """
-    told = [
+    bullets = [
         _render_change(change, lines.get(change.memory_id)) for change in select_changes(changes)
     ]
-    return [f"Memory updates since rev {since}:", *told] if told else []
+    return [f"Memory updates since rev {since}:", *bullets] if bullets else []
 
 
 def _render_change(change: Change, line: MemoryLine | None) -> str:
@@ -73,7 +70,7 @@ def _render_change(change: Change, line: MemoryLine | None) -> str:
 def render_recalled(
     recalled: Sequence[MemoryLine], related: Sequence[MemoryLine] = ()
 ) -> list[str]:
-    """What was recalled, best first, then a few that are related to it and not among it."""
+    """Render the results, best first, then a few related memories that are not among them."""
     ids = {line.id for line in recalled}
     others = [line for line in related if line.id not in ids]
     return [
@@ -94,13 +91,13 @@ def render_fresh_context(
     budget_tokens: int,
     count: TokenCounter,
 ) -> str:
-    """The fenced part, never more tokens than the budget; the empty text where nothing fits.
+    """Return the fenced text within the budget, or "" if nothing fits.
 
-    What matters least stands last and is dropped first.
+    The least important lines come last and are dropped first.
     """
     news = render_changes(changes, since, lines)
     parts = [*news, *(f"- {bullet}" for bullet in bullets)]
     fitting = count_parts_within(parts, budget_tokens, count, join=wrap_in_fence)
-    if fitting == 0 or (news and fitting == 1):  # a header without a bullet tells nothing
+    if fitting == 0 or (news and fitting == 1):  # a header without a bullet is useless
         return ""
     return wrap_in_fence(parts[:fitting])

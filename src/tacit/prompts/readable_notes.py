@@ -36,12 +36,12 @@ _LABELS = ("Topic", "Event", "Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadableSession:
-    """A session as this audience may hear it."""
+    """A session as this audience may see it."""
 
     row: NoteRow
     rows: ItemMemories
     summary: NoteSummary
-    sources: tuple[Memory, ...]  # the memories that the words of the summary are from
+    sources: tuple[Memory, ...]  # the memories that the summary is made of
 
     @property
     def newest(self) -> datetime:
@@ -53,14 +53,14 @@ class ReadableSession:
 
 
 def first_day(at: datetime, days: int) -> date:
-    """Of so many days, the day of this moment among them."""
+    """Return the first of so many days up to and including this one."""
     return at.date() - timedelta(days=days - 1)
 
 
 def list_index_items(
     connection: Connection, audiences: AudienceCache, request: Request, usable: MemoryFilter
 ) -> list[tuple[NoteItem, Memory]]:
-    """What a person wants kept, under all their identities: where nobody but they listen."""
+    """List the long-term items of all own identities, in a private chat only."""
     if not request.private:
         return []
     paths = [
@@ -84,13 +84,12 @@ def list_recent_sessions(
     since: date,
     usable: MemoryFilter,
 ) -> list[ReadableSession]:
-    """By their summaries and tasks, newest first. The order goes by what may be heard alone, as
-    everything else does."""
+    """List sessions with summary and tasks, newest first by what the request may see."""
     rows = notes.list_recent_sessions(
         connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT
     )
-    told = read_sessions(connection, audiences, request, rows, usable, whole=False)
-    return sorted(told, key=lambda one: (one.summary.day, one.newest, one.row.path), reverse=True)
+    found = read_sessions(connection, audiences, request, rows, usable, whole=False)
+    return sorted(found, key=lambda one: (one.summary.day, one.newest, one.row.path), reverse=True)
 
 
 def read_sessions(
@@ -102,8 +101,10 @@ def read_sessions(
     *,
     whole: bool = True,
 ) -> list[ReadableSession]:
-    """Sessions that this request may know of: whether it may is for the caller to have asked. If
-    not `whole`, of those that have a summary no more than that and their tasks."""
+    """Read sessions; the caller has checked that the request may know of them.
+
+    Unless `whole`, read only summary and tasks of those that have a summary.
+    """
     summed_up = {
         path: summary
         for path, summary in notes.list_visible_summaries(
@@ -119,10 +120,10 @@ def read_sessions(
     heard = {
         path: [
             (item, redact_memory(request, memory, called))
-            for item, memory in told
+            for item, memory in items
             if may_enter_prompt(request, memory)
         ]
-        for path, told in heard.items()
+        for path, items in heard.items()
     }
     found = (
         _make_session(
@@ -134,7 +135,7 @@ def read_sessions(
 
 
 def _is_private(row: NoteRow) -> bool:
-    """The summary of a group's session may hold words of items that not everybody may hear."""
+    """Whether the session is private. A group's summary may repeat items hidden from some members."""
     return row.chat_kind is ChatKind.PRIVATE
 
 
@@ -160,8 +161,10 @@ def _make_session(
 
 
 def compose_summary(rows: ItemMemories) -> tuple[str, tuple[Memory, ...]]:
-    """A summary of what may be heard, from what it says itself, and the memories it is made of:
-    what happened; else the facts; else what there is to do."""
+    """Compose a summary of the visible items, and return it with its memories.
+
+    Uses the first section that has items: summary, facts, tasks, follow-ups.
+    """
     for section in _SUMMARY_SECTIONS:
         parts: list[str] = []
         made_of: list[Memory] = []
@@ -179,14 +182,14 @@ def compose_summary(rows: ItemMemories) -> tuple[str, tuple[Memory, ...]]:
 
 
 def _headline(memory: Memory) -> str:
-    """Its first line; of a topic also what happened, and what came of it."""
+    """Return the first line; of a topic also its event and result."""
     lines = [line.strip() for line in memory.content.splitlines() if line.strip()]
     labelled = dict(_split_label(line) for line in lines)
     if "Topic" not in labelled:
         return make_hedge(make_line(memory)) + (lines[0] if lines else "")
     topic, event, result = (labelled.get(label, "") for label in _LABELS)
-    told = ": ".join(filter(None, (topic, event)))
-    return make_hedge(make_line(memory)) + (f"{told} ({result})" if result else told)
+    text = ": ".join(filter(None, (topic, event)))
+    return make_hedge(make_line(memory)) + (f"{text} ({result})" if result else text)
 
 
 def _split_label(line: str) -> tuple[str, str]:
@@ -201,17 +204,19 @@ def _progress(rows: ItemMemories, section: Section) -> TaskProgress:
     return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 
-def make_note(told: ReadableSession, request: Request) -> Note:
-    """The whole of it, as it may be heard. What stands beside the memories no rule judges: that is
-    for the person alone whose note it is."""
-    row = told.row
+def make_note(session: ReadableSession, request: Request) -> Note:
+    """Return the whole note as it may be seen.
+
+    No rule covers what is not a memory (tags, contact, links): only the person of the note sees it.
+    """
+    row = session.row
     own = request.private and _is_private(row)
     return Note(
         place=NoteRef(kind=row.kind, subject=row.subject, day=row.day, session=row.session),
         head=Frontmatter(
-            created_at=row.created_at if own else min(m.created_at for m in told.memories),
-            updated_at=row.updated_at if own else told.newest,
-            summary=told.summary.summary,
+            created_at=row.created_at if own else min(m.created_at for m in session.memories),
+            updated_at=row.updated_at if own else session.newest,
+            summary=session.summary.summary,
             session_id=row.session,
             source=row.source,
             channel=row.channel,
@@ -220,6 +225,6 @@ def make_note(told: ReadableSession, request: Request) -> Note:
             contact_id=row.contact_id if own else None,
             contact_nickname=row.contact_nickname if own else None,
         ),
-        items=tuple(item_from_memory(memory, item.section) for item, memory in told.rows),
+        items=tuple(item_from_memory(memory, item.section) for item, memory in session.rows),
         links=row.links if own else (),
     )

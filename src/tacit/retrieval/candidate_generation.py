@@ -37,30 +37,28 @@ from tacit.storage.revisions import (
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 
-# What a request may hear, kept at hand between questions and never a write behind.
-#
-# A reach holds ids that came through the disclosure predicate, with the revisions of the doors they
-# came through. The revisions are read again in the snapshot of every question, and what moved is
-# asked for anew. Whatever is chosen from a reach goes through the predicate once more before it is
-# said, so that nothing kept here can disclose anything.
+# A permitted set caches the ids that a request may see between queries. The ids came through the
+# disclosure predicate and are kept with the revisions of their access paths. Every query reads the
+# revisions again in its snapshot and reloads the branches that changed. Every result goes through
+# the predicate once more before it is returned, so the cache itself cannot disclose anything.
 
 _NO_REVISION = (0, 0)
 
 
 class TooManyCandidates(Exception):
-    """More is within reach than is kept at hand."""
+    """The request may see more memories than are kept in memory."""
 
 
 @dataclass(slots=True)
 class _BranchIds:
-    """One branch, or one owner's share of one."""
+    """The ids of one branch, or of one owner in it."""
 
-    token: Any  # the revisions that it holds for
+    token: Any  # the revisions for which the ids are valid
     ids: CandidateIds
 
 
 class PermittedSet:
-    """Of one request, whatever the question and whenever it is asked."""
+    """The memories that one request may see, for all its queries."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -70,9 +68,9 @@ class PermittedSet:
         self._candidates: CandidateSet | None = None
 
     def load(
-        self, connection: Connection, library: IndexCache, requests: Sequence[Request]
+        self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]
     ) -> CandidateSet:
-        """Everything within reach in this snapshot. To be called under the lock."""
+        """Return the permitted memories of this snapshot. The caller holds the lock."""
         request = requests[0]
         if self._identity_rev != request.identity_rev:
             self._branches.clear()
@@ -90,31 +88,37 @@ class PermittedSet:
             held: CandidateIds = {}
             for unit in self._branches.values():
                 held.update(unit.ids)
-            self._candidates = library.build_candidates(
+            self._candidates = index_cache.build_candidates(
                 connection, request, held, list_known_people(connection, request)
             )
         elif tokens != [unit.token for unit in self._branches.values()]:
             changes = {id: self._find_id(id) for id in moved}
             known = list_known_people(connection, request)
-            self._candidates = library.update_candidates(
+            self._candidates = index_cache.update_candidates(
                 connection, request, self._candidates, changes, known
             )
-        self._drop_expired(connection, library, request)
+        self._drop_expired(connection, index_cache, request)
         self.count = len(self._candidates)
         return self._candidates
 
-    def _drop_expired(self, connection: Connection, library: IndexCache, request: Request) -> None:
-        """What has expired is not only left out of answers: it must not count in them either."""
-        within, at = self._candidates, to_micros(request.at)
-        if within is None or within.static_scores.valid_until > at:
+    def _drop_expired(
+        self, connection: Connection, index_cache: IndexCache, request: Request
+    ) -> None:
+        """Remove expired memories, so that they do not count in term statistics either."""
+        candidates, at = self._candidates, to_micros(request.at)
+        if candidates is None or candidates.static_scores.valid_until > at:
             return
-        lapsed = [within.id(one) for one in np.flatnonzero(within.facts[s.EXPIRES] <= at).tolist()]
+        lapsed = [
+            candidates.id(one) for one in np.flatnonzero(candidates.facts[s.EXPIRES] <= at).tolist()
+        ]
         for unit in self._branches.values():
             for id in lapsed:
                 unit.ids.pop(id, None)
         changes = dict.fromkeys(lapsed)
         known = list_known_people(connection, request)
-        self._candidates = library.update_candidates(connection, request, within, changes, known)
+        self._candidates = index_cache.update_candidates(
+            connection, request, candidates, changes, known
+        )
 
     def _find_id(self, id: str) -> tuple[int, str] | None:
         return next((unit.ids[id] for unit in self._branches.values() if id in unit.ids), None)
@@ -128,8 +132,10 @@ class PermittedSet:
         owner: str | None,
         branch: PredicateBranch,
     ) -> set[str] | None:
-        """The ids that this may have changed; None where all of it was asked for anew. Of one owner
-        only what changed since is, unless something of theirs was erased."""
+        """Return the ids that may have changed, or None if the whole branch was reloaded.
+
+        Of one owner only the changes are loaded, unless rows of the owner were erased.
+        """
         if owner is None:
             token, cleared = _revision_token(branch.access_path, request, revisions), None
         else:
@@ -174,12 +180,12 @@ class PermittedSet:
 
 
 def list_known_people(connection: Connection, request: Request) -> list[Person]:
-    """By the names that may be said here: what one calls somebody in private stays there."""
+    """List people by names that may be shown here; private names only in a private chat."""
     return people.list_known_people(connection, request, own_names=request.private)
 
 
 def _diff_ids(one: CandidateIds, other: CandidateIds) -> set[str] | None:
-    """Where two differ; None where that is most of them."""
+    """Return the ids in which two differ, or None if these are most of them."""
     differ = {id for id, _ in one.items() ^ other.items()}
     return differ if 2 * len(differ) <= len(other) else None
 
@@ -194,12 +200,12 @@ def _list_owners(request: Request, branch: PredicateBranch) -> list[str]:
     return owners
 
 
-def _revision_token(door: AccessPath, request: Request, revisions: Revisions) -> Any:
-    """The revisions that a branch's answer depends on."""
-    if door is AccessPath.ME:
-        doors = [person_path(one) for one in sorted(request.own_identities)]
-        return tuple(revisions.get(one, _NO_REVISION) for one in doors)
-    if door is AccessPath.ROOM:
+def _revision_token(path: AccessPath, request: Request, revisions: Revisions) -> Any:
+    """Return the revisions that the ids of a branch depend on."""
+    if path is AccessPath.ME:
+        paths = [person_path(one) for one in sorted(request.own_identities)]
+        return tuple(revisions.get(one, _NO_REVISION) for one in paths)
+    if path is AccessPath.ROOM:
         return tuple(
             revisions.get(chat_path(one), _NO_REVISION) for one in sorted(request.chat_ids)
         )
@@ -207,15 +213,15 @@ def _revision_token(door: AccessPath, request: Request, revisions: Revisions) ->
 
 
 class PermittedSetCache:
-    """The reaches of those who asked lately."""
+    """The permitted sets of recent requests."""
 
-    def __init__(self, library: IndexCache) -> None:
-        self._index_cache = library
+    def __init__(self, index_cache: IndexCache) -> None:
+        self._index_cache = index_cache
         self._permitted_sets: OrderedDict[Any, PermittedSet] = OrderedDict()
         self._lock = Lock()
 
     def load(self, connection: Connection, requests: Sequence[Request]) -> CandidateSet:
-        """`requests` are one request, for memories or turns or both."""
+        """Load the set. `requests` is one request for memories, for episodes, or for both."""
         request = requests[0]
         key = (
             request.space,
@@ -230,11 +236,11 @@ class PermittedSetCache:
             tuple(one.turns for one in requests),
         )
         with self._lock:
-            reach = self._permitted_sets.setdefault(key, PermittedSet())
+            permitted = self._permitted_sets.setdefault(key, PermittedSet())
             self._permitted_sets.move_to_end(key)
         try:
-            with reach.lock:
-                return reach.load(connection, self._index_cache, requests)
+            with permitted.lock:
+                return permitted.load(connection, self._index_cache, requests)
         except BaseException:
             with self._lock:
                 self._permitted_sets.pop(key, None)
@@ -244,17 +250,16 @@ class PermittedSetCache:
 
     def _evict(self) -> None:
         with self._lock:
-            count = sum(reach.count for reach in self._permitted_sets.values())
+            count = sum(permitted.count for permitted in self._permitted_sets.values())
             while len(self._permitted_sets) > 1 and (
                 count > limits.PERMITTED_SETS_TOTAL_MAX_COUNT
                 or len(self._permitted_sets) > limits.PERMITTED_SETS_CACHED_MAX_COUNT
             ):
-                _, reach = self._permitted_sets.popitem(last=False)
-                count -= reach.count
+                _, permitted = self._permitted_sets.popitem(last=False)
+                count -= permitted.count
 
 
-# Where more is within reach than is kept at hand, the database nominates what is looked at: by the
-# question's words, by likeness where it can, and by what is newest.
+# Candidate generation by the database, for requests with more memories than are kept in memory.
 
 
 def generate_candidates(
@@ -266,11 +271,11 @@ def generate_candidates(
     vector: Floats | None,
     only: frozenset[str] | None,
 ) -> CandidateIds:
-    asked, own = split_terms(question), find_personal_topics(question)
-    said = [word for topic in own for word in split_terms(" ".join(sorted(topic.search_words)))]
-    words = tuple(dict.fromkeys([*asked, *join_neighbors(asked), *said]))[
-        : limits.RECALL_WORDS_MAX_COUNT
-    ]
+    """Select candidates by the words of the question, by vector if possible, and the newest."""
+    terms, own = split_terms(question), find_personal_topics(question)
+    topic_words = " ".join(word for topic in own for word in sorted(topic.search_words))
+    words = tuple(dict.fromkeys([*terms, *join_neighbors(terms), *split_terms(topic_words)]))
+    words = words[: limits.RECALL_WORDS_MAX_COUNT]
     dialect, most = store.database.dialect, limits.CANDIDATES_COUNT
     found: CandidateIds = {}
     for request in requests:
@@ -295,10 +300,9 @@ def generate_candidates(
     return found
 
 
-# What was known at an earlier time: the wordings of then, as far as they may be heard now.
-#
-# What was forgotten, erased or has expired since does not come back. What was replaced since does,
-# but only to its owner in private: for everybody else it is gone.
+# Recall at an earlier time: the versions of that time that the requester may see now. Memories that
+# were forgotten, erased or expired since do not come back. Superseded ones do, for their owner in
+# private only.
 
 _READ_BATCH_COUNT = 500
 
@@ -306,31 +310,31 @@ _READ_BATCH_COUNT = 500
 def rewind_candidates(
     connection: Connection,
     store: Store,
-    library: IndexCache,
+    index_cache: IndexCache,
     requests: list[Request],
-    within: CandidateSet,
+    candidates: CandidateSet,
     moment: datetime,
 ) -> tuple[CandidateSet, dict[str, MemoryDecision]]:
-    """The same as `within`, at that time; and the memories themselves, worded as they were."""
-    old = np.flatnonzero(within.facts[s.CREATED] <= to_micros(moment)).tolist()
-    ids = [within.id(at) for at in old]
+    """Return the candidates as of that time, and the memories with their wording of that time."""
+    old = np.flatnonzero(candidates.facts[s.CREATED] <= to_micros(moment)).tolist()
+    ids = [candidates.id(at) for at in old]
     found: dict[str, MemoryDecision] = {}
     vectors: dict[str, bytes | None] = {}
     for request in requests:
         for memory, now, decision in _list_active(connection, store, request, ids, moment):
             found[memory.id] = (memory, decision)
             same = memory.content == now.content
-            vectors[memory.id] = within.vector_of(memory.id) if same else None
+            vectors[memory.id] = candidates.vector_of(memory.id) if same else None
         if request.private and not request.turns:
             for memory, _, decision in _list_superseded(connection, store, request, moment):
                 found[memory.id] = (memory, decision)
                 vectors[memory.id] = None
-    shelf = PartitionIndex(library.codes)
+    index = PartitionIndex(index_cache.codes)
     for id in sorted(found):
         memory = found[id][0]
         row = memory_reads.RankingFeatures.from_new_row(to_row(memory, None))
-        shelf.add(row, 0, vectors[id])
-    return library.candidates_of(shelf, within), found
+        index.add(row, 0, vectors[id])
+    return index_cache.candidates_of(index, candidates), found
 
 
 def _list_active(
@@ -348,7 +352,7 @@ def _list_active(
 def _list_superseded(
     connection: Connection, store: Store, request: Request, moment: datetime
 ) -> Iterator[tuple[Memory, Memory, Decision]]:
-    """The owner's own, that something else has taken the place of since."""
+    """Yield the owner's memories that were superseded after that time."""
     own, after = request.for_management(), None
     while True:
         wanted = ListFilter(state=State.SUPERSEDED.value, after=after)
@@ -375,9 +379,9 @@ def _list_superseded(
 def _wording_at(
     connection: Connection, store: Store, request: Request, memory: Memory, moment: datetime
 ) -> Memory | None:
-    """As it was said then, if this requester may hear that wording."""
+    """Return the memory with its wording of that time, or None if the requester may not see it."""
     if memory.is_turn or memory.version == 1:
-        # When its fields last changed is the owner's to know.
+        # Only the owner may know when the fields last changed.
         seen = can_see_all_fields(request, memory)
         return memory if seen else replace(memory, updated_at=memory.created_at)
     heard = memory_reads.list_versions(connection, store.audiences, request, memory)
@@ -393,5 +397,5 @@ def _wording_at(
         subjects=then.subjects,
         heard_by=then.heard_by,
         updated_at=then.created_at,
-        data=memory.data if then is heard[-1] else None,  # it goes with the current wording
+        data=memory.data if then is heard[-1] else None,  # data belongs to the current wording
     )

@@ -24,12 +24,12 @@ def build_filter_mask(
     connection: Connection,
     request: Request,
     question: RecallQuery,
-    within: CandidateSet,
+    candidates: CandidateSet,
     codes: StringCodes,
 ) -> Mask:
-    facts = within.facts
+    facts = candidates.facts
     kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
-    owned = mask_owned(request, within, codes)
+    owned = mask_owned(request, candidates, codes)
     for column, words in (
         (s.CATEGORY, question.only),
         (s.CATEGORY, question.categories),
@@ -37,7 +37,7 @@ def build_filter_mask(
         (s.ROLE, None if question.role is None else {question.role}),
     ):
         if words is not None:
-            kept &= _mask_values(within, column, words, codes)
+            kept &= _mask_values(candidates, column, words, codes)
     for column, word in ((s.AGENT, question.agent), (s.RUN, question.run)):
         if word is not None:
             kept &= owned & (facts[column] == codes.of(word))
@@ -47,7 +47,7 @@ def build_filter_mask(
     ):
         if who is not None:
             meant = people.resolve_person(connection, request, who, name) or frozenset()
-            kept &= _mask_shown_people(request, within, column, meant, codes)
+            kept &= _mask_shown_people(request, candidates, column, meant, codes)
     if question.pinned is not None:
         kept &= (facts[s.PINNED] > 0) == question.pinned
     if question.importance_min is not None:
@@ -60,50 +60,56 @@ def build_filter_mask(
             kept &= moved > to_micros(question.updated_after)
         if question.updated_before is not None:
             kept &= moved < to_micros(question.updated_before)
-    return kept & ~_mask_unrequested_procedures(question, within, codes)
+    return kept & ~_mask_unrequested_procedures(question, candidates, codes)
 
 
 def _mask_shown_people(
-    request: Request, within: CandidateSet, column: int, meant: frozenset[str], codes: StringCodes
+    request: Request,
+    candidates: CandidateSet,
+    column: int,
+    meant: frozenset[str],
+    codes: StringCodes,
 ) -> Mask:
-    """By the identities that the answer would show, and by no others."""
+    """Match only by identities that the result would show."""
     mine = request.own_identities if request.private else frozenset()
     found = []
-    for code in np.unique(within.facts[column]).tolist():
+    for code in np.unique(candidates.facts[column]).tolist():
         if code >= 0:
             identity = codes.word(code)
             if request.visible_identity(identity) in meant or (
                 identity in mine and identity in meant
             ):
                 found.append(code)
-    return np.isin(within.facts[column], found)
+    return np.isin(candidates.facts[column], found)
 
 
-def mask_categories(within: CandidateSet, categories: Collection[str], codes: StringCodes) -> Mask:
-    return _mask_values(within, s.CATEGORY, categories, codes)
+def mask_categories(
+    candidates: CandidateSet, categories: Collection[str], codes: StringCodes
+) -> Mask:
+    return _mask_values(candidates, s.CATEGORY, categories, codes)
 
 
-def mask_owned(request: Request, within: CandidateSet, codes: StringCodes) -> Mask:
-    """What the requester sees all of."""
+def mask_owned(request: Request, candidates: CandidateSet, codes: StringCodes) -> Mask:
+    """Mask the memories that the requester sees with all fields."""
     if not request.private:
-        return np.zeros(len(within), np.bool_)
-    return _mask_values(within, s.OWNER, request.own_identities, codes)
+        return np.zeros(len(candidates), np.bool_)
+    return _mask_values(candidates, s.OWNER, request.own_identities, codes)
 
 
 def _mask_unrequested_procedures(
-    question: RecallQuery, within: CandidateSet, codes: StringCodes
+    question: RecallQuery, candidates: CandidateSet, codes: StringCodes
 ) -> Mask:
-    """How-tos come only to those who ask for them."""
+    """Mask procedures, which a query finds only if it asks for their kind or category."""
     filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
     if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):
-        return np.zeros(len(within), np.bool_)
-    return _mask_values(within, s.KIND, {Kind.PROCEDURE}, codes)
+        return np.zeros(len(candidates), np.bool_)
+    return _mask_values(candidates, s.KIND, {Kind.PROCEDURE}, codes)
 
 
 def _mask_values(
-    within: CandidateSet, column: int, words: Collection[str], codes: StringCodes
+    candidates: CandidateSet, column: int, words: Collection[str], codes: StringCodes
 ) -> Mask:
-    values = within.facts[column]
+    values = candidates.facts[column]
     found = np.zeros(len(values), np.bool_)
     if len(words) > _COMPARED_MAX_COUNT:
         return np.isin(values, [codes.of(str(word)) for word in words])

@@ -35,14 +35,14 @@ from tacit.storage.dialect import Dialect
 from tacit.storage.memories import SimilarMemories
 from tacit.storage.memory_reads import MemoryEdge
 
-# All the shelves of a process: filled from the store, and emptied when they hold too much.
+_VECTORS_BY_ID_MAX_COUNT = 500  # for more ids, all vectors of the partition are read at once
 
-_VECTORS_BY_ID_MAX_COUNT = 500  # with more of a home wanted, all its vectors are read in one sweep
-
-CandidateIds = dict[str, tuple[int, str]]  # id → (stamp, home)
+CandidateIds = dict[str, tuple[int, str]]  # id → (stamp, partition)
 
 
 class IndexCache:
+    """The partition indexes of a process, filled from the storage; the least recently used go."""
+
     def __init__(self, dialect: Dialect, model: str | None) -> None:
         self.codes = StringCodes()
         self.model = model
@@ -57,19 +57,18 @@ class IndexCache:
         held: CandidateIds,
         known: Sequence[Person] = (),
     ) -> CandidateSet:
-        """These ids at these stamps, from their homes' shelves, put there first if need be."""
+        """Return these ids at these stamps; load what is missing into the indexes first."""
         space = request.space
-        homes: dict[str, list[tuple[str, int]]] = {}
+        by_home: dict[str, list[tuple[str, int]]] = {}
         for id, (stamp, home) in held.items():
-            homes.setdefault(home, []).append((id, stamp))
+            by_home.setdefault(home, []).append((id, stamp))
         gathered = []
-        for home in sorted(homes):
-            shelf = self._get_index(space, home)
-            with shelf.lock:
-                self._fill(connection, space, home, shelf, homes[home])
-                led = shelf.rows
-                places = np.array([led[id][1] for id, _ in homes[home]], np.int32)
-            gathered.append((shelf, places))
+        for home, wanted in sorted(by_home.items()):
+            index = self._get_index(space, home)
+            with index.lock:
+                self._fill(connection, space, home, index, wanted)
+                places = np.array([index.rows[id][1] for id, _ in wanted], np.int32)
+            gathered.append((index, places))
         self._evict()
         return self._assemble(gathered, KnownNames(request, known), _own_identities(request))
 
@@ -77,42 +76,42 @@ class IndexCache:
         self,
         connection: Connection,
         request: Request,
-        within: CandidateSet,
+        candidates: CandidateSet,
         changes: Mapping[str, tuple[int, str] | None],
         known: Sequence[Person],
     ) -> CandidateSet:
-        """The same with a few changes: each id at another stamp, or no longer within reach."""
-        came: dict[str, list[tuple[str, int]]] = {}
+        """Apply a few changes: each id has another stamp, or None if it is no longer permitted."""
+        added: dict[str, list[tuple[str, int]]] = {}
         for id, now in changes.items():
             if now is not None:
-                came.setdefault(now[1], []).append((id, now[0]))
-        gone = [at for at in map(within.position_of, changes) if at is not None]
-        kept = np.ones(len(within), np.bool_)
+                added.setdefault(now[1], []).append((id, now[0]))
+        gone = [at for at in map(candidates.position_of, changes) if at is not None]
+        kept = np.ones(len(candidates), np.bool_)
         kept[gone] = False
-        # A shelf of which nothing is left was replaced: to keep it would keep all that ever were.
-        stay = [(part.partition, part.rows[kept[part.positions]]) for part in within.parts]
-        by_shelf = {shelf: places for shelf, places in stay if len(places)}
-        for home, wanted in came.items():
-            shelf = self._get_index(request.space, home)
-            with shelf.lock:
-                self._fill(connection, request.space, home, shelf, wanted)
-                places = np.array([shelf.rows[one][1] for one, _ in wanted], np.int32)
-            old = by_shelf.get(shelf, np.zeros(0, np.int32))
-            by_shelf[shelf] = np.concatenate([old, places])
+        # Drop an index without remaining rows: it was replaced, and would never be freed.
+        stay = [(part.partition, part.rows[kept[part.positions]]) for part in candidates.parts]
+        by_index = {index: places for index, places in stay if len(places)}
+        for home, wanted in added.items():
+            index = self._get_index(request.space, home)
+            with index.lock:
+                self._fill(connection, request.space, home, index, wanted)
+                places = np.array([index.rows[one][1] for one, _ in wanted], np.int32)
+            old = by_index.get(index, np.zeros(0, np.int32))
+            by_index[index] = np.concatenate([old, places])
         return self._assemble(
-            list(by_shelf.items()), KnownNames(request, known), _own_identities(request)
+            list(by_index.items()), KnownNames(request, known), _own_identities(request)
         )
 
-    def restrict(self, within: CandidateSet, kept: NDArray[np.bool_]) -> CandidateSet:
-        """Some of it, as if there were nothing else."""
-        some = [(part.partition, part.rows[kept[part.positions]]) for part in within.parts]
-        return self._assemble(some, within.names, within.own_identities)
+    def restrict(self, candidates: CandidateSet, kept: NDArray[np.bool_]) -> CandidateSet:
+        """Return the candidates under a mask, as if there were no others."""
+        some = [(part.partition, part.rows[kept[part.positions]]) for part in candidates.parts]
+        return self._assemble(some, candidates.names, candidates.own_identities)
 
-    def candidates_of(self, shelf: PartitionIndex, within: CandidateSet) -> CandidateSet:
-        """Everything on one shelf that nobody else has, for whom `within` is."""
-        shelf.index_pending()
-        places = np.arange(len(shelf), dtype=np.int32)
-        return self._assemble([(shelf, places)], within.names, within.own_identities)
+    def candidates_of(self, index: PartitionIndex, candidates: CandidateSet) -> CandidateSet:
+        """Return all rows of a temporary index, for the requester of `candidates`."""
+        index.index_pending()
+        places = np.arange(len(index), dtype=np.int32)
+        return self._assemble([(index, places)], candidates.names, candidates.own_identities)
 
     def _assemble(
         self,
@@ -120,7 +119,7 @@ class IndexCache:
         names: KnownNames,
         mine: frozenset[str],
     ) -> CandidateSet:
-        every = [shelf.facts[places] for shelf, places in gathered]
+        every = [index.facts[places] for index, places in gathered]
         rows = (
             np.concatenate(every) if every else np.zeros((0, PartitionIndex.FACTS_COUNT), np.int64)
         )
@@ -128,19 +127,21 @@ class IndexCache:
         count = len(rows)
         position = np.arange(count, dtype=np.int32)
         if count and rows[:, s.SESSION].max() >= 0:
-            # By conversation and turn; what stands alone keeps the order it has.
+            # By session and turn; memories without a session keep their order.
             order = np.lexsort((position, rows[:, s.SEQ], rows[:, s.SESSION]))
             rows = rows[order]
             position[order] = np.arange(count, dtype=np.int32)
         facts = np.ascontiguousarray(rows.T)
         part_of, place_of = np.empty(count, np.int32), np.empty(count, np.int32)
         parts, start = [], 0
-        for number, (shelf, places) in enumerate(gathered):
+        for number, (index, places) in enumerate(gathered):
             positions = position[start : start + len(places)]
-            index = np.full(len(shelf), -1, np.int32)
-            index[places] = positions
+            position_of = np.full(len(index), -1, np.int32)
+            position_of[places] = positions
             part_of[positions], place_of[positions] = number, places
-            parts.append(IndexSlice(shelf, places, positions, index, shelf.matrix, shelf.placed))
+            parts.append(
+                IndexSlice(index, places, positions, position_of, index.matrix, index.placed)
+            )
             start += len(places)
         spoken = np.unique(facts[s.NAME, facts[s.SESSION] >= 0])
         speakers = frozenset(self.codes.word(int(code)) for code in spoken if code >= 0)
@@ -156,8 +157,10 @@ class IndexCache:
         )
 
     def _redact(self, rows: Ints, mine: frozenset[str]) -> None:
-        """Neutral values for what only the owner in private sees, as `disclosure.redact` has them:
-        then no order, filter or reason tells them. A turn is as it was said."""
+        """Neutralize fields that only the owner in private sees, as `redact_memory` does.
+
+        Otherwise ranking, filters or explanations would reveal them. Episodes stay as they are.
+        """
         owner = rows[:, s.OWNER]
         hidden = (owner >= 0) & (rows[:, s.SESSION] < 0)
         for identity in mine:
@@ -170,72 +173,64 @@ class IndexCache:
     def load_owner_index(
         self, connection: Connection, space: str, owner: str, rev: int, cleared: int
     ) -> PartitionIndex:
-        """Everything of one owner's, whoever may hear it: for comparing a new memory with the old
-        ones, and never for an answer. `rev` and `cleared` are those of the owner's partition."""
+        """Load all memories of one owner, to compare a new memory with; never for an answer.
+
+        `rev` and `cleared` are the revisions of the owner's partition.
+        """
         home = revisions.person_path(owner)
-        shelf = self._get_index(space, home)
-        if shelf.complete_at < cleared:  # something was erased since: it is not to be compared with
-            shelf = self._get_index(space, home, anew=shelf.complete_at >= 0)
-        with shelf.lock:
-            if shelf.complete_at != rev:
-                since = shelf.complete_at if cleared <= shelf.complete_at < rev else -1
+        index = self._get_index(space, home)
+        if index.complete_at < cleared:  # rows were erased since: they must not be compared
+            index = self._get_index(space, home, replace=index.complete_at >= 0)
+        with index.lock:
+            if index.complete_at != rev:
+                since = index.complete_at if cleared <= index.complete_at < rev else -1
                 changed = memory_reads.list_changed(connection, space, owner, since)
-                self._fill(connection, space, home, shelf, changed)
-                shelf.complete_at = rev
-        return shelf
+                self._fill(connection, space, home, index, changed)
+                index.complete_at = rev
+        return index
 
     def get_cached(self, space: str, owner: str) -> PartitionIndex | None:
-        """What `home` gave last, without a look at the store: see `whole_at` for when that was."""
+        """Return the owner's index as of its `complete_at`, without reading the storage."""
         with self._lock:
-            shelf = self._indexes.get((space, revisions.person_path(owner)))
-        return (
-            shelf
-            if shelf is not None and shelf.complete_at >= 0 and not shelf.is_fragmented
-            else None
-        )
+            index = self._indexes.get((space, revisions.person_path(owner)))
+        if index is None or index.complete_at < 0 or index.is_fragmented:
+            return None
+        return index
 
     def add_written(
         self, row: Mapping[str, Any], vector: bytes, edges: Iterable[MemoryEdge]
     ) -> None:
-        """A memory that this process has just written, with its edges. If nobody wrote in between,
-        its owner's shelf is as whole with it as it was before."""
+        """Add a memory that this process has just written, with its edges.
+
+        If there was no other write in between, the owner's index stays complete.
+        """
         if row["owner"] is None:
             return
-        shelf = self._get_index(row["space_id"], revisions.person_path(row["owner"]))
-        with shelf.lock:
-            if shelf.complete_at == row["stamp"] - 1 and row["id"] not in shelf.rows:
-                shelf.add(memory_reads.RankingFeatures.from_new_row(row), row["stamp"], vector)
+        index = self._get_index(row["space_id"], revisions.person_path(row["owner"]))
+        with index.lock:
+            if index.complete_at == row["stamp"] - 1 and row["id"] not in index.rows:
+                index.add(memory_reads.RankingFeatures.from_new_row(row), row["stamp"], vector)
                 for edge in edges:
-                    shelf.add_edge(edge)
-                shelf.complete_at = row["stamp"]
+                    index.add_edge(edge)
+                index.complete_at = row["stamp"]
 
     def _fill(
         self,
         connection: Connection,
         space: str,
         home: str,
-        shelf: PartitionIndex,
+        index: PartitionIndex,
         wanted: list[tuple[str, int]],
     ) -> None:
-        missing = shelf.list_missing(wanted)
+        """Load the missing ids. The caller holds the lock of the index."""
+        missing = index.list_missing(wanted)
         if missing:
-            self._add_missing(connection, space, home, shelf, missing, dict(wanted))
-        shelf.index_pending()
-
-    def _add_missing(
-        self,
-        connection: Connection,
-        space: str,
-        home: str,
-        shelf: PartitionIndex,
-        missing: list[str],
-        stamps: Mapping[str, int],
-    ) -> None:
-        vectors = self._vectors(connection, space, home, missing)
-        for row in memory_reads.read_features(connection, space, missing):
-            shelf.add(row, stamps[row.id], vectors.get(row.id))
-        for edge in memory_reads.list_edges(connection, space, missing):
-            shelf.add_edge(edge)
+            stamps, vectors = dict(wanted), self._vectors(connection, space, home, missing)
+            for row in memory_reads.read_features(connection, space, missing):
+                index.add(row, stamps[row.id], vectors.get(row.id))
+            for edge in memory_reads.list_edges(connection, space, missing):
+                index.add_edge(edge)
+        index.index_pending()
 
     def _vectors(
         self, connection: Connection, space: str, home: str, ids: list[str]
@@ -245,87 +240,92 @@ class IndexCache:
         some = ids if len(ids) <= _VECTORS_BY_ID_MAX_COUNT else None
         return vectors.read_vectors(connection, self._dialect, space, home, some, self.model)
 
-    def _get_index(self, space: str, home: str, *, anew: bool = False) -> PartitionIndex:
+    def _get_index(self, space: str, home: str, *, replace: bool = False) -> PartitionIndex:
         with self._lock:
-            shelf = self._indexes.get((space, home))
-            if shelf is None or shelf.is_fragmented or anew:
-                shelf = self._indexes[space, home] = PartitionIndex(self.codes)
+            index = self._indexes.get((space, home))
+            if index is None or index.is_fragmented or replace:
+                index = self._indexes[space, home] = PartitionIndex(self.codes)
             self._indexes.move_to_end((space, home))
-            return shelf
+            return index
 
     def _evict(self) -> None:
         with self._lock:
-            count = sum(len(shelf) for shelf in self._indexes.values())
+            count = sum(len(index) for index in self._indexes.values())
             while len(self._indexes) > 1 and count > limits.INDEX_CACHE_MAX_COUNT:
-                _, shelf = self._indexes.popitem(last=False)
-                count -= len(shelf)
+                _, index = self._indexes.popitem(last=False)
+                count -= len(index)
 
 
 def _own_identities(request: Request) -> frozenset[str]:
     return request.own_identities if request.private else frozenset()
 
 
-# Which of a person's memories a new one is like: found before it is written, under no lock.
+# Neighbors of a new memory among its owner's, searched before the write and without its lock.
 
 _EXHAUSTIVE_MAX_COUNT = 1_024
 _COMPARED_COUNT = 64
-_ERRORS = 3.0  # how many times the usual error two may seem further apart than they are
+_ERRORS = 3.0  # tolerated deviation of a Hamming distance, in standard deviations
 
 
 def find_neighbors(
-    library: IndexCache, connection: Connection, request: Request, vector: bytes, link_min: float
+    index_cache: IndexCache,
+    connection: Connection,
+    request: Request,
+    vector: bytes,
+    link_min: float,
 ) -> Mapping[str, float]:
-    """The nearest of what is the writer's own, wherever they write, from `link_min` on, as of this
-    snapshot. By the time the edges are written one may not stand any more: look again then."""
+    """Return the writer's nearest own memories with at least `link_min`, as of this snapshot.
+
+    Check them again when the edges are written: a neighbor may be gone by then.
+    """
     if request.subject is None:
         return {}
     rev, cleared = revisions.person_revision(connection, request.space, request.subject)
-    shelf = library.load_owner_index(connection, request.space, request.subject, rev, cleared)
-    return _find_nearest(shelf, vector, link_min).similarity
+    index = index_cache.load_owner_index(connection, request.space, request.subject, rev, cleared)
+    return _find_nearest(index, vector, link_min).similarity
 
 
 def find_cached_neighbors(
-    library: IndexCache, request: Request, vector: bytes, link_min: float
+    index_cache: IndexCache, request: Request, vector: bytes, link_min: float
 ) -> SimilarMemories | None:
-    """As of the last time that somebody looked: true if the write finds that revision."""
-    shelf = library.get_cached(request.space, request.subject) if request.subject else None
-    if shelf is None:
+    """Return neighbors from the cached index; valid if the write finds the same revision."""
+    index = index_cache.get_cached(request.space, request.subject) if request.subject else None
+    if index is None:
         return None
-    found = _find_nearest(shelf, vector, link_min)
+    found = _find_nearest(index, vector, link_min)
     best = list(found.similarity.items())[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
     return SimilarMemories(similarity=dict(best), revision=found.revision)
 
 
-def _find_nearest(shelf: PartitionIndex, vector: bytes, link_min: float) -> SimilarMemories:
-    with shelf.lock:
-        facts, whole_at = shelf.facts, shelf.complete_at
-        places, cosines = _compare_vectors(shelf, vector, link_min)
+def _find_nearest(index: PartitionIndex, vector: bytes, link_min: float) -> SimilarMemories:
+    with index.lock:
+        facts, whole_at = index.facts, index.complete_at
+        places, cosines = _compare_vectors(index, vector, link_min)
     near = np.flatnonzero(cosines >= link_min)
     found: dict[str, float] = {}
     for at in near[np.argsort(-cosines[near], kind="stable")].tolist():
         place, likeness = int(places[at]), float(cosines[at])
-        if len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:  # one may be what is reworded
+        if len(found) > limits.RELATIONS_PER_MEMORY_MAX_COUNT:  # one may be the updated memory
             break
-        id = shelf.ids[place]
-        # It stands, and this is not where it was before its last change.
-        if facts[place, s.IS_LINKABLE] and shelf.rows[id][1] == place:
+        id = index.ids[place]
+        # Active, and not the outdated row of a changed memory.
+        if facts[place, s.IS_LINKABLE] and index.rows[id][1] == place:
             found[id] = likeness
     return SimilarMemories(similarity=found, revision=whole_at)
 
 
 def _compare_vectors(
-    shelf: PartitionIndex, vector: bytes, link_min: float
+    index: PartitionIndex, vector: bytes, link_min: float
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Places and their likeness: all of them, or those that seem near enough in outline. What
-    somebody has by the thousands takes too long to compare with each new memory."""
+    """Return rows and cosines: of all rows or, in a large index, of those with a near signature."""
     asked = np.frombuffer(vector, np.float32)
-    count, matrix = len(shelf), shelf.matrix
+    count, matrix = len(index), index.matrix
     if matrix.shape[1] != len(asked):
         return np.zeros(0, np.intp), np.zeros(0, np.float32)
     bits = signature_bits(len(asked))
     if count <= _EXHAUSTIVE_MAX_COUNT or not bits:
         return np.arange(count), np.vecdot(matrix[:count], asked)
-    apart = _hamming_distances(*shelf.signatures(asked))
+    apart = _hamming_distances(*index.signatures(asked))
     places = np.flatnonzero(apart <= _max_hamming_distance(link_min, bits))
     if len(places) > _COMPARED_COUNT:
         places = places[np.argpartition(apart[places], _COMPARED_COUNT)[:_COMPARED_COUNT]]
@@ -341,6 +341,6 @@ def _hamming_distances(outlines: Bits, asked: Bits) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=8)
 def _max_hamming_distance(cosine: float, bits: int) -> float:
-    """By how many bits two that are as alike as this may differ."""
+    """Return the number of bits in which two signatures of this cosine may differ."""
     share = math.acos(min(max(cosine, -1.0), 1.0)) / math.pi
     return bits * share + _ERRORS * math.sqrt(bits * share * (1 - share))

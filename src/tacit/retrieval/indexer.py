@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 
 class VectorIndexer:
+    """A background thread that embeds memories without a vector, and then ends."""
+
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
@@ -40,7 +42,7 @@ class VectorIndexer:
         self._closing = threading.Event()
 
     def wake(self) -> None:
-        """There may be something to do. Costs nothing where there is not."""
+        """Start the thread if it does not run: there may be memories to embed."""
         with self._lock:
             self._wake_requested = True
             if self._closing.is_set() or (self._thread is not None and self._thread.is_alive()):
@@ -59,17 +61,17 @@ class VectorIndexer:
                 self.embed_missing(lambda _: None)
                 self.failed = False
             except (EmbeddingFailed, StoreError) as error:
-                # Whoever wakes it next tries again; until then words do.
+                # The next call of `wake` tries again; until then recall uses words only.
                 self.failed = True
                 _log.warning("vectors are still missing: %s", type(error).__name__)
                 if isinstance(error, EmbeddingFailed):
                     self._store.meter.count(EMBEDDING_FAILURES, purpose="background")
 
     def embed_missing(self, progress: Callable[[int], None]) -> int:
-        """Make what is missing, in every space. `progress` hears how many were made so far."""
+        """Embed what is missing in every space. `progress` gets the number of vectors so far."""
         made = 0
         database, model = self._store.database, self._embedder.name
-        with self._embedding_lock:  # one at a time, or both would make the same
+        with self._embedding_lock:  # otherwise two threads would embed the same memories
             with database.read() as connection:
                 spaces = list_unembedded_spaces(connection, model)
             for space in spaces:
@@ -77,7 +79,7 @@ class VectorIndexer:
         return made
 
     def _embed_space(self, space: str, made: int, progress: Callable[[int], None]) -> int:
-        """Until nobody wrote without a vector while everything was looked at."""
+        """Repeat until no memory without a vector was written during a full pass."""
         database, model = self._store.database, self._embedder.name
         while not self._closing.is_set():
             database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
@@ -91,7 +93,7 @@ class VectorIndexer:
         return made
 
     def _pause(self, begun: float) -> None:
-        """In the background it leaves half of the time to whoever is waiting for an answer."""
+        """In the background thread, leave half of the time to requests."""
         if threading.current_thread() is self._thread:
             took = time.monotonic() - begun
             self._closing.wait(min(took, limits.INDEXING_PAUSE_MAX_SECONDS))
@@ -142,5 +144,5 @@ class VectorIndexer:
         with self._lock:
             thread = self._thread
         if thread is not None:
-            # A model that does not answer must not hold up whoever is leaving; nothing is lost.
+            # Do not wait for a model that hangs; nothing is lost.
             thread.join(limits.CLOSE_WAIT_MAX_SECONDS)

@@ -19,26 +19,24 @@ from tacit.retrieval.text_features import KnownNames, date_terms, find_opening, 
 from tacit.retrieval.weights import WEIGHTS as W
 from tacit.storage.memory_reads import MemoryEdge, unpack_people
 
-# What ranking needs to know of memories, at hand in the process: words, vectors, plain facts.
-#
-# One shelf for each home, a person's or a room's. A memory that changes gets a new place and
-# its old one is no longer led to, so whoever holds places of an earlier moment is never
-# disturbed. A shelf knows nothing about who may hear what: it is asked for places that came
-# through the predicate.
+# One index for each partition (a person or a chat) with the words, vectors and columns that ranking
+# needs. A changed memory gets a new row and its old row stays, so readers that hold row numbers of
+# an earlier moment are not affected. An index knows nothing about disclosure: callers ask for rows
+# that came through the predicate.
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.int32]
 Bits = NDArray[np.uint64]
 
-# The plain facts of a memory, each a column of whole numbers.
+# The columns of `facts`, all integers.
 (
     IMPORTANCE, PINNED, CREATED, UPDATED, CONTENT_CHANGED, OBSERVED, EXPIRES, CATEGORY, KIND, TRUST, OWNER,
     SPEAKER, NAME, AGENT, RUN, ROLE, SESSION, SEQ, LENGTH, HAS_QUESTION, MENTIONS_TIME, IS_LINKABLE, SLOT,
     OPENING, ABOUT_OWNER,
 ) = range(25)  # fmt: skip
 NEVER_EXPIRES: Final = 2**62
-# Before a word of a key: two words of a question may be one together, as "time zone" is.
+# Marks a word of a key: two words of a question may match it together, as "time zone" does.
 KEY_TERM_PREFIX: Final = "="
 _SIGNATURE_MAX_BITS: Final = 192
 _SIGNATURE_MIN_BITS: Final = 128
@@ -46,14 +44,17 @@ _FIRST_CAPACITY: Final = 64
 
 
 def signature_bits(dimension: int) -> int:
-    """How many bits the outline of a vector has; none where it would tell too little."""
+    """Return the length of a signature in bits; 0 for a dimension that is too small for one."""
     bits = min(dimension // 128 * 64, _SIGNATURE_MAX_BITS)
     return bits if bits >= _SIGNATURE_MIN_BITS else 0
 
 
 def _make_signatures(vectors: Floats) -> Bits:
-    """On which side of some planes vectors lie, a bit for each: the share of planes between two is
-    about the angle between them. The planes are such that a side is told by two coordinates."""
+    """Return one bit per hyperplane: the side on which a vector lies.
+
+    The share of different bits approximates the angle between two vectors. The hyperplanes are
+    chosen so that comparing two coordinates gives the side.
+    """
     bits = signature_bits(vectors.shape[-1])
     sides: Bits = np.packbits(vectors[..., :bits] > vectors[..., bits : 2 * bits], axis=-1).view(
         np.uint64
@@ -62,14 +63,14 @@ def _make_signatures(vectors: Floats) -> Bits:
 
 
 class StringCodes:
-    """Words as small numbers, the same on every shelf, so that they can be compared at once."""
+    """Strings as small integers, the same in all indexes, so that arrays can be compared."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
         self._words: list[str] = []
 
     def of(self, word: str | None) -> int:
-        """-1 where there is no word."""
+        """Return the code of a string; -1 for None."""
         if word is None:
             return -1
         code = self._codes.setdefault(word, len(self._codes))
@@ -86,36 +87,36 @@ class PartitionIndex:
 
     def __init__(self, codes: StringCodes) -> None:
         self.lock = Lock()
-        self.rows: dict[str, tuple[int, int]] = {}  # id → (stamp, place)
-        self.all_rows: dict[str, list[int]] = {}  # id → where it is and where it ever was
+        self.rows: dict[str, tuple[int, int]] = {}  # id → (stamp, current row)
+        self.all_rows: dict[str, list[int]] = {}  # id → current and earlier rows
         self.ids: list[str] = []
-        self.people: list[frozenset[str]] = []  # whom it is about, and who said it
+        self.people: list[frozenset[str]] = []  # subjects and speaker
         self.edges: defaultdict[str, dict[str, MemoryEdge]] = defaultdict(dict)
         self.facts: Ints = np.zeros((_FIRST_CAPACITY, PartitionIndex.FACTS_COUNT), np.int64)
         self.matrix: Floats = np.zeros((_FIRST_CAPACITY, 0), np.float32)
         self.placed: NDArray[np.bool_] = np.zeros(_FIRST_CAPACITY, np.bool_)  # has a vector
-        self._pending: list[Any] = []  # the rows of the last places
+        self._pending: list[Any] = []  # records of the last rows, not indexed yet
         self._postings: dict[str, tuple[array[int], array[int]]] = {}
         self._signatures: Bits = np.zeros((0, 0), np.uint64)
         self._signature_count = 0
         self._codes = codes
-        self.complete_at = -1  # the revision at which everything of its home was here
+        self.complete_at = -1  # the revision at which all memories of the partition were here
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def is_fragmented(self) -> bool:
-        """Most of its places are no longer led to: time for a new one."""
+        """Whether most rows are outdated, so that the index should be replaced."""
         return len(self.ids) > 2 * len(self.rows) + _FIRST_CAPACITY
 
     def list_missing(self, wanted: Iterable[tuple[str, int]]) -> list[str]:
-        """Of ids and stamps, the ids that are not here as they stand now."""
+        """Return the ids that are not here with the given stamp."""
         places = self.rows
         return [id for id, stamp in wanted if places.get(id, (None, 0))[0] != stamp]
 
     def add(self, row: Any, stamp: int, vector: bytes | None) -> None:
-        """A row of `candidates.features`. To be called under the lock."""
+        """Add a record of `memory_reads.read_features`. The caller holds the lock."""
         place = len(self.ids)
         if place == len(self.facts):
             self._grow()
@@ -123,40 +124,42 @@ class PartitionIndex:
         self._pending.append(row)
         if vector is not None:
             self._set_vector(place, np.frombuffer(vector, np.float32))
-        for other in self.edges.pop(row.id, {}):  # they are told anew with the row
+        for other in self.edges.pop(row.id, {}):  # the caller adds the current edges again
             self.edges[other].pop(row.id, None)
         self.ids.append(row.id)
         self.rows[row.id] = (stamp, place)
         self.all_rows.setdefault(row.id, []).append(place)
 
     def index_pending(self) -> None:
-        """The words and facts of what was added. Until somebody asks a question, a writer need not
-        wait for them. To be called under the lock, before anything is made of its places."""
+        """Index the words and columns of added rows, which writers need not wait for.
+
+        The caller holds the lock, and calls this before it uses the rows.
+        """
         first = len(self.ids) - len(self._pending)
         for place, row in enumerate(self._pending, start=first):
             when = row.created_at if row.observed_at is None else row.observed_at
-            said = stem_words(row.content) + date_terms(from_micros(when))
+            terms = stem_words(row.content) + date_terms(from_micros(when))
             named = [] if row.key is None else split_words(" ".join(key_words(row.key)))
-            said += stem_words(" ".join([*named, *join_neighbors(named)]))
+            terms += stem_words(" ".join([*named, *join_neighbors(named)]))
             about = unpack_people(row.subjects)
-            self.facts[place] = self._columns(row, when, len(said), about)
-            said += [KEY_TERM_PREFIX + word for word in named]
+            self.facts[place] = self._columns(row, when, len(terms), about)
+            terms += [KEY_TERM_PREFIX + word for word in named]
             self.people.append(about | {row.speaker} if row.speaker else about)
-            for term, count in Counter(said).items():
+            for term, count in Counter(terms).items():
                 where, counts = self._postings.setdefault(term, (array("i"), array("i")))
                 where.append(place)
                 counts.append(count)
         self._pending.clear()
 
     def add_edge(self, edge: MemoryEdge) -> None:
-        """Both ways. To be called under the lock."""
+        """Add an edge in both directions. The caller holds the lock."""
         for here, there in ((edge.from_id, edge.to_id), (edge.to_id, edge.from_id)):
             known = self.edges[here].get(there)
             if known is None or (known.found, -known.strength) > (edge.found, -edge.strength):
                 self.edges[here][there] = edge
 
     def postings(self, term: str) -> tuple[RowNumbers, RowNumbers] | None:
-        """The places that hold a term, and how often."""
+        """Return the rows that contain a term, and its counts."""
         with self.lock:
             found = self._postings.get(term)
             if found is None:
@@ -164,8 +167,10 @@ class PartitionIndex:
             return np.array(found[0], np.int32), np.array(found[1], np.int32)
 
     def signatures(self, vector: Floats) -> tuple[Bits, Bits]:
-        """All vectors in outline, a column for each, and one more, for a first look. To be called
-        under the lock."""
+        """Return the signatures of all rows, one per column, and that of the vector.
+
+        The caller holds the lock.
+        """
         first, count = self._signature_count, len(self.ids)
         if self._signatures.shape[1] < count:
             words = signature_bits(self.matrix.shape[1]) // 64
@@ -218,7 +223,7 @@ class PartitionIndex:
         )
 
     def _grow(self) -> None:
-        """Into new arrays: those who hold the old ones go on reading what they held."""
+        """Copy into new, larger arrays, because readers may hold the old ones."""
         room = 2 * len(self.facts)
         for name in ("facts", "matrix", "placed"):
             old = getattr(self, name)
@@ -227,24 +232,22 @@ class PartitionIndex:
             setattr(self, name, new)
 
 
-# What a memory brings to every question, whatever is asked: found once, when it comes in reach.
-
 _TRUST_PENALTIES = {Trust.HEARSAY: 0.5, Trust.IMPORTED: 0.25, Trust.INFERRED: 0.75}
 _MIDDLE_IMPORTANCE = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticScores:
-    """One value for each position; names as in `Signals`, those below 0 lower."""
+    """The scores that do not depend on the query, one value per position; names as in `Signals`."""
 
-    sessions: Ints  # a number for each conversation; what stands alone has one of its own
-    has_turns: bool  # whether there are turns at all
+    sessions: Ints  # a number per session; a memory without one has a negative number of its own
+    has_turns: bool
     lengths: Floats
     importance: Floats
     pinned: Floats
     trust: Floats
-    prior: Floats  # all of it, weighted
-    valid_until: int  # the first moment at which something of it has expired
+    prior: Floats  # weighted sum
+    valid_until: int  # time of the first expiry
 
     @classmethod
     def of(cls, facts: Ints, codes: StringCodes) -> StaticScores:
@@ -271,37 +274,36 @@ class StaticScores:
         )
 
 
-# Everything within reach of a request, as arrays over one row of positions.
-
-_DENSE_SHARE = 4  # with more than a quarter of a shelf in reach, all of it is compared at once
+_DENSE_SHARE = 4  # with more than a quarter of an index permitted, compare all its vectors at once
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSlice:
-    """The places on one shelf that are within reach, and their positions in the whole."""
+    """The permitted rows of one index, and their positions in the candidate set."""
 
     partition: PartitionIndex
     rows: RowNumbers
     positions: RowNumbers
-    position_of_row: RowNumbers  # place on the shelf → position in the whole, -1 where out of reach
+    position_of_row: RowNumbers  # row → position, -1 if not permitted
     matrix: Floats
     placed: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSet:
-    """Turns stand in the order they were said in, each conversation by itself."""
+    """The memories that a query ranks, as arrays over positions.
+
+    Episodes are ordered by session and turn.
+    """
 
     parts: tuple[IndexSlice, ...]
-    part_of: RowNumbers  # position → which part
-    row_of: RowNumbers  # position → where on its shelf
+    part_of: RowNumbers  # position → number of the part
+    row_of: RowNumbers  # position → row in its index
     facts: Ints  # one column for each position
     static_scores: StaticScores
     names: KnownNames  # of the people that the requester knows
-    own_identities: frozenset[
-        str
-    ]  # whose memories the requester sees all of; none where others listen
-    speakers: frozenset[str]  # what those go by who speak in turns, folded
+    own_identities: frozenset[str]  # owners whose fields the requester sees; empty in a group
+    speakers: frozenset[str]  # folded names of the speakers of episodes
 
     def __len__(self) -> int:
         return int(self.facts.shape[1])
@@ -311,12 +313,12 @@ class CandidateSet:
         return part.partition.ids[int(self.row_of[position])]
 
     def ids(self, positions: list[int]) -> list[str]:
-        shelves = [part.partition.ids for part in self.parts]
+        indexes = [part.partition.ids for part in self.parts]
         parts, places = self.part_of[positions].tolist(), self.row_of[positions].tolist()
-        return [shelves[part][place] for part, place in zip(parts, places, strict=True)]
+        return [indexes[part][place] for part, place in zip(parts, places, strict=True)]
 
     def position_of(self, id: str) -> int | None:
-        """Where it stood at this moment, also if it has moved on its shelf since."""
+        """Return the position of an id, also if it has got a new row since."""
         for part in self.parts:
             for place in part.partition.all_rows.get(id, ()):
                 if place < len(part.position_of_row) and part.position_of_row[place] >= 0:
@@ -332,14 +334,14 @@ class CandidateSet:
         return bytes(part.matrix[place].tobytes()) if part.placed[place] else None
 
     def postings(self, term: str) -> tuple[RowNumbers, RowNumbers]:
-        """The positions that hold a term, and how often they do."""
+        """Return the positions that contain a term, and its counts."""
         found = []
         for part in self.parts:
             posted = part.partition.postings(term)
             if posted is None:
                 continue
             places, counts = posted
-            # What came to the shelf after this moment has no position here.
+            # Rows that were added later have no position here.
             old = np.searchsorted(places, len(part.position_of_row))
             positions = part.position_of_row[places[:old]]
             here = positions >= 0
@@ -352,8 +354,9 @@ class CandidateSet:
         return np.concatenate([p for p, _ in found]), np.concatenate([c for _, c in found])
 
     def cosines(self, vector: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The cosine with a vector at each position, and whether there is one to compare with. Row
-        by row: a product of the whole would wait for a second thread, on a busy machine for long.
+        """Return the cosine at each position, and whether there is a vector.
+
+        Row by row: a matrix product would start threads and wait for them on a busy machine.
         """
         cosines = np.zeros(len(self), np.float32)
         placed = np.zeros(len(self), np.bool_)
@@ -369,7 +372,7 @@ class CandidateSet:
         return cosines, placed
 
     def mask_about(self, people: frozenset[str]) -> NDArray[np.bool_]:
-        """Whether it is about, or was said by, one of these."""
+        """Mask the positions whose subjects or speaker are among these people."""
         found = np.zeros(len(self), np.bool_)
         for part in self.parts:
             known = part.partition.people
@@ -379,7 +382,7 @@ class CandidateSet:
         return found
 
     def edges(self, ids: Iterable[str]) -> dict[str, dict[str, MemoryEdge]]:
-        """What these are related to: ids of anything, also of what is out of reach."""
+        """Return the edges of these ids; they may lead to memories that are not permitted."""
         found: dict[str, dict[str, MemoryEdge]] = {}
         wanted = set(ids)
         for part in self.parts:

@@ -25,24 +25,27 @@ _WORD = re.compile(r"\w+")
 class ParsedQuery:
     terms: tuple[str, ...]  # without names of speakers
     speaker_terms: tuple[str, ...]  # terms that are names of speakers
-    text: str  # the text to compare by meaning, without names of speakers
+    text: str  # the text to embed, without names of speakers
     people: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name → identities
-    speakers: frozenset[str] = frozenset()  # folded names of those who speak in turns
+    speakers: frozenset[str] = frozenset()  # folded names of speakers of episodes
     asks_when: bool = False
     day: PartialDate | None = None
     word_of_term: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
-    joined_terms: tuple[str, ...] = ()  # terms of keys that two neighbors make together
-    personal_topics: tuple[PersonalTopic, ...] = ()  # what the requester asks about themselves
+    joined_terms: tuple[str, ...] = ()  # key terms made of two neighboring words
+    personal_topics: tuple[PersonalTopic, ...] = ()  # questions of the requester about themselves
 
 
 def parse_query(
     text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]
 ) -> ParsedQuery:
-    """A speaker's name says who, not what. So it leaves the words and the meaning: the turns that
-    hold it are mostly somebody else's. In a memory a name is a word like any other."""
-    said = set(split_words(text))
+    """Parse a question.
+
+    The name of a speaker selects who, not what, so it is removed from terms and text: the episodes
+    that contain it are mostly other people's. In a memory a name is a term like any other.
+    """
+    words = set(split_words(text))
     named = frozenset(
-        name for name in speakers if set(split_words(name)) & said and _contains_name(text, name)
+        name for name in speakers if set(split_words(name)) & words and _contains_name(text, name)
     )
     dropped = {stem_word(part) for name in named for part in split_words(name)}
     terms = tuple(dict.fromkeys(stem_words(text)))[: limits.RECALL_TERMS_MAX_COUNT]
@@ -62,7 +65,7 @@ def parse_query(
 
 
 def _join_pairs(asked: list[str]) -> dict[str, str]:
-    """Each two neighbors as a word of a key would be a term, and as they were asked."""
+    """Map each two neighbors, as a term of a key, to the words of the question."""
     both = [f"{one} {other}" for one, other in pairwise(asked)]
     return dict(zip((KEY_TERM_PREFIX + word for word in join_neighbors(asked)), both, strict=True))
 
@@ -80,7 +83,7 @@ def _remove_names(text: str, names: frozenset[str]) -> str:
 
 
 def _words_of_terms(text: str, terms: tuple[str, ...]) -> dict[str, str]:
-    """For telling why: people know their own words, not the stems of them."""
+    """Map terms to the words of the question, for explanations."""
     wanted, found = set(terms), dict[str, str]()
     for word in _WORD.findall(text):
         folded = fold_text(word)

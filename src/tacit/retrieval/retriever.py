@@ -44,19 +44,17 @@ T = TypeVar("T")
 ConvertAnswer = Callable[[Connection, Request, RecallAnswer], T]
 _log = logging.getLogger(__name__)
 _QUESTION_VECTORS_MAX_COUNT = 256
-_TEXT_COST_MAX_CHARS = (
-    256  # a local model reads about as many tokens, and a token is a character at least
-)
+_TEXT_COST_MAX_CHARS = 256  # a local model reads 256 tokens, each at least one character
 
 
 class SnapshotReader(Protocol):
-    """Runs work in a snapshot, for one request."""
+    """Run work in a snapshot, with the resolved request."""
 
     def __call__(self, work: Callable[[Connection, Request], T], /) -> T: ...
 
 
 class Retriever:
-    """What a process keeps in mind to answer from. Safe to share between threads."""
+    """Answer queries from the in-memory indexes of a process. Safe to share between threads."""
 
     def __init__(self, store: Store, embedder: Embedder | None) -> None:
         self._store = store
@@ -68,67 +66,71 @@ class Retriever:
     def candidates(
         self, connection: Connection, request: Request, question: RecallQuery
     ) -> CandidateSet:
-        """Everything the question is asked of. Too much to keep at hand is nominated from."""
+        """Return the permitted memories, or a selection if there are too many to keep in memory."""
         requests, only = _included_requests(request, question), question.only
         try:
-            within = self._permitted_sets.load(connection, requests)
+            candidates = self._permitted_sets.load(connection, requests)
         except TooManyCandidates:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
             vector = self.embed_question(text)
             found = candidate_generation.generate_candidates(
                 connection, self._store, requests, text, model, vector, only
             )
-            within = self.index_cache.build_candidates(
+            candidates = self.index_cache.build_candidates(
                 connection, request, found, list_known_people(connection, request)
             )
         if only is None:
-            return within
-        # An agent's allow-list is around everything: what it may not use does not count either.
+            return candidates
+        # Memories outside the allowed categories must not count in term statistics either.
         return self.index_cache.restrict(
-            within, mask_categories(within, only, self.index_cache.codes)
+            candidates, mask_categories(candidates, only, self.index_cache.codes)
         )
 
     def recall(
-        self, read: SnapshotReader, question: RecallQuery, tell: ConvertAnswer[T]
+        self, read: SnapshotReader, question: RecallQuery, convert: ConvertAnswer[T]
     ) -> list[T]:
-        """`read` runs work in a snapshot, and `tell` makes something of an answer there. No model
-        is waited for inside one."""
+        """Answer a query. `read` runs work in a snapshot, in which `convert` gets each answer.
+
+        The embedding model is never called inside a snapshot.
+        """
         plain = question.text[: limits.QUESTION_MAX_CHARS]
         if INCLUDE_TURNS in question.include and self.embedder is not None:
-            # The names of those who speak are known only once it is known what is within reach.
+            # The names of the speakers depend on the permitted episodes.
             speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
             plain = parse_query(plain, {}, speakers).text
         vector = self.embed_question(plain)
-        return read(lambda c, r: [tell(c, r, one) for one in self._answer(c, r, question, vector)])
+        return read(
+            lambda c, r: [convert(c, r, one) for one in self._answer(c, r, question, vector)]
+        )
 
     def _answer(
         self, connection: Connection, request: Request, question: RecallQuery, vector: Floats | None
     ) -> list[RecallAnswer]:
         requests, codes = _included_requests(request, question), self.index_cache.codes
-        within = self.candidates(connection, request, question)
+        candidates = self.candidates(connection, request, question)
         found: dict[str, MemoryDecision] | None = None
         if question.as_of is not None:
-            within, found = rewind_candidates(
-                connection, self._store, self.index_cache, requests, within, question.as_of
+            candidates, found = rewind_candidates(
+                connection, self._store, self.index_cache, requests, candidates, question.as_of
             )
             if question.only is not None:
-                within = self.index_cache.restrict(
-                    within, mask_categories(within, question.only, codes)
+                candidates = self.index_cache.restrict(
+                    candidates, mask_categories(candidates, question.only, codes)
                 )
         text = question.text[: limits.QUESTION_MAX_CHARS]
-        asked = parse_query(text, within.names.find_in(text), within.speakers)
-        kept = build_filter_mask(connection, request, question, within, codes)
-        scores = score_candidates(asked, vector, within, request, codes)
-        owned = mask_owned(request, within, codes)
+        asked = parse_query(text, candidates.names.find_in(text), candidates.speakers)
+        kept = build_filter_mask(connection, request, question, candidates, codes)
+        scores = score_candidates(asked, vector, candidates, request, codes)
+        owned = mask_owned(request, candidates, codes)
         while True:
-            best = rank_candidates(scores, kept, owned, within, question)
+            best = rank_candidates(scores, kept, owned, candidates, question)
             ids = list_answer_ids(best)
             here = self._read_permitted(connection, requests, ids) if found is None else found
             others = [id for id in ids if id in here and not may_enter_prompt(request, here[id][0])]
             if not others:
-                return build_answers(here, within, scores, asked, best)
-            # Orders that others gave take nobody's place.
-            kept[[at for at in map(within.position_of, others) if at is not None]] = False
+                return build_answers(here, candidates, scores, asked, best)
+            # Rank again without the instructions of others, so that they take no result's place.
+            kept[[at for at in map(candidates.position_of, others) if at is not None]] = False
 
     def _read_permitted(
         self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]
@@ -139,7 +141,7 @@ class Retriever:
         return found
 
     def embed_question(self, text: str) -> Floats | None:
-        """Of a question; None where there is no model, or it does not answer: words still work."""
+        """Return the vector of a question, or None without a model or if the model fails."""
         if self.embedder is None or not text.strip():
             return None
         try:
@@ -150,8 +152,10 @@ class Retriever:
             return None
 
     def embed_inline(self, texts: Sequence[str]) -> TextVectors:
-        """For a write, if its model is quick enough to be waited for, and there is not much to
-        embed. Otherwise they come later."""
+        """Embed the texts of a write if the model is fast and the texts are short.
+
+        Otherwise the background indexer embeds them later.
+        """
         if self.embedder is None or not self.embedder.inline:
             return NO_VECTORS
         if (

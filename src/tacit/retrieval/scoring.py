@@ -29,14 +29,16 @@ from tacit.retrieval.text_features import (
 from tacit.retrieval.weights import WEIGHTS
 from tacit.storage.memory_reads import MemoryDecision, MemoryEdge
 
-# Which facts within reach tell of the requester what they ask about themselves.
+# Questions of the requester about themselves.
 
 BoolArray = NDArray[np.bool_]
 
 
-def mask_about_requester(within: CandidateSet, request: Request, codes: StringCodes) -> BoolArray:
-    """What the requester told of themselves."""
-    facts = within.facts
+def mask_about_requester(
+    candidates: CandidateSet, request: Request, codes: StringCodes
+) -> BoolArray:
+    """Mask what the requester stated about themselves."""
+    facts = candidates.facts
     mine: BoolArray = np.isin(facts[s.OWNER], [codes.of(one) for one in request.own_identities])
     mine &= (facts[s.ABOUT_OWNER] > 0) & (facts[s.SESSION] < 0)
     mine &= facts[s.TRUST] != codes.of(Trust.HEARSAY)
@@ -46,18 +48,22 @@ def mask_about_requester(within: CandidateSet, request: Request, codes: StringCo
 def score_own_facts(
     topics: Sequence[PersonalTopic],
     of_them: BoolArray,
-    within: CandidateSet,
+    candidates: CandidateSet,
     request: Request,
     codes: StringCodes,
 ) -> Floats:
-    """For each position 1 by its slot, less by its words alone, else 0. Slots are for the owner in
-    private to see: where others are, they rank nothing."""
-    slots = within.facts[s.SLOT]
-    found = np.zeros(len(within), np.float32)
-    names = within.names.labels_of(request.own_identities)
+    """Score each position: 1 for a matching slot, less for matching words alone, else 0.
+
+    Only the owner in private may see slots, so in other chats they are not used.
+    """
+    slots = candidates.facts[s.SLOT]
+    found = np.zeros(len(candidates), np.float32)
+    names = candidates.names.labels_of(request.own_identities)
     for topic in topics:
         by_words = (
-            of_them & _mask_topic_words(topic, within) & _mask_openings(topic, within, names, codes)
+            of_them
+            & _mask_topic_words(topic, candidates)
+            & _mask_openings(topic, candidates, names, codes)
         )
         if request.private:
             others = list_topic_slots() - topic.slots
@@ -67,86 +73,85 @@ def score_own_facts(
     return found
 
 
-def _mask_topic_words(topic: PersonalTopic, within: CandidateSet) -> BoolArray:
-    """Whether it has a word of the topic."""
-    told = np.zeros(len(within), np.bool_)
+def _mask_topic_words(topic: PersonalTopic, candidates: CandidateSet) -> BoolArray:
+    found = np.zeros(len(candidates), np.bool_)
     for term in topic.content_stems | topic.name_stems:
-        told[within.postings(term)[0]] = True
-    return told
+        found[candidates.postings(term)[0]] = True
+    return found
 
 
 def _mask_openings(
-    topic: PersonalTopic, within: CandidateSet, names: Sequence[str], codes: StringCodes
+    topic: PersonalTopic, candidates: CandidateSet, names: Sequence[str], codes: StringCodes
 ) -> BoolArray:
-    return np.isin(within.facts[s.OPENING], [codes.of(one) for one in list_openings(topic, names)])
+    return np.isin(
+        candidates.facts[s.OPENING], [codes.of(one) for one in list_openings(topic, names)]
+    )
 
 
-# How well everything within reach answers a question: one pass over arrays, the same everywhere.
-#
-# Evidence (words and meaning, each alone and with the conversation around it) times fit (who, when,
-# how important). Every figure is taken over what the requester may hear and over nothing else, so
-# that a score tells nothing of what is hidden.
+# Scores: evidence (words and vectors, each alone and with the surrounding turns) times fit (people,
+# time, importance). All statistics cover only what the requester may see, so that a score reveals
+# nothing about hidden memories.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """One value for each position; `parts` are named as in `Signals`."""
+    """One value per position; `parts` are named as in `Signals`."""
 
     total: Floats
-    fits: NDArray[np.bool_]  # whether there is anything to it at all
-    similarity: Floats  # from 0 to 1, whatever else is within reach
+    fits: NDArray[np.bool_]  # whether it is a result at all
+    similarity: Floats  # from 0 to 1, independent of other candidates
     parts: dict[str, Floats]
-    term_counts: Floats  # how often each term is said: terms by positions
+    term_counts: Floats  # terms by positions
     terms: tuple[str, ...]
 
 
 def score_candidates(
-    asked: ParsedQuery,
+    query: ParsedQuery,
     vector: Floats | None,
-    within: CandidateSet,
+    candidates: CandidateSet,
     request: Request,
     codes: StringCodes,
 ) -> Scores:
-    standing, sessions = within.static_scores, within.static_scores.sessions
-    terms, said = _count_terms(asked, within)
-    lengths = standing.lengths
-    alone, rarity = _bm25(said, lengths, WEIGHTS.k1, WEIGHTS.b)
+    static, sessions = candidates.static_scores, candidates.static_scores.sessions
+    terms, term_counts = _count_terms(query, candidates)
+    lengths = static.lengths
+    alone, rarity = _bm25(term_counts, lengths, WEIGHTS.k1, WEIGHTS.b)
     around, _ = _bm25(
-        _spread_to_neighbors(said, standing, WEIGHTS.word_reach),
-        _spread_to_neighbors(lengths, standing, WEIGHTS.word_reach),
+        _spread_to_neighbors(term_counts, static, WEIGHTS.word_reach),
+        _spread_to_neighbors(lengths, static, WEIGHTS.word_reach),
         WEIGHTS.k1_around,
         WEIGHTS.b,
     )
     answer = np.zeros_like(alone)
-    if standing.has_turns:
-        asks = within.facts[s.HAS_QUESTION] > 0
+    if static.has_turns:
+        asks = candidates.facts[s.HAS_QUESTION] > 0
         answer[1:] = alone[:-1] * ((sessions[1:] == sessions[:-1]) & asks[:-1])
     evidence = WEIGHTS.words * alone + WEIGHTS.words_around * around + WEIGHTS.answer * answer
-    parts = {"words": alone, "importance": standing.importance, "pinned": standing.pinned}
-    parts |= {"trust": standing.trust}
-    if standing.has_turns:
+    parts = {"words": alone, "importance": static.importance, "pinned": static.pinned}
+    parts |= {"trust": static.trust}
+    if static.has_turns:
         parts["around"] = np.where(sessions >= 0, np.maximum(around, answer), np.float32(0))
-    similarity = _term_coverage(said, rarity)
+    similarity = _term_coverage(term_counts, rarity)
     fits = evidence > 0
     if vector is not None:
-        cosines, _ = within.cosines(vector)
+        cosines, _ = candidates.cosines(vector)
         cosines = np.maximum(cosines, 0)
-        evidence += _score_vectors(cosines, standing)
+        evidence += _score_vectors(cosines, static)
         similarity = np.maximum(similarity, cosines)
         fits |= cosines >= WEIGHTS.min_cosine
         parts["meaning"] = cosines
-    parts["recency"] = _recency(within, request)
-    factor = 1 + standing.prior + WEIGHTS.recency * parts["recency"]
-    if asked.speakers or asked.people:
-        parts["person"] = _person_fit(asked, within, codes)
+    parts["recency"] = _recency(candidates, request)
+    factor = 1 + static.prior + WEIGHTS.recency * parts["recency"]
+    if query.speakers or query.people:
+        parts["person"] = _person_fit(query, candidates, codes)
         factor += WEIGHTS.person * parts["person"]
-    if asked.asks_when or asked.day is not None:
-        parts["time"] = _time_fit(asked, within)
+    if query.asks_when or query.day is not None:
+        parts["time"] = _time_fit(query, candidates)
         factor += WEIGHTS.time * parts["time"]
     evidence /= WEIGHTS.max_evidence
-    if asked.personal_topics:
-        of_them = mask_about_requester(within, request, codes)
-        parts["own"] = score_own_facts(asked.personal_topics, of_them, within, request, codes)
+    if query.personal_topics:
+        of_them = mask_about_requester(candidates, request, codes)
+        parts["own"] = score_own_facts(query.personal_topics, of_them, candidates, request, codes)
         evidence *= np.where(
             of_them | (sessions >= 0), np.float32(1), np.float32(WEIGHTS.of_others)
         )
@@ -158,49 +163,52 @@ def score_candidates(
         fits=fits,
         similarity=np.minimum(similarity, 1),
         parts=parts,
-        term_counts=said,
+        term_counts=term_counts,
         terms=terms,
     )
 
 
-def _count_terms(asked: ParsedQuery, within: CandidateSet) -> tuple[tuple[str, ...], Floats]:
-    """The terms that count, and how often each is said at each position. Two words that are one in
-    a key count only where there is such a key."""
-    pairs = {term: within.postings(term) for term in asked.joined_terms}
+def _count_terms(query: ParsedQuery, candidates: CandidateSet) -> tuple[tuple[str, ...], Floats]:
+    """Return the terms, and the count of each at each position.
+
+    A pair of words that may be one word of a key is a term only if there is such a key.
+    """
+    pairs = {term: candidates.postings(term) for term in query.joined_terms}
     keyed = tuple(term for term, (positions, _) in pairs.items() if len(positions))
-    terms = asked.terms + keyed + asked.speaker_terms
-    said = np.zeros((len(terms), len(within)), np.float32)
+    terms = query.terms + keyed + query.speaker_terms
+    term_counts = np.zeros((len(terms), len(candidates)), np.float32)
     for line, term in enumerate(terms):
-        positions, counts = pairs.get(term) or within.postings(term)
-        said[line, positions] = counts
-    if asked.speaker_terms:
-        # Among turns a name says who speaks; in a memory it is a word of the text.
-        said[len(terms) - len(asked.speaker_terms) :, within.static_scores.sessions >= 0] = 0
-    return terms, said
+        positions, counts = pairs.get(term) or candidates.postings(term)
+        term_counts[line, positions] = counts
+    if query.speaker_terms:
+        # In an episode a name selects the speaker; in a memory it is a term.
+        term_counts[
+            len(terms) - len(query.speaker_terms) :, candidates.static_scores.sessions >= 0
+        ] = 0
+    return terms, term_counts
 
 
-def _bm25(said: Floats, lengths: Floats, k1: float, b: float) -> tuple[Floats, Floats]:
-    """BM25 divided by its largest value, and the weight of each term. A term that is said nowhere
-    within reach raises nothing."""
+def _bm25(term_counts: Floats, lengths: Floats, k1: float, b: float) -> tuple[Floats, Floats]:
+    """Return BM25 divided by its largest value, and the weight of each term."""
     count = len(lengths)
     total = np.zeros(count, np.float32)
-    found_in = np.count_nonzero(said, axis=1)
+    found_in = np.count_nonzero(term_counts, axis=1)
     rarity = np.log(1 + (count - found_in + 0.5) / (found_in + 0.5)).astype(np.float32)
-    if not count or not len(said):
+    if not count or not len(term_counts):
         return total, rarity
     damping = (k1 * (1 - b + b * lengths / max(float(lengths.mean()), 1.0))).astype(np.float32)
-    for times, weight, found in zip(said, rarity, found_in, strict=True):
+    for times, weight, found in zip(term_counts, rarity, found_in, strict=True):
         if found:
             total += weight * (times / (times + damping))
     largest = total.max()
     return (total / largest if largest > 0 else total), rarity
 
 
-def _spread_to_neighbors(values: Floats, standing: StaticScores, reach: Sequence[float]) -> Floats:
-    """Each value with a share of its neighbours in the same conversation, along the last axis."""
-    if not standing.has_turns:
+def _spread_to_neighbors(values: Floats, static: StaticScores, reach: Sequence[float]) -> Floats:
+    """Add to each value a share of its neighbors in the same session, along the last axis."""
+    if not static.has_turns:
         return values
-    sessions, spread = standing.sessions, values.copy()
+    sessions, spread = static.sessions, values.copy()
     for step, share in enumerate(reach, start=1):
         same = np.float32(share) * (sessions[step:] == sessions[:-step]).astype(np.float32)
         spread[..., step:] += values[..., :-step] * same
@@ -208,16 +216,16 @@ def _spread_to_neighbors(values: Floats, standing: StaticScores, reach: Sequence
     return spread
 
 
-def _score_vectors(cosines: Floats, standing: StaticScores) -> Floats:
+def _score_vectors(cosines: Floats, static: StaticScores) -> Floats:
     full = np.sqrt(np.float32(1 + 2 * sum(WEIGHTS.vector_reach)))
-    if not standing.has_turns:  # what stands alone is its own surroundings
+    if not static.has_turns:  # a memory without neighbors counts as its own neighborhood
         alone: Floats = (
             np.float32(WEIGHTS.vector + WEIGHTS.vector_around * full + WEIGHTS.session) * cosines
         )
         return alone
-    sessions = standing.sessions
-    share = _spread_to_neighbors(np.ones_like(cosines), standing, WEIGHTS.vector_reach)
-    around = _spread_to_neighbors(cosines, standing, WEIGHTS.vector_reach) / np.sqrt(share)
+    sessions = static.sessions
+    share = _spread_to_neighbors(np.ones_like(cosines), static, WEIGHTS.vector_reach)
+    around = _spread_to_neighbors(cosines, static, WEIGHTS.vector_reach) / np.sqrt(share)
     around = np.where(sessions < 0, cosines * full, around)
     starts = np.flatnonzero(np.r_[True, sessions[1:] != sessions[:-1]])
     counts = np.diff(np.r_[starts, len(sessions)])
@@ -226,44 +234,44 @@ def _score_vectors(cosines: Floats, standing: StaticScores) -> Floats:
     return found.astype(np.float32)
 
 
-def _term_coverage(said: Floats, rarity: Floats) -> Floats:
-    """The share of the question's words that are said, the rare ones weighing more."""
+def _term_coverage(term_counts: Floats, rarity: Floats) -> Floats:
+    """Return the share of the question's terms that occur, weighted by rarity."""
     whole = float(rarity.sum())
     if whole <= 0:
-        return np.zeros(said.shape[1], np.float32)
-    return (rarity @ (said > 0) / np.float32(whole)).astype(np.float32)
+        return np.zeros(term_counts.shape[1], np.float32)
+    return (rarity @ (term_counts > 0) / np.float32(whole)).astype(np.float32)
 
 
-def _recency(within: CandidateSet, request: Request) -> Floats:
-    age = (to_micros(request.at) - within.facts[s.CONTENT_CHANGED]).astype(
+def _recency(candidates: CandidateSet, request: Request) -> Floats:
+    age = (to_micros(request.at) - candidates.facts[s.CONTENT_CHANGED]).astype(
         np.float32
     ) / MICROS_PER_DAY
     fading: Floats = np.exp(-np.maximum(age, 0) / np.float32(WEIGHTS.recency_days))
     return fading
 
 
-def _time_fit(asked: ParsedQuery, within: CandidateSet) -> Floats:
-    found = np.zeros(len(within), np.float32)
-    if asked.asks_when:
-        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (within.facts[s.MENTIONS_TIME] > 0)
-    if asked.day is not None:
-        found += score_date_proximity(asked.day, within.facts[s.OBSERVED])
+def _time_fit(query: ParsedQuery, candidates: CandidateSet) -> Floats:
+    found = np.zeros(len(candidates), np.float32)
+    if query.asks_when:
+        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (candidates.facts[s.MENTIONS_TIME] > 0)
+    if query.day is not None:
+        found += score_date_proximity(query.day, candidates.facts[s.OBSERVED])
     return found
 
 
-def _person_fit(asked: ParsedQuery, within: CandidateSet, codes: StringCodes) -> Floats:
-    """Said by, or about, somebody whom the question names; the fewer it names, the more it says."""
-    named = len(asked.speakers | set(asked.people))
-    by: NDArray[np.bool_] = np.zeros(len(within), np.bool_)
-    if asked.speakers:
-        by |= np.isin(within.facts[s.NAME], [codes.of(name) for name in asked.speakers])
-    meant = frozenset().union(*asked.people.values())
+def _person_fit(query: ParsedQuery, candidates: CandidateSet, codes: StringCodes) -> Floats:
+    """Score memories by or about a person in the question; more if it names fewer people."""
+    named = len(query.speakers | set(query.people))
+    by: NDArray[np.bool_] = np.zeros(len(candidates), np.bool_)
+    if query.speakers:
+        by |= np.isin(candidates.facts[s.NAME], [codes.of(name) for name in query.speakers])
+    meant = frozenset().union(*query.people.values())
     if meant:
-        by |= within.mask_about(meant)
+        by |= candidates.mask_about(meant)
     return by.astype(np.float32) / np.float32(max(named, 1))
 
 
-# Why a memory came to mind, as a sentence: the signals that raised it, in plain words.
+# Explanations: the signals of a result as a sentence.
 
 _WORDS_SHOWN_COUNT = 4
 _CLOSE_MEANING = 0.5
@@ -273,7 +281,7 @@ _IMPORTANT = 0.75
 
 
 def explain_signals(signals: Signals, shared: Sequence[str], named: Sequence[str]) -> str:
-    """`shared` are words of the question as they were asked, `named` the people it names."""
+    """Return a sentence. `shared` are words of the question, `named` the people it names."""
     parts = []
     if shared:
         parts.append(_describe_words(shared))
@@ -312,10 +320,10 @@ def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# From scores to answers: the best, once more through the predicate, with their reasons.
+# From scores to ranked answers.
 
-_POOL_COUNT = 50  # among these, relations raise one another
-_DIGITS = 6  # beyond, two machines may differ
+_POOL_COUNT = 50  # the best results, which relations may reorder
+_DIGITS = 6  # further digits may differ between machines
 _SIGNAL_NAMES = tuple(f.name for f in fields(Signals))
 
 
@@ -325,7 +333,7 @@ class RankedCandidate:
     position: int
     total: float
     related: float = 0.0
-    related_ids: tuple[str, ...] = ()  # ids of what it is related to and that is not in the answer
+    related_ids: tuple[str, ...] = ()  # related memories that are not among the results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,7 +348,7 @@ class RecallAnswer:
 
 
 def rank_candidates(
-    scores: Scores, kept: Mask, owned: Mask, within: CandidateSet, question: RecallQuery
+    scores: Scores, kept: Mask, owned: Mask, candidates: CandidateSet, question: RecallQuery
 ) -> list[RankedCandidate]:
     fits = kept & scores.fits & (scores.similarity >= question.threshold)
     positions = np.flatnonzero(fits)
@@ -349,27 +357,30 @@ def rank_candidates(
     if len(positions) > pool:
         least = np.partition(totals, len(totals) - pool)[len(totals) - pool]
         positions, totals = positions[totals >= least], totals[totals >= least]
-    # Of equals the newest first, and then by their ids: by nothing that differs between processes.
-    newest = within.facts[s.CONTENT_CHANGED, positions].tolist()
+    # Break ties by time and id, which are the same in every process.
+    newest = candidates.facts[s.CONTENT_CHANGED, positions].tolist()
     places, worth = positions.tolist(), totals.tolist()
-    ids = within.ids(places)
+    ids = candidates.ids(places)
     order = sorted(range(len(ids)), key=lambda at: (-worth[at], -newest[at], ids[at]))[:pool]
     best = [RankedCandidate(ids[at], places[at], worth[at]) for at in order]
-    return _apply_relations(best, kept, owned, within, question.top_k)
+    return _apply_relations(best, kept, owned, candidates, question.top_k)
 
 
 def _apply_relations(
-    best: list[RankedCandidate], kept: Mask, owned: Mask, within: CandidateSet, top_k: int
+    best: list[RankedCandidate], kept: Mask, owned: Mask, candidates: CandidateSet, top_k: int
 ) -> list[RankedCandidate]:
-    """Relations raise what was found together, and bring 1–2 others along. Those that were found by
-    likeness count among what is the requester's own: which ones were found depends on all that its
-    owner has, and that is hidden from everybody else. What somebody stated counts everywhere."""
+    """Boost results that are related to each other, and attach one or two related memories.
+
+    Relations that were found by similarity count only between memories that the requester owns:
+    they depend on all memories of the owner, which are hidden from others. Stated relations count
+    everywhere.
+    """
     where = {one.id: one.position for one in best}
-    edges = within.edges(where)
+    edges = candidates.edges(where)
     if edges:
         best = [_boost_related(one, edges.get(one.id, {}), where, owned) for one in best]
         best.sort(key=lambda one: -one.total)
-    return _attach_related(best[:top_k], edges, kept, owned, within)
+    return _attach_related(best[:top_k], edges, kept, owned, candidates)
 
 
 def _boost_related(
@@ -391,7 +402,7 @@ def _attach_related(
     edges: Mapping[str, Mapping[str, MemoryEdge]],
     kept: Mask,
     owned: Mask,
-    within: CandidateSet,
+    candidates: CandidateSet,
 ) -> list[RankedCandidate]:
     taken = {one.id for one in answers}
     room = limits.RELATED_MAX_COUNT
@@ -400,7 +411,7 @@ def _attach_related(
         beside: list[str] = []
         near = edges.get(one.id, {}) if room else {}
         for other, edge in sorted(near.items(), key=lambda pair: (-pair[1].strength, pair[0])):
-            position = within.position_of(other) if room and other not in taken else None
+            position = candidates.position_of(other) if room and other not in taken else None
             if position is None or not kept[position]:
                 continue
             if not edge.found or (owned[one.position] and owned[position]):
@@ -412,19 +423,19 @@ def _attach_related(
 
 
 def list_answer_ids(best: Sequence[RankedCandidate]) -> list[str]:
-    """The ids that an answer is made of."""
+    """Return the ids of the results and of their related memories."""
     ids = [one.id for one in best]
     return ids + [other for one in best for other in one.related_ids]
 
 
 def build_answers(
     found: Mapping[str, MemoryDecision],
-    within: CandidateSet,
+    candidates: CandidateSet,
     scores: Scores,
-    asked: ParsedQuery,
+    query: ParsedQuery,
     best: Sequence[RankedCandidate],
 ) -> list[RecallAnswer]:
-    """`found` is what came through the predicate; whatever did not is left out."""
+    """Build the answers from `found`, the memories that came through the predicate."""
     answers = []
     for one in best:
         if one.id not in found:
@@ -438,7 +449,7 @@ def build_answers(
                 score=round(one.total, 4),
                 similarity=round(float(scores.similarity[one.position]), 4),
                 signals=signals,
-                why=_explain(scores, asked, signals, one.position, memory, within.facts),
+                why=_explain(scores, query, signals, one.position, memory, candidates.facts),
                 related=tuple(found[other][0] for other in one.related_ids if other in found),
             )
         )
@@ -455,21 +466,21 @@ def _make_signals(scores: Scores, one: RankedCandidate) -> Signals:
 
 
 def _explain(
-    scores: Scores, asked: ParsedQuery, signals: Signals, position: int, memory: Memory, facts: Ints
+    scores: Scores, query: ParsedQuery, signals: Signals, position: int, memory: Memory, facts: Ints
 ) -> str:
-    said = scores.term_counts[:, position].tolist()
+    term_counts = scores.term_counts[:, position].tolist()
     shared = []
-    if any(said):
+    if any(term_counts):
         dated = date_terms(memory.observed_at or memory.created_at)
         shared = [
-            asked.word_of_term.get(term, term)
-            for term, times in zip(scores.terms, said, strict=True)
-            if times > dated.count(term)  # and not only in the date it was said on
+            query.word_of_term.get(term, term)
+            for term, times in zip(scores.terms, term_counts, strict=True)
+            if times > dated.count(term)  # not only in its date
         ]
     named = []
     if signals.person > 0:
         about = memory.subjects | {memory.speaker}
-        named = [name for name, who in asked.people.items() if about & who]
+        named = [name for name, who in query.people.items() if about & who]
         if not named and facts[s.NAME, position] >= 0 and memory.name:
             named = [memory.name]
     return explain_signals(signals, shared, named)

@@ -17,7 +17,7 @@ from tacit.records.accounts import Person
 from tacit.records.request import Request
 from tacit.records.text import fold_text, key_words, split_words, stem_word
 
-# When: dates as words that can be asked for, and the times that questions and answers name.
+# Dates in questions and memories.
 
 MICROS_PER_DAY = 86_400_000_000
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -45,7 +45,7 @@ _NAMED_MONTH = re.compile(
     re.IGNORECASE,
 )
 _DAYS_SCALE = 4.0  # a date this many days off counts 1/e
-_TOLD_LATER_DAYS = 31  # what happened in a month is often told in the next one
+_TOLD_LATER_DAYS = 31  # people often mention an event in the month after it
 
 # Year, month and day, as far as they are named.
 PartialDate = tuple[int | None, int | None, int | None]
@@ -54,8 +54,7 @@ Ints = NDArray[np.int64]
 
 
 def date_terms(moment: datetime) -> list[str]:
-    """The date as words that stand in the index beside what was said then. Not the day: bare
-    numbers mean other things."""
+    """Return index terms for a date: month and year. A bare day number would be ambiguous."""
     return [_MONTH_STEMS[moment.month - 1], str(moment.year)]
 
 
@@ -76,7 +75,7 @@ def parse_date(text: str) -> PartialDate | None:
     day: int | None = None
     for match in _NAMED_MONTH.finditer(text):
         number = match[1] or match[3]
-        # May and march are verbs too: a month has a capital, or a number beside it.
+        # "may" and "march" are also verbs: a month has a capital or a number beside it.
         if number or match[2][0].isupper():
             month = _MONTHS.index(match[2].lower()) + 1
             day = int(number) if number else None
@@ -93,7 +92,7 @@ def _valid_date(year: int | None, month: int | None, day: int | None) -> Partial
 
 
 def score_date_proximity(named: PartialDate, moments: Ints) -> Floats:
-    """1 for what was said at the time named, less around it, half for a year alone."""
+    """Return 1 for moments at the named date, less near it, and a half for a year alone."""
     year, month, day = named
     if not len(moments):
         return np.zeros(0, np.float32)
@@ -124,8 +123,8 @@ def _score_proximity_in_year(year: int, month: int | None, day: int | None, days
     return found
 
 
-# What a person asks about themselves: their home, work, family. A fact that tells it of the person
-# who asks answers such a question, whatever its words are; what it tells of a friend does not.
+# Questions of a person about themselves: home, work, family. A fact about the requester answers
+# such a question even without shared words; a fact about a friend does not.
 
 _ADVERBS = "currently|now|still|actually|usually|really|even|also|been|just|have|am|to|mostly"
 _LEAD = (
@@ -158,7 +157,7 @@ _QUESTION_PATTERNS = {
     },
 }
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|ich|mein\w*)\b")
-# What a fact begins with: the person, something of theirs, or somebody else.
+# The opening of a fact: the person, a thing of theirs, or another person.
 _SELF = re.compile(r"(?:i|we|ich|wir|(?:the )?(?:user|speaker))\b(?!['\u2019]s\b)", re.IGNORECASE)
 _OWNED = re.compile(
     r"(?:(?P<mine>my|our|mein\w*|unser\w*|(?:the )?(?:user|speaker)['\u2019]s)"
@@ -167,7 +166,7 @@ _OWNED = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n")
-# Such questions are short, and a message that holds one ends with it or soon after it.
+# Such questions are short and stand near the end of a message.
 _SENTENCES_MAX_COUNT = 5
 _SENTENCE_MAX_CHARS = 120
 _OPENING_MAX_CHARS = 64
@@ -177,17 +176,17 @@ _MY_WORD = "my"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonalTopic:
-    """One thing that people ask about themselves."""
+    """A topic of questions about oneself, such as home or work."""
 
     slots: frozenset[str]
-    content_stems: frozenset[str]  # stems
-    name_stems: frozenset[str]  # stems
-    search_words: frozenset[str]  # the words of both, for an index without stems
+    content_stems: frozenset[str]
+    name_stems: frozenset[str]
+    search_words: frozenset[str]  # unstemmed words of both, for full-text search
     question_pattern: re.Pattern[str]
 
 
 def find_personal_topics(question: str) -> tuple[PersonalTopic, ...]:
-    """What the question asks about the person who asks it; nothing for almost every question."""
+    """Return the topics that the requester asks about themselves; empty for most questions."""
     plain = question.lower().replace("\u2019", "'")
     asked = [
         " ".join(sentence.split())
@@ -207,8 +206,10 @@ def list_topic_slots() -> frozenset[str]:
 
 
 def find_opening(content: str, key: str | None) -> str:
-    """Of whom or what a memory speaks first, as a word that `openings` holds where it is the
-    person. A value speaks of what its key names."""
+    """Return whom or what a memory mentions first, in the form of `list_openings`.
+
+    A memory with a key is about what the key names.
+    """
     named = split_words(" ".join(key_words(key))) if key is not None else []
     if named:
         return f"{_MY_WORD} {stem_word(named[-1])}"
@@ -223,7 +224,7 @@ def find_opening(content: str, key: str | None) -> str:
 
 
 def list_openings(topic: PersonalTopic, names: Collection[str]) -> frozenset[str]:
-    """How facts begin that tell this of a person of these names."""
+    """Return the openings of facts on this topic about a person with these names."""
     called = {one for name in names for one in split_words(name)[:1]}
     owned = {f"{of} {what}" for of in {_MY_WORD, *called} for what in topic.name_stems}
     return frozenset({_SELF_WORD, *called, *owned})
@@ -254,15 +255,13 @@ def _parse_topic(entry: Mapping[str, Any]) -> PersonalTopic:
     )
 
 
-# The people whom a requester knows, found again in the words of a question.
+# Names of people in questions.
 
-NameEntry = tuple[
-    tuple[str, ...], str, frozenset[str]
-]  # the words of a name, the name, whose it is
+NameEntry = tuple[tuple[str, ...], str, frozenset[str]]  # words of a name, name, identities
 
 
 class LazyPersonLabels(Mapping[str, str]):
-    """What people go by, by identity: found when it is first asked for."""
+    """Names of people by identity, loaded at first use."""
 
     def __init__(self, find: Callable[[], Mapping[str, str]]) -> None:
         self._find = cache(find)
@@ -278,6 +277,8 @@ class LazyPersonLabels(Mapping[str, str]):
 
 
 class KnownNames:
+    """The names of the people that a requester knows."""
+
     def __init__(self, request: Request, known: Iterable[Person]) -> None:
         self._by_first: dict[str, list[NameEntry]] = {}
         self._labels: dict[str, str] = {}
@@ -285,7 +286,7 @@ class KnownNames:
             if person.names:
                 self._labels |= dict.fromkeys(person.identities, person.names[0].text)
             if person.identities & request.own_identities:
-                continue  # nearly everything that one keeps is about oneself
+                continue  # nearly all memories of a person are about that person
             for name in person.names:
                 parts = tuple(split_words(name.text))
                 if parts:
@@ -294,11 +295,11 @@ class KnownNames:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What people go by, by identity."""
+        """Display names by identity."""
         return self._labels
 
     def find_in(self, question: str) -> dict[str, frozenset[str]]:
-        """The names that are said in a question, with the identities they may mean."""
+        """Return the names in a question, with the identities that they may mean."""
         if not self._by_first:
             return {}
         asked = split_words(question)
@@ -310,5 +311,5 @@ class KnownNames:
         return found
 
     def labels_of(self, people: Iterable[str]) -> list[str]:
-        """What these go by, of those who are known by a name."""
+        """Return the display names of these people, if known."""
         return sorted({self._labels[one] for one in people if one in self._labels})
