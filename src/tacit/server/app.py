@@ -36,8 +36,7 @@ from tacit.server.routes import (
 from tacit.server.routing import Authenticator, Router
 from tacit.settings import Settings
 
-# Every file of routes, in the order in which they stand in the document.
-
+# In the order of the OpenAPI document.
 ROUTERS: tuple[Router, ...] = (
     memories.memory_router,
     memories.memory_change_router,
@@ -60,13 +59,12 @@ ROUTERS: tuple[Router, ...] = (
 )
 
 
-# The app: one open memory as an ASGI application. It neither opens nor closes the memory.
-
-
 def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
-    """`local`: whether somebody without a key is the one local person. `state.draining` may be set:
-    then nothing new is begun. `state.while_open` are context managers to hold as long as it runs,
-    for what is mounted into it."""
+    """Return the app of an open memory, which it neither opens nor closes.
+
+    `local`: a caller without a key is the one local person. Set `state.draining` to refuse new
+    requests. `state.while_open` holds context managers to enter while the app runs.
+    """
     made = FastAPI(
         title="Tacit",
         version=tacit.__version__,
@@ -75,7 +73,7 @@ def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
-        # Its own would write paths and messages down; ours are the server's.
+        # FastAPI's own telemetry records paths and messages; `tacit.telemetry` does not.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         middleware=[
             Middleware(RequestIdMiddleware),
@@ -87,7 +85,7 @@ def create_app(memory: Memory, settings: Settings, *, local: bool) -> FastAPI:
     made.state.settings = settings
     made.state.draining = False
     made.state.while_open = []
-    made.state.lost = None  # what answers who looks for a page that is not there
+    made.state.lost = None  # the handler of unknown pages, where there is a console
     made.state.running_imports = 0
     made.state.authenticator = Authenticator(
         memory=memory,
@@ -143,7 +141,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Of every route with this path: each knows its own alone."""
+    """Return the methods of every route with this path: each route knows its own alone."""
     found: set[str] = set()
     for route in request.app.router.routes:
         match, _ = route.matches(request.scope)

@@ -22,7 +22,7 @@ from tacit.records.request import Chat, Requester
 from tacit.records.validation import parse_enum
 from tacit.settings import Settings
 
-# Under which names a server answers, and to whose web pages: against pages that reach for it.
+# Allowed hosts and origins, against web pages that reach for a local server.
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})
@@ -35,8 +35,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str]:
-    """Those of this machine, the one that is listened on, where people reach the console, and what
-    the settings add."""
+    """Return the names of this machine, of the listening address and of the console, and those of
+    the settings."""
     host, console = settings.server.host, _parse_origin(_configured_console_url(settings))
     named = frozenset() if is_wildcard_host(host) else frozenset({bracket_host(host)})
     reached = frozenset() if console is None else frozenset({console[1]})
@@ -44,19 +44,19 @@ def allowed_hosts(settings: Settings) -> frozenset[str]:
 
 
 def allowed_origins(settings: Settings) -> frozenset[str]:
-    """The console's own pages come from where people reach it: behind a proxy, by another scheme
-    than the server knows of."""
+    """Return the origins of the settings, and the console's own: behind a proxy it has another
+    scheme than the server knows of."""
     console = _configured_console_url(settings)
     return frozenset(settings.server.allowed_origins) | ({console} if console else set())
 
 
 def _configured_console_url(settings: Settings) -> str:
-    """Empty: there is none, or none that is reached by a name of its own."""
+    """Return the URL of the console, or an empty string where it has none of its own."""
     return settings.console.url if settings.console.enabled else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it, as far as its name or address tells."""
+    """Return whether only this machine can reach the host, as far as its name tells."""
     if host.lower() == "localhost":
         return True
     try:
@@ -66,13 +66,13 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard_host(host: str) -> bool:
-    """It stands for every address of this machine, and is none that somebody can be sent to."""
+    """Return whether the host stands for every address of this machine."""
     return host in _WILDCARD_HOSTS
 
 
 def parse_host(header: str | None) -> str | None:
-    """The name in a Host header, without its port; None where it is no name."""
-    if header is None or not header.isascii():  # others fold to ours
+    """Return the name in a Host header without its port, or None where it is no name."""
+    if header is None or not header.isascii():  # other characters may fold to ASCII
         return None
     found = _HOST_PATTERN.fullmatch(header.lower())
     return None if found is None else found["name"]
@@ -89,8 +89,8 @@ def is_origin_allowed(
     scheme: Literal["http", "https"] = "http",
     allowed: Collection[str] = (),
 ) -> bool:
-    """`host` and `scheme` are those of the request itself: its own pages may ask. Whoever sends no
-    origin is no web page."""
+    """Return whether a page of `origin` may send the request with this host and scheme. A client
+    that sends no origin is no web page."""
     if origin is None:
         return True
     if not origin.isascii():
@@ -111,11 +111,11 @@ def _parse_origin(written: str) -> tuple[str, str, int] | None:
 
 
 def bracket_host(host: str) -> str:
-    """As it stands in an address."""
+    """Return the host as a URL has it."""
     return f"[{host.strip('[]')}]".lower() if ":" in host else host.lower()
 
 
-# Where a link that signs somebody in leads: to the console, by the address that people use.
+# Links that sign a person in to the console.
 
 SIGN_IN_PATH = "/sign-in"
 _LOOPBACK_ADDRESS = "127.0.0.1"
@@ -126,7 +126,7 @@ def sign_in_url(console: str, token: str) -> str:
 
 
 def console_url(settings: Settings) -> str | None:
-    """None where only the server itself knows its port."""
+    """Return the URL of the console, or None where only the server itself knows its port."""
     if settings.console.url:
         return settings.console.url
     host, port = settings.server.host, settings.server.port
@@ -134,11 +134,8 @@ def console_url(settings: Settings) -> str | None:
     return f"http://{named}:{port}" if port else None
 
 
-# How often each caller may ask: a bucket of requests that fills up again as time goes by.
-
-
 class RateLimiter:
-    """Counts within this process. Safe to share between threads."""
+    """A token bucket for each caller, within this process. Safe to share between threads."""
 
     def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
@@ -147,7 +144,7 @@ class RateLimiter:
         self._lock = Lock()
 
     def take(self, who: str, per_minute: int | None = None) -> None:
-        """One request of theirs; `TooManyRequests` where there is none left."""
+        """Take one request of a caller; raise `TooManyRequests` where none is left."""
         rate = (per_minute or self._per_minute) / 60
         most = max(1.0, rate * 60 * limits.RATE_BURST_SHARE)
         with self._lock:
@@ -157,16 +154,16 @@ class RateLimiter:
             enough = left >= 1
             self._buckets[who] = (left - 1 if enough else left, now)
             if len(self._buckets) > limits.RATE_BUCKETS_MAX_COUNT:
-                # Whoever has not asked for longest is likely to have a full one by now.
+                # The caller with the oldest request is likely to have a full bucket by now.
                 self._buckets.popitem(last=False)
         if not enough:
             raise TooManyRequests(max(1, math.ceil((1 - left) / rate)))
 
 
-# What a caller says of themselves, read from the headers of a request. It is not believed yet.
+# What a request claims about its caller. Nothing of it is trusted yet.
 
 AUTHORIZATION_HEADER = "authorization"
-# Header → the field of the claims that it is, and the name that errors have for it.
+# Header → field of the claims, and name in errors.
 TEXT_HEADERS = {
     "x-tacit-requester": "requester",
     "x-tacit-name": "name",
@@ -179,14 +176,14 @@ CHAT_KIND_HEADER = "x-tacit-chat-kind"
 PARTICIPANTS_HEADER = "x-tacit-participants"
 COMPLETE_HEADER = "x-tacit-complete"
 CLAIM_HEADERS = frozenset({*TEXT_HEADERS, CHAT_KIND_HEADER, PARTICIPANTS_HEADER, COMPLETE_HEADER})
-# Something stands between the caller and us, so the caller need not be on this machine.
+# Sent by proxies: the caller need not be on this machine.
 _PROXY_HEADERS = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
 _INVALID_TOKEN = ""  # a token that opens nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """None: nothing was said of it."""
+    """What a request says of its caller; None where it says nothing."""
 
     token: str | None = field(default=None, repr=False)
     requester: str | None = None
@@ -199,7 +196,7 @@ class Claims:
     thread: str | None = None
     agent: str | None = None
     remote: bool = False  # it may have come from another machine
-    error: InvalidInput | None = None  # what could not be read: told to those who are let in
+    error: InvalidInput | None = None  # raised once the key is known to be good
 
     def with_body(
         self,
@@ -209,7 +206,7 @@ class Claims:
         thread: str | None = None,
         agent: str | None = None,
     ) -> Claims:
-        """With what the body of a request says too; it may not say something else."""
+        """Return the claims with those of the body, which must not contradict the headers."""
         said = {"requester": requester, "chat": chat, "thread": thread, "agent": agent}
         more: dict[str, Any] = {name: one for name, one in said.items() if one is not None}
         for name, value in more.items():
@@ -220,7 +217,8 @@ class Claims:
 
 
 def parse_claims(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Claims:
-    """Never fails: what is wrong is told by `admit`, once it knows that the key is good."""
+    """Return the claims of the headers. Errors are kept for `authenticate`, which raises them once
+    the key is known to be good."""
     pairs = headers.items() if isinstance(headers, Mapping) else headers
     found: dict[str, list[str]] = {}
     for name, value in pairs:
@@ -275,7 +273,7 @@ def _single_value(name: str, values: list[str]) -> str:
 
 
 def _decode_value(field: str, written: str) -> str:
-    """Headers are ASCII: any other character is written as its percent-encoded UTF-8."""
+    """Decode a header, which is ASCII with percent-encoded UTF-8."""
     try:
         if not written.isascii():
             raise ValueError
@@ -292,7 +290,7 @@ def _parse_flag(written: str) -> bool:
 
 
 def _parse_participants(written: str) -> tuple[Requester, ...]:
-    """`telegram:2;Bob;bob_l,slack:T1:U2`: the key, the name and the username of each, and every
+    """Parse `telegram:2;Bob;bob_l,slack:T1:U2`: key, name and username of each participant, every
     part percent-encoded by itself."""
     parts = [part for part in written.split(",") if part.strip()]
     if len(parts) > limits.PARTICIPANTS_MAX_COUNT:
@@ -309,7 +307,7 @@ def _parse_participant(written: str) -> Requester:
     return Requester(key, name=name or None, username=username or None)
 
 
-# The judgement on a caller's claims: what their key is bound to decides whose view they get.
+# Authentication: the key decides which claims hold and which view the caller gets.
 
 DEFAULT_LOCAL_PERSON = "local:me"  # the local person, where the settings name none
 LOCAL_SCOPES = frozenset({Scope.READ, Scope.WRITE, Scope.ERASE})
@@ -317,12 +315,12 @@ LOCAL_SCOPES = frozenset({Scope.READ, Scope.WRITE, Scope.ERASE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Somebody who was let in, and how far. Made by `admit` alone."""
+    """An authenticated caller and their scopes. Made by `authenticate` alone."""
 
     memory: Memory  # of the space that the key belongs to
     key: Key | None  # None: the one local person, without a key
     scopes: frozenset[Scope]
-    requester: Requester | None  # None: the key acts for nobody, and there is no view
+    requester: Requester | None  # None: the key acts for no person, and there is no view
     chat: Chat | None
     thread: str | None = None
     agent: str | None = None
@@ -336,15 +334,15 @@ class Caller:
         return scope in self.scopes
 
     def require_scopes(self, *scopes: Scope) -> None:
-        """`NotAllowed` unless the key has every one of them."""
+        """Raise `NotAllowed` unless the key has every one of the scopes."""
         if not self.scopes.issuperset(scopes):
             raise NotAllowed
 
     def view(self, *, thread: str | None = None) -> View:
-        """`thread`: another one than the claims named, as in the path of a request."""
+        """Return the caller's view. `thread` replaces the one of the claims, as a path does."""
         if self.requester is None or self.chat is None:
             if self.has_scope(Scope.ACT_AS):
-                raise InvalidInput("requester", "nobody is named; send X-Tacit-Requester")
+                raise InvalidInput("requester", "is missing; send X-Tacit-Requester")
             raise NotAllowed
         return self.memory.view(
             self.requester,
@@ -356,7 +354,7 @@ class Caller:
 
 
 def local_person(settings: Settings) -> Requester:
-    """Whom a server that only this machine reaches answers without a key."""
+    """Return the requester of a caller without a key, on a server that only this machine reaches."""
     return Requester(settings.memory.local_person or DEFAULT_LOCAL_PERSON)
 
 
@@ -367,9 +365,11 @@ def authenticate(
     local: Requester | None = None,
     limiter: RateLimiter | None = None,
 ) -> Caller:
-    """Let somebody in, or refuse: `KeyRefused`, `TooManyRequests`, `NotAllowed`, in this order;
-    `InvalidInput` where claims cannot be read. `local`: who asks where there is no key; None: a key
-    is needed."""
+    """Return the caller of a request.
+
+    Raise `KeyRefused`, `TooManyRequests`, `InvalidInput` or `NotAllowed`, in this order. `local` is
+    the caller where there is no key; None: a key is needed.
+    """
     key = _find_key(memory, claims, local)
     if limiter is not None:
         who = "" if key is None else f"{key.space} {key.id}"
@@ -395,7 +395,7 @@ def authenticate(
 
 
 def _find_key(memory: Memory, claims: Claims, local: Requester | None) -> Key | None:
-    """None: the local person."""
+    """Return the key of the claims, or None for the local person."""
     if claims.token is None and local is not None and not claims.remote:
         return None
     key = memory.key_of(claims.token or "")
@@ -421,7 +421,7 @@ def _authenticate_local(memory: Memory, claims: Claims, local: Requester) -> Cal
 
 
 def _resolve_act_as(_: Memory, claims: Claims, key: Key) -> tuple[Requester | None, Chat | None]:
-    """A channel adapter: who asks, and who is there, is as it says."""
+    """Trust a channel adapter on the requester and the participants."""
     who = key.requester if claims.requester is None else claims.requester
     if who is None:
         return None, None
@@ -434,7 +434,7 @@ def _resolve_act_as(_: Memory, claims: Claims, key: Key) -> tuple[Requester | No
 def _resolve_bound(
     memory: Memory, claims: Claims, key: Key
 ) -> tuple[Requester | None, Chat | None]:
-    """One person's own key: neither who they are nor who is with them is theirs to say."""
+    """Take the requester and the chat of a personal key from the storage, not from its claims."""
     said = (claims.name, claims.username, claims.kind, claims.participants, claims.complete)
     if claims.requester not in (None, key.requester) or any(one is not None for one in said):
         raise NotAllowed

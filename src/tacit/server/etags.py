@@ -25,7 +25,7 @@ def memory_etag(memory: Memory) -> str:
 
 
 def parse_etags(sent: Sequence[str]) -> list[str]:
-    """Without the marks of weak ones: a version is a version."""
+    """Return the tags of a header, weak ones as strong: both name a version."""
     return [tag.removeprefix("W/") for header in sent for tag in _TAG_PATTERN.findall(header)]
 
 
@@ -36,8 +36,11 @@ def matches_etag(sent: Sequence[str], tag: str) -> bool:
 
 @contextmanager
 def check_if_match(context: RequestContext, view: View, id: str) -> Iterator[int | None]:
-    """The version that If-Match asks for, to be looked at by the write itself; None: any. Where the
-    memory is at another one, the precondition failed; but what is done already is told again."""
+    """Yield the version that If-Match asks for, for the write to check; None: any.
+
+    Raise `precondition-failed` where the memory is at another version, unless the request is
+    repeated with its Idempotency-Key.
+    """
     sent = context.headers.getlist(IF_MATCH)
     found = parse_etags(sent)
     if not sent or _ANY_TAG in found:

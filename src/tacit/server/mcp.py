@@ -19,15 +19,15 @@ from tacit.server.routing import Authenticator
 from tacit.tools.mcp import BoundView, ProfileName, create_mcp_server
 
 MCP_PATHS = {ProfileName.STANDARD: "/mcp", ProfileName.REFERENCE: "/mcp/reference"}
-_BOUND_VIEW_KEY = "tacit.bound"  # in the scope of a request that was let in
+_BOUND_VIEW_KEY = "tacit.bound"  # in the scope of an authenticated request
 
 
 def mount_mcp(app: FastAPI) -> None:
-    """Into the app of `surfaces.rest`, before it starts."""
+    """Add the MCP endpoints to an app that has not started."""
     for profile, path in MCP_PATHS.items():
         endpoint = _McpEndpoint(app, profile)
         app.state.while_open.append(endpoint.open)
-        # No GET: there is nothing to push, and a stream would only hold a connection.
+        # No GET: nothing is pushed, and a stream would only hold a connection.
         app.router.routes.append(Route(path, endpoint, methods=["POST"], include_in_schema=False))
 
 
@@ -42,7 +42,7 @@ class _McpEndpoint:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        # Hosts and origins are looked at before anything is routed.
+        # `HostMiddleware` has checked host and origin.
         manager = StreamableHTTPSessionManager(
             self._server,
             json_response=True,

@@ -15,8 +15,6 @@ from tacit.server.routing import RequestContext
 from tacit.server.schemas import name_of, text_of
 from tacit.wire import encode
 
-# What the seed of `/api/memory/` asks of its requests, beside what the library asks of all.
-
 MemoryCategory = Literal["person", "preference", "context", "project"]
 CONTENT_MIN_CHARS = 5
 CONTENT_MAX_CHARS = 500
@@ -40,16 +38,14 @@ def parse_subject(subject: str | None) -> list[str] | None:
     return [validation.parse_screened_identifier("subject", subject, SUBJECT_MAX_CHARS)]
 
 
-# A memory as it is told: what a seed of ours promised first, then all the rest of it.
-
 _LEADING_FIELDS = ("id", "category", "subject", "content", "version", "created_at", "updated_at")
-# What somebody is called, by what reads best.
+# The best kind of name to show comes first.
 _NAME_KIND_ORDER = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryResponse(Memory):
-    """A memory, and whom it is about by name where that is the caller's to know here."""
+    """A memory, and the name of its subject where the caller may know it here."""
 
     subject: str | None
 
@@ -71,7 +67,7 @@ class MemoryWithVersions(MemoryResponse):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryListResponse:
     memories: list[MemoryResponse]
-    total: int  # what there is for this caller, on all pages
+    total: int  # visible to this caller, on all pages
     next_cursor: str | None
 
 
@@ -85,8 +81,8 @@ MemoryDocument = dict[str, Any]
 
 
 def encode_memories(context: RequestContext, memories: Iterable[Memory]) -> list[MemoryDocument]:
-    """Each as a `MemoryResponse`. Names are looked up once, and in private alone: what one calls
-    somebody is not for everybody's ears."""
+    """Encode memories as `MemoryResponse`. Names are added in private chats alone: what a person
+    calls others is not for a group."""
     found = list(memories)
     chat = context.caller.chat
     private = chat is not None and chat.kind is ChatKind.PRIVATE
@@ -113,7 +109,7 @@ def _display_name(person: Person) -> str | None:
 
 
 def list_versions(history: Iterable[HistoryEntry]) -> list[Wording]:
-    """The versions that the caller may hear, oldest first; what else happened is left out."""
+    """Return the versions that the caller may see, oldest first."""
     found: dict[int, Wording] = {}
     for entry in history:
         if entry.version not in found:

@@ -13,7 +13,7 @@ METRICS_PATH = "/metrics"
 
 @contextmanager
 def serve_metrics(port: int) -> Iterator[str]:
-    """The address, for as long as it is served. Port 0: one that is free."""
+    """Serve metrics and yield their URL. Port 0 takes a free port."""
     try:
         from prometheus_client import start_http_server
     except ImportError as error:

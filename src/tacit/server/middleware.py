@@ -21,8 +21,6 @@ from tacit.server.authentication import (
 from tacit.server.responses import RETRY_AFTER_SECONDS, HttpProblem, error_response
 from tacit.settings import Settings
 
-# What every request passes on its way in: its id, its host and origin, the size of its body.
-
 REQUEST_ID_HEADER = "x-request-id"
 _REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEALTH_PREFIX = "/health/"
@@ -33,7 +31,7 @@ _HEADERS_TOO_LARGE = (
 
 
 class RequestIdMiddleware:
-    """Gives a request its id, and an answer to whatever went wrong further in."""
+    """Give a request its id, and answer every error raised further in."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -54,7 +52,7 @@ class RequestIdMiddleware:
                 began = True
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID_HEADER] = request_id
-                # Somebody's memories are nobody's to keep on the way.
+                # Caches between server and client must not keep memories.
                 headers.setdefault("cache-control", "no-store")
                 headers["x-content-type-options"] = "nosniff"
             await send(message)
@@ -62,7 +60,7 @@ class RequestIdMiddleware:
         try:
             await self._app(scope, receive, answer)
         except ClientDisconnect:
-            return  # nobody is left to be told
+            return  # there is no client to answer
         except Exception as error:
             if began:
                 raise  # the server cuts the answer short
@@ -70,7 +68,7 @@ class RequestIdMiddleware:
 
 
 class HostMiddleware:
-    """Lets in what names one of our hosts and comes from no strange web page."""
+    """Accept requests to one of our hosts, from no foreign web page, while not draining."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -97,7 +95,7 @@ class HostMiddleware:
 
 
 class SizeLimitMiddleware:
-    """Counts headers, and a body while it is read, whatever its headers say."""
+    """Limit headers, and a body while it is read, whatever its Content-Length says."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -133,15 +131,9 @@ def _body_too_large(most: int) -> HttpProblem:
     return HttpProblem("too-large", f"a body has at most {most:,} bytes; send less at once", close)
 
 
-# The body of a request, read as long as it is no larger than it may be.
-
-_CONTENT_LENGTH = "content-length"
-
-
 async def read_body(request: Request, most_bytes: int) -> bytes | None:
-    """None: it is larger, or whoever sent it has gone. Counted while it is read, whatever its
-    headers say."""
-    promised = request.headers.get(_CONTENT_LENGTH, "")
+    """Return the body, or None where it is larger or the client hung up."""
+    promised = request.headers.get("content-length", "")
     if promised.isdecimal() and int(promised[:18]) > most_bytes:
         return None
     found = bytearray()

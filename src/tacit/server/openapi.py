@@ -17,15 +17,13 @@ from tacit.server.authentication import LOCAL_SCOPES
 from tacit.server.schemas import CATEGORY_FORMAT
 from tacit.settings import Settings, category_names
 
-# The headers that a request may have, as the document tells of them.
-
 Document = dict[str, Any]
 JSON_BODY = "application/json"
 NDJSON_BODY = "application/x-ndjson"
 LOCAL_EXTENSION = "x-local"  # taken out of the document
 IDEMPOTENCY_PARAMETER = "Idempotency-Key"
 THREAD_HEADER = "X-Tacit-Thread"
-# They are percent-encoded UTF-8, so what is no UTF-8 is no value. A lone % stands for itself.
+# Headers are percent-encoded UTF-8. A lone % stands for itself.
 _HEX = "[0-9A-Fa-f]"
 _LONE_PERCENT = f"%(?!{_HEX}{{2}})"
 _CONTINUATION_BYTE = f"%[89ABab]{_HEX}"
@@ -80,12 +78,12 @@ OTHER_HEADERS: dict[str, tuple[str, Document]] = {
     "If-Match": ("The ETag of the version that is changed.", {}),
     "If-None-Match": ("The ETag of the version that is known.", {}),
 }
-# For nobody in particular: there is no view, and so nobody who asks through it.
+# Operations with these scopes have no view, and so no requester.
 _SCOPES_WITHOUT_VIEW = (Scope.ADMIN, Scope.ACT_AS)
 
 
 def list_identity_headers(scope: str, path: str) -> list[str]:
-    """Which of those that say who asks a route looks at. A thread in its path is the one meant."""
+    """Return the identity headers that an operation reads. A thread in its path takes precedence."""
     if scope in _SCOPES_WITHOUT_VIEW:
         return []
     return [name for name in IDENTITY_HEADERS if name != THREAD_HEADER or "{thread" not in path]
@@ -103,8 +101,6 @@ def describe_headers() -> Document:
         for name, (says, shape) in {**IDENTITY_HEADERS, **OTHER_HEADERS}.items()
     }
 
-
-# The OpenAPI document: what FastAPI finds in the routes, and what it cannot know.
 
 API_DESCRIPTION = """Long-term memory for agents that knows what to leave unsaid.
 

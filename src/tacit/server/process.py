@@ -30,19 +30,17 @@ if TYPE_CHECKING:
     from tacit.settings import ServerSettings
 
 
-# Where a server listens, and whether it may: others reach it only if there are keys.
-
 _BACKLOG_COUNT = 2_048
 
 
 def require_keys(memory: Memory, host: str, *, local: bool) -> None:
-    """Without a key a server that is open to others would answer nobody, or everybody."""
+    """Refuse to serve other machines, or without a local person, as long as there is no API key."""
     if local or memory.has_keys():
         return
     why = (
         f"{host} can be reached by others"
         if not is_loopback(host)
-        else "server.local is off, so that nobody is let in without a key"
+        else "server.local is off, so that every request needs a key"
     )
     raise SettingsError(
         f"server.host: {why}, and there is no key yet. Make one, which is shown once:\n\n"
@@ -53,7 +51,7 @@ def require_keys(memory: Memory, host: str, *, local: bool) -> None:
 
 
 def bind_socket(host: str, port: int, group: str = "server") -> socket.socket:
-    """A socket that listens there, as a group of the settings says. Port 0: one that is free."""
+    """Return a listening socket for a group of the settings. Port 0 takes a free port."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -80,14 +78,9 @@ def socket_url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-# How long a connection may keep us waiting: one that sends nothing, or half of something, is
-# ended, so that nobody can hold all of them.
-
-
 class SilenceTimeoutProtocol(H11Protocol):
-    """Headers have to be there after so many seconds, from their first byte or from when somebody
-    connected; of a body, something after as many. A body that we ourselves have not come to read
-    yet may wait."""
+    """Close a connection whose headers or next part of a body do not arrive in time, so that silent
+    clients cannot hold all connections. A body that the server does not read yet may wait."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -128,19 +121,18 @@ class SilenceTimeoutProtocol(H11Protocol):
             self.transport.abort()
 
 
-# One process that serves: until it is told to stop, and then until what it has begun is done.
+# One process that serves.
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _DRAIN_POLL_SECONDS = 0.02
 _KEEP_ALIVE_SECONDS = 30
-# Threads take turns: what answers connections must not wait long for one that computes.
+# Short turns: the event loop must not wait long for a thread that computes.
 _SWITCH_INTERVAL_SECONDS = 0.0005
 
 
 class DrainingServer(Server):
-    """Told to stop, it says so to whoever looks (`/health/ready`), turns new requests away, as the
-    application does by `state.draining`, and finishes those that it has begun. It listens
-    meanwhile: a connection that is refused looks like a server that is broken."""
+    """A server that drains before it stops: `/health/ready` and new requests get 503, and running
+    requests are finished. It listens meanwhile: a refused connection looks like a broken server."""
 
     def __init__(
         self,
@@ -159,7 +151,7 @@ class DrainingServer(Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Nothing is raised again at the end: the memory is still to be closed."""
+        """Do not raise the signal again at the end: the memory is still to be closed."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -177,8 +169,8 @@ class DrainingServer(Server):
         super().handle_exit(sig, frame)
 
     async def main_loop(self) -> None:
-        # What a server consists of stays: looking it through again and again for garbage would
-        # stop every request for a tenth of a second.
+        # The objects of the application stay: collecting them again and again would stop every
+        # request for a tenth of a second.
         gc.collect()
         gc.freeze()
         await super().main_loop()
@@ -186,13 +178,12 @@ class DrainingServer(Server):
         until = time.monotonic() + self._drain_seconds
         while self._watched.in_flight and time.monotonic() < until and not self.force_exit:  # noqa: ASYNC110 (it ends)
             await asyncio.sleep(_DRAIN_POLL_SECONDS)
-        # Whoever is not done by then is left alone: what was not answered was not promised.
+        # Requests that run longer are cut: what was not answered was not promised.
         self.config.timeout_graceful_shutdown = max(1, int(until - time.monotonic()))
 
 
 def _force_exit_after(seconds: float, log: ServerLog) -> None:
-    """A thread that never ends must not keep a server from stopping. What it had not committed is
-    as if it had never been begun."""
+    """Exit even where a thread never ends. The database rolls back what it had not committed."""
 
     def give_up() -> None:
         log.tell("gave up", seconds=seconds)
@@ -210,7 +201,7 @@ def run_server(
     how: ServerSettings,
     log: ServerLog,
 ) -> None:
-    """Until SIGTERM or SIGINT."""
+    """Serve until SIGTERM or SIGINT."""
     config = Config(
         watched,
         http=SilenceTimeoutProtocol,
@@ -220,7 +211,7 @@ def run_server(
         access_log=False,
         lifespan="on",
         ws="none",
-        proxy_headers=False,  # nothing here goes by where somebody says they come from
+        proxy_headers=False,  # nothing depends on the address of a client
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
     )
@@ -229,19 +220,18 @@ def run_server(
     server.run(sockets=[listening])
 
 
-# Several processes that serve on one socket, and one that looks after them.
+# Several processes that serve on one socket, and their supervisor.
 
 SOCKET_VARIABLE = "TACIT_WORKER_SOCKET"  # how a worker is handed the socket of all of them
 _STDIN_FD = 0
 _WORKER_POLL_SECONDS = 0.1
-_EARLY_EXIT_SECONDS = 3.0  # who ends sooner than that has not begun to serve
+_EARLY_EXIT_SECONDS = 3.0  # a worker that ends sooner has not begun to serve
 _EARLY_EXITS_MAX_COUNT = 5  # in a row; then it is no accident
 _RESTART_PAUSE_SECONDS = 0.5
 
 
 class WorkerProcesses:
-    """Started with the arguments of `tacit serve`. Whoever ends without being told to is started
-    anew."""
+    """Worker processes with the arguments of `tacit serve`. One that ends by itself is restarted."""
 
     def __init__(
         self, argv: Sequence[str], listening: socket.socket, count: int, log: ServerLog
@@ -287,7 +277,7 @@ class WorkerProcesses:
 
     def _start(self) -> None:
         number = self._listening.fileno()
-        # Its standard input ends when this process does, however that comes about.
+        # The standard input of a worker ends when this process does, even if it is killed.
         process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -310,7 +300,7 @@ class WorkerProcesses:
 
 
 def stop_with_parent() -> None:
-    """Where whoever started this process is gone, stop as if told to."""
+    """Stop this process when its supervisor is gone."""
     threading.Thread(target=_wait_for_stdin_end, daemon=True).start()
 
 

@@ -16,8 +16,6 @@ from tacit.errors import Conflict, InvalidInput, KeyRefused, StoreBusy, StoreUna
 from tacit.records import validation
 from tacit.wire import encode
 
-# What a route answers with: a value of the library, as JSON.
-
 JSON_MEDIA_TYPE = "application/json"
 NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
@@ -25,14 +23,14 @@ NDJSON_MEDIA_TYPE = "application/x-ndjson"
 def record_response(
     value: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Any value of the public API, as `surfaces.wire` tells it."""
+    """Return a record of the public API as JSON."""
     return json_response(encode(value), status, headers)
 
 
 def json_response(
     value: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """What is JSON already."""
+    """Return a value that is JSON already."""
     written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(written.encode(), status, headers, JSON_MEDIA_TYPE)
 
@@ -45,14 +43,14 @@ def version_etag(version: int) -> str:
     return f'"v{version}"'
 
 
-# What the wire itself refuses, and every error as problem details.
+# Errors as problem details (RFC 9457).
 
 RETRY_AFTER_SECONDS = 1
 _log = logging.getLogger("tacit.rest")
 
 
 class HttpProblem(Exception):
-    """The wire's own: `name` is one of `problems.STATUS_OF_WIRE`."""
+    """A problem of HTTP itself: `name` is one of `wire.HTTP_PROBLEM_STATUSES`."""
 
     def __init__(
         self, name: str, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any
@@ -65,7 +63,7 @@ class HttpProblem(Exception):
 
 
 class UpdateSuggested(Exception):
-    """A memory is better updated than joined by another one."""
+    """An existing memory should be updated instead of adding another one."""
 
     def __init__(self, reason: str, suggestion: Mapping[str, Any]) -> None:
         super().__init__()
@@ -113,8 +111,8 @@ def safe_field_name(name: str) -> str:
 
 
 def error_response(error: Exception, request_id: str) -> Response:
-    """Any error as an answer. What nobody expected is logged by its kind and place alone: its
-    message may hold what somebody said."""
+    """Return any error as a problem. An unexpected one is logged by its class and place alone: its
+    message may hold content."""
     if isinstance(error, HttpProblem):
         found = wire.http_problem(error.name, request_id, error.detail, **error.members)
         return problem_response(found, error.headers)
@@ -130,7 +128,7 @@ def error_response(error: Exception, request_id: str) -> Response:
 def problem_response(
     found: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> Response:
-    # Escaped: a detail may quote what was sent, and that need not be text.
+    # ASCII: a detail may quote what was sent, which may hold lone surrogates.
     return Response(
         json.dumps(found).encode(), found["status"], headers, media_type=wire.PROBLEM_CONTENT_TYPE
     )
@@ -150,13 +148,13 @@ def _error_location(error: Exception) -> str:
     return " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
 
 
-# Pages of what the library tells as a whole, in its order.
+# Pages of a list that the library returns as a whole.
 
 T = TypeVar("T")
 
 
 class _PagePosition(NamedTuple):
-    """Between two of a list: how many stand before it, and the names of its neighbours."""
+    """A position in a list: how many items stand before it, and the names of its neighbors."""
 
     after: int
     last: str
@@ -164,8 +162,8 @@ class _PagePosition(NamedTuple):
 
 
 def paginate(found: Sequence[T], name: Callable[[T], str], limit: Any, cursor: Any) -> Page[T]:
-    """As many as were asked for, from where the last page ended: behind its last one, or where that
-    is gone, at the one that came next. So whoever removes what they read misses nothing."""
+    """Return a page that begins after the last item of the page before or, where that is gone, at
+    the one that came next: a caller who removes what they read misses nothing."""
     most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
     start = (
         0 if cursor is None else _start_index([name(one) for one in found], _decode_cursor(cursor))

@@ -16,11 +16,11 @@ _log = logging.getLogger("tacit.rest")
 
 
 class StreamAborted(Exception):
-    """An answer that cannot be finished: the connection is cut, so that nobody takes it for all."""
+    """A response that cannot be finished: the connection is cut, so that it is not taken for whole."""
 
 
 class LineResponse(Response):
-    """Lines of text. The first part is made at once: what is refused is still told as a problem."""
+    """Lines of text. The first chunk is made at once, so that an error is still a problem."""
 
     def __init__(self, lines: Iterator[str], media_type: str) -> None:
         super().__init__(media_type=media_type)
@@ -58,7 +58,7 @@ class LineResponse(Response):
                 _log.error("%s in the middle of an answer", type(error).__name__)
                 raise StreamAborted from None
             if gone.done():
-                raise ClientDisconnect  # to send does not tell: the rest would be made for nobody
+                raise ClientDisconnect  # sending does not raise by itself
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
