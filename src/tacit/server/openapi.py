@@ -52,31 +52,34 @@ _IDEMPOTENCY_KEY = {"pattern": f"^[!-~]{{1,{limits.IDEMPOTENCY_KEY_MAX_CHARS}}}$
 
 IDENTITY_HEADERS: dict[str, tuple[str, Document]] = {
     "X-Tacit-Requester": (
-        "Who asks, as their channel knows them: telegram:1001.",
+        "The requester's key on their channel: telegram:1001.",
         schemas.PERSON_KEY,
     ),
-    "X-Tacit-Name": ("What they are called.", _NAME_HEADER),
-    "X-Tacit-Username": ("Their name on the channel.", _NAME_HEADER),
-    "X-Tacit-Chat": ("Where the answer goes; without it, their own private chat.", schemas.CHAT_ID),
-    "X-Tacit-Chat-Kind": ("What kind of chat that is.", {"enum": [str(k) for k in ChatKind]}),
+    "X-Tacit-Name": ("The requester's name.", _NAME_HEADER),
+    "X-Tacit-Username": ("The requester's username on the channel.", _NAME_HEADER),
+    "X-Tacit-Chat": (
+        "The chat of the answer; without it, the requester's private chat.",
+        schemas.CHAT_ID,
+    ),
+    "X-Tacit-Chat-Kind": ("The kind of the chat.", {"enum": [str(k) for k in ChatKind]}),
     "X-Tacit-Participants": (
-        f"Up to {limits.PARTICIPANTS_MAX_COUNT:,} who are there: telegram:2;Bob;bob_l,slack:T1:U2.",
+        f"Up to {limits.PARTICIPANTS_MAX_COUNT:,} participants: telegram:2;Bob;bob_l,slack:T1:U2.",
         _PARTICIPANTS_HEADER,
     ),
-    "X-Tacit-Complete": ("Whether that is everybody.", {"enum": ["true", "false"]}),
+    "X-Tacit-Complete": ("Whether these are all participants.", {"enum": ["true", "false"]}),
     THREAD_HEADER: (
         f"The conversation, in at most {limits.LABEL_MAX_CHARS} characters; without it, the chat.",
         _LABEL_HEADER,
     ),
     "X-Tacit-Agent": (
-        f"The agent that asks, in at most {limits.LABEL_MAX_CHARS} characters.",
+        f"The agent that sends the request, in at most {limits.LABEL_MAX_CHARS} characters.",
         _LABEL_HEADER,
     ),
 }
 OTHER_HEADERS: dict[str, tuple[str, Document]] = {
-    IDEMPOTENCY_PARAMETER: ("Done at most once, however often it is sent.", _IDEMPOTENCY_KEY),
-    "If-Match": ("The ETag of the version that is changed.", {}),
-    "If-None-Match": ("The ETag of the version that is known.", {}),
+    IDEMPOTENCY_PARAMETER: ("A repeated request with the same key is done once.", _IDEMPOTENCY_KEY),
+    "If-Match": ("The ETag of the version to change.", {}),
+    "If-None-Match": ("The ETag of the version that the client has.", {}),
 }
 # Operations with these scopes have no view, and so no requester.
 _SCOPES_WITHOUT_VIEW = (Scope.ADMIN, Scope.ACT_AS)
@@ -102,19 +105,19 @@ def describe_headers() -> Document:
     }
 
 
-API_DESCRIPTION = """Long-term memory for agents that knows what to leave unsaid.
+API_DESCRIPTION = """Long-term memory for agents that controls disclosure.
 
-Every request names who asks and where, and gets what may be said to them there. A key is bound to
-one person, or it acts for others (`act-as`) and vouches for them with the `X-Tacit-…` headers,
-whose values are percent-encoded UTF-8. What is absent and what is not for the caller look alike."""
+Every request names its requester and chat, and gets what may be shown there. A key belongs to one
+person, or it acts for others (`act-as`) and names them in the `X-Tacit-…` headers, whose values are
+percent-encoded UTF-8. A memory that is absent and one that the caller may not see look alike."""
 KEY_SCHEME = "key"
 PROBLEM_NAME = "Problem"
 _RESPONSE_HEADERS: Document = {
     "ETag": "The version, as If-Match takes it.",
-    "Location": "Where it is from now on.",
-    "Retry-After": "In how many seconds to ask again.",
-    "WWW-Authenticate": "How to say who asks: Bearer.",
-    "X-Request-Id": "What to name when asking about this request.",
+    "Location": "The URL of the new resource.",
+    "Retry-After": "Seconds to wait before the next try.",
+    "WWW-Authenticate": "The authentication scheme: Bearer.",
+    "X-Request-Id": "The id of this request in the logs.",
 }
 _HEADERS_BY_STATUS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _PROBLEM_SCHEMA: Document = {
@@ -126,7 +129,7 @@ _PROBLEM_SCHEMA: Document = {
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "What was wrong, and what to do."},
         "request_id": {"type": "string"},
-        "field": {"type": "string", "description": "Of what was sent."},
+        "field": {"type": "string", "description": "The field that was wrong."},
         "suggestion": {"type": "object", "description": "The memory to update instead."},
     },
     "required": ["type", "title", "status", "request_id"],
@@ -233,7 +236,7 @@ def _complete_document(found: Document, categories: Sequence[str], local: bool) 
         KEY_SCHEME: {
             "type": "http",
             "scheme": "bearer",
-            "description": "A key made with `tacit keys create`.",
+            "description": "An API key. Create one with `tacit keys create`.",
         }
     }
     schemas = components.setdefault("schemas", {})

@@ -322,7 +322,7 @@ class Router:
     ) -> Callable[[H], H]:
         """Declare an operation.
 
-        `scope` is None where nobody is authenticated; with `or_local`, the local person needs no
+        `scope` is None without authentication; with `or_local`, the local person needs no
         scope. `gives` is the type of the response. `problems` come beside those that every
         operation has; a mapping describes them. With `once` it takes an Idempotency-Key. `headers`
         are other headers it reads, `sends` those of the response, `media` its content types, and

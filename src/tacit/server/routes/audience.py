@@ -28,8 +28,6 @@ from tacit.server.schemas import (
     not_sent,
 )
 
-# Who would hear the caller's memories: the rooms there are, and the rule that decides in each.
-
 audience_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
 
@@ -53,7 +51,7 @@ class HearersQuery(RequestModel):
 
 @audience_router.get(f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,))
 def explain(context: Context, id: str) -> Response:
-    """Whether one of the caller's memories may be said here, and by which rule."""
+    """Explain whether one of the caller's memories may be shown here, and by which rule."""
     return record_response(context.view.explain(id))
 
 
@@ -61,8 +59,8 @@ def explain(context: Context, id: str) -> Response:
     f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
 )
 def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
-    """The same for another chat. Who is there, and who would ask, only a key that acts for others
-    says; any other names a chat, and the store says who is there."""
+    """Explain the same for another chat. Only a key that acts for others names participants and the
+    requester; any other names a chat, and the stored participants count."""
     chat = None if body.chat is None else _check_chat(context, body.chat)
     return record_response(context.view.explain(id, chat, _check_asker(context, body.asked_by)))
 
@@ -71,15 +69,15 @@ def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
     f"{MEMORY_PATH}/hearers", scope=Scope.READ, gives=AudienceReport, problems=(404,)
 )
 def list_hearers(context: Context, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
-    """Who would hear one of the caller's memories, in each of their rooms and alone. With
-    `visibility`, who would if that were set."""
+    """List who can see one of the caller's memories, in each of their chats and alone. With
+    `visibility`, who could if that were set."""
     return record_response(context.view.audience.of(id, **query.sent_fields()))
 
 
 @audience_router.post("/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
 def list_hearing(context: Context, body: HearingBody) -> Response:
-    """Each of the caller's own memories, and whether it would be said in a chat. As for one of
-    them, only a key that acts for others says who is there, and who would ask."""
+    """List the caller's own memories, each with whether it would be shown in a chat. As for one
+    memory, only a key that acts for others names participants and the requester."""
     chat, by = _check_chat(context, body.chat), _check_asker(context, body.asked_by)
     return record_response(
         context.view.audience.preview(
@@ -90,7 +88,7 @@ def list_hearing(context: Context, body: HearingBody) -> Response:
 
 @audience_router.get("/api/rooms", scope=Scope.READ, gives=Page[AudienceChat])
 def list_rooms(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """The caller's private chat and the groups they are in, with who else is there."""
+    """List the caller's private chat and their groups, with the other participants."""
     found = context.view.audience.chats()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
@@ -121,7 +119,7 @@ def _find_known_chat(context: RequestContext, chat: Chat) -> Chat:
     return known
 
 
-# Who comes and goes in chats: for the adapters of channels, which see it.
+# Participants of chats, as channel adapters see them.
 
 chat_router = Router("chats")
 
@@ -144,14 +142,14 @@ class MigratedRequest(RequestModel):
 
 @chat_router.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
 def joined_chat(context: Context, chat: ChatId, body: JoinedRequest) -> Response:
-    """Somebody came into a group, or spoke there."""
+    """Record that a person joined a group, or spoke there."""
     context.memory.joined(chat, body.person)
     return no_content()
 
 
 @chat_router.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
 def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
-    """Somebody left a group; without a person, everybody did."""
+    """Record that a person left a group; without a person, that all did."""
     context.memory.left(chat, **body.sent_fields())
     return no_content()
 
@@ -160,7 +158,7 @@ def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
     "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,)
 )
 def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest) -> Response:
-    """What is said in a confidential group does not leave it."""
+    """Make a group confidential: what is said there is not shown elsewhere."""
     context.memory.set_confidential(chat, **body.sent_fields())
     return no_content()
 
@@ -169,6 +167,6 @@ def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest)
     "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409)
 )
 def migrated_chat(context: Context, chat: ChatId, body: MigratedRequest) -> Response:
-    """The channel gave a group a new id."""
+    """Record the new id that the channel gave a group."""
     context.memory.migrated(chat, body.new)
     return no_content()

@@ -34,8 +34,6 @@ from tacit.server.schemas import (
     Revision,
 )
 
-# Notes as files: a small tree of Markdown, as far as this audience may hear it.
-
 file_router = Router("files")
 FILE_PATH = "/api/files/{path:rest}"
 _ETAG_CHARS = 32
@@ -70,8 +68,8 @@ class RenameRequest(RequestModel):
 
 @file_router.get("/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
 def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Response:
-    """The files that there are for the caller here, or those of a folder; a file stands for itself.
-    Of sessions the newest are listed."""
+    """List the note files of the caller in this chat, or those of a folder; a file lists itself. Of
+    sessions the newest are listed."""
     sizes = context.view.files.sizes(query.folder)
     found = [FileListed(path=path, size_bytes=size) for path, size in sizes.items()]
     return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
@@ -79,7 +77,7 @@ def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Respo
 
 @file_router.get(FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
 def read_file(context: Context, path: FilePath) -> Response:
-    """What a file says, as far as it may be heard here."""
+    """Read a file, as far as it may be shown here."""
     text = context.view.files.read(path)
     return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
 
@@ -93,9 +91,9 @@ def read_file(context: Context, path: FilePath) -> Response:
     headers=(IF_MATCH, IF_NONE_MATCH),
 )
 def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response:
-    """Make a file read like this: new lines are remembered, changed ones updated, missing ones
-    forgotten. `new`, or If-None-Match: *, is for a file that is not there yet; `instead_of` is the
-    text that was read, and If-Match its ETag."""
+    """Write a file: new lines are remembered, changed ones updated, missing ones forgotten. `new`,
+    or If-None-Match: *, requires that the file does not exist; `instead_of` is the text that was
+    read, and If-Match its ETag."""
     with _check_file_unchanged(context, path) as expected:
         context.write_view.files.write(path, **{**body.sent_fields(), **expected})
     return no_content()
@@ -110,14 +108,14 @@ def delete_file(context: Context, path: FileOrFolderPath) -> Response:
 
 @file_router.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def rename_file(context: Context, body: RenameRequest) -> Response:
-    """Give a page, or a folder of pages, another name that is free."""
+    """Rename a page, or a folder of pages, to a name that is free."""
     context.write_view.files.rename(body.old, body.new)
     return no_content()
 
 
 @contextmanager
 def _check_file_unchanged(context: RequestContext, path: str) -> Iterator[dict[str, Any]]:
-    """What the headers expect, for the write itself to look at."""
+    """Yield what If-Match and If-None-Match expect, for the write to check."""
     matching = context.headers.getlist(IF_MATCH)
     first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
     if not matching and not first:
@@ -150,7 +148,7 @@ def _file_changed() -> HttpProblem:
     return HttpProblem("precondition-failed", "the file is not as you read it: read it again")
 
 
-# Where an agent has got to in a thread: saved, read again, and gone when it is done.
+# Checkpoints of agents.
 
 checkpoint_router = Router("checkpoints")
 OWN_CHECKPOINT_PATH = "/api/checkpoints"
@@ -188,39 +186,39 @@ _DELETE_OPTIONS: dict[str, Any] = {"scope": Scope.WRITE, "status": 204, "once": 
 
 @checkpoint_router.get(OWN_CHECKPOINT_PATH, **_READ_OPTIONS)
 def show_own_checkpoint(context: Context) -> Response:
-    """What was saved last in the thread of this request."""
+    """Show the checkpoint of the thread of this request."""
     return _checkpoint_response(context, None)
 
 
 @checkpoint_router.put(OWN_CHECKPOINT_PATH, **_SAVE_OPTIONS)
 def save_own_checkpoint(context: Context, body: SaveRequest) -> Response:
-    """Save where the agent has got to in the thread of this request."""
+    """Save a checkpoint for the thread of this request."""
     return _save_checkpoint(context, None, body)
 
 
 @checkpoint_router.delete(OWN_CHECKPOINT_PATH, **_DELETE_OPTIONS)
 def forget_own_checkpoint(context: Context) -> Response:
-    """Remove what was saved in the thread of this request, whether or not there is something."""
+    """Delete the checkpoint of the thread of this request, if there is one."""
     context.write_view.checkpoints.delete()
     return no_content()
 
 
 @checkpoint_router.get(CHECKPOINT_PATH, **_READ_OPTIONS)
 def show_checkpoint(context: Context, thread: Label) -> Response:
-    """What was saved last in a thread. In a private chat only; elsewhere there is none."""
+    """Show the checkpoint of a thread. In a private chat only; elsewhere there is none."""
     return _checkpoint_response(context, thread)
 
 
 @checkpoint_router.put(CHECKPOINT_PATH, **_SAVE_OPTIONS)
 def save_checkpoint(context: Context, thread: Label, body: SaveRequest) -> Response:
-    """Save where the agent has got to in a thread, in place of what was saved before. `version`, or
-    If-Match, is the one that was read; 0, or If-None-Match: *, is for the first."""
+    """Save a checkpoint for a thread, in place of the one before. `version`, or If-Match, is the one
+    that was read; 0, or If-None-Match: *, is for the first."""
     return _save_checkpoint(context, thread, body)
 
 
 @checkpoint_router.delete(CHECKPOINT_PATH, **_DELETE_OPTIONS)
 def forget_checkpoint(context: Context, thread: Label) -> Response:
-    """Remove what was saved in a thread, whether or not there is something."""
+    """Delete the checkpoint of a thread, if there is one."""
     context.write_view.checkpoints.delete(thread)
     return no_content()
 
@@ -245,8 +243,7 @@ def _save_checkpoint(context: RequestContext, thread: str | None, body: SaveRequ
 def _check_checkpoint_unchanged(
     context: RequestContext, thread: str | None
 ) -> Iterator[int | None]:
-    """The version that the headers ask for, to be looked at by the write itself; None: they ask for
-    none."""
+    """Yield the version that the headers expect, for the write to check; None: any."""
     matching = context.headers.getlist(IF_MATCH)
     first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
     if not matching and not first:
@@ -264,7 +261,7 @@ def _check_checkpoint_unchanged(
 def _find_wanted_versions(
     context: RequestContext, thread: str | None, found: list[str]
 ) -> list[int]:
-    """At most one version. A single tag is not looked up: what was asked again may be done."""
+    """Return at most one version. A single tag is not looked up: the request may be a repetition."""
     named = [int(one[1]) for tag in found if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
     if len(found) == 1 and "*" not in found:
         return named
@@ -273,4 +270,4 @@ def _find_wanted_versions(
 
 
 def _checkpoint_changed() -> HttpProblem:
-    return HttpProblem("precondition-failed", "the checkpoint moved on by now: read it again")
+    return HttpProblem("precondition-failed", "the checkpoint changed: read it again")

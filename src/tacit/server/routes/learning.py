@@ -65,26 +65,27 @@ class ProposeRequest(RequestModel):
 
 @learning_router.post("/api/learn", scope=Scope.WRITE, gives=Accepted, status=202, once=True)
 def learn_messages(context: Context, body: LearnRequest) -> Response:
-    """Hand over what was said, in order. It is learned in the background, and not lost."""
+    """Queue messages to learn from, in order. A worker learns from them in the background; none is
+    lost."""
     return record_response(context.write_view.learn(body.messages), 202)
 
 
 @learning_router.post("/api/record", scope=Scope.WRITE, gives=Recorded, once=True)
 def record_messages(context: Context, body: RecordRequest) -> Response:
-    """Keep turns of a conversation as they were said."""
+    """Keep turns of a conversation word for word."""
     return record_response(context.write_view.record(**body.sent_fields()))
 
 
 @learning_router.post("/api/unlearn", scope=Scope.WRITE, gives=Reverted, once=True)
 def unlearn_message(context: Context, body: UnlearnRequest) -> Response:
-    """Take back what the caller said in one message of this chat, by the channel's id of it. A
-    message that is somebody else's, or nobody's, is answered alike: nothing was undone."""
+    """Undo what was learned from one message of the caller in this chat, by the channel's id of it.
+    An unknown message and one of another person are answered alike: nothing was undone."""
     return record_response(context.write_view.unlearn(body.message))
 
 
 @learning_router.post("/api/trace", scope=Scope.WRITE, gives=list[TraceStep])
 def trace_message(context: Context, body: TraceRequest) -> Response:
-    """The way of one message through the stages of learning. Unless `keep`, nothing of it stays."""
+    """Trace one message through the stages of learning. Unless `keep` is set, nothing is stored."""
     context.caller.require_scopes(Scope.READ)  # it tells what is known already
     view = context.write_view if body.keep else context.view
     return record_response(view.trace(body.text, body.keep))
@@ -92,15 +93,15 @@ def trace_message(context: Context, body: TraceRequest) -> Response:
 
 @learning_router.get("/api/proposals", scope=Scope.READ, gives=Page[Proposal])
 def list_proposals(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """What waits for the caller's yes."""
+    """List the proposals that wait for the caller's consent."""
     found = context.view.proposals.list()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
 @learning_router.post("/api/proposals", scope=Scope.WRITE, status=204, once=True)
 def propose_public(context: Context, body: ProposeRequest) -> Response:
-    """Ask the caller, in their own private chat, whether the value of a key may be said anywhere.
-    Whether there is one is not told."""
+    """Ask the caller, in their private chat, whether the value of a key may be shown anywhere.
+    Whether there is one is not disclosed."""
     context.write_view.proposals.propose_public(body.category, body.key)
     return no_content()
 
@@ -109,7 +110,7 @@ def propose_public(context: Context, body: ProposeRequest) -> Response:
     "/api/proposals/{id:rest}/approve", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def approve_proposal(context: Context, id: str) -> Response:
-    """Yes: keep it."""
+    """Approve a proposal: it is stored."""
     context.write_view.proposals.approve(id)
     return no_content()
 
@@ -118,20 +119,20 @@ def approve_proposal(context: Context, id: str) -> Response:
     "/api/proposals/{id:rest}/decline", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def decline_proposal(context: Context, id: str) -> Response:
-    """No: its words are gone, and nobody asks again for a while."""
+    """Decline a proposal: its text is deleted, and it is not proposed again for a while."""
     context.write_view.proposals.decline(id)
     return no_content()
 
 
 @learning_router.post("/api/sessions/begin", scope=Scope.READ, gives=SessionStart)
 def begin_session(context: Context, body: BeginRequest) -> Response:
-    """What a session starts with: what is kept for good, recent sessions, and today's note."""
+    """Begin a session: return lasting notes, recent sessions and today's note."""
     return record_response(context.view.sessions.begin(body.session))
 
 
 @learning_router.post("/api/sessions/end", scope=Scope.WRITE, gives=SessionEnded, once=True)
 def end_session(context: Context, body: EndRequest) -> Response:
-    """Write down what a session came to, from what was said or from a draft of it. A key that may
-    not read is not told the note."""
+    """End a session: write its note from the messages or from a draft. A key that may not read does
+    not get the note."""
     ended = context.write_view.sessions.end(**body.sent_fields())
     return record_response(ended if context.may_read else replace(ended, note=None))

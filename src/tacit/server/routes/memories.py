@@ -58,14 +58,13 @@ from tacit.server.schemas import (
     query_whole,
 )
 
-# Memories by their ids, as one of the seeds has it: list, add, show, change, forget.
-
 memory_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
-SUGGESTION_RESPONSE = {409: {"description": "A memory is better updated; `suggestion` says which."}}
-# What a group was not there to hear is kept all the same, and not told there. Nor does a key that
-# only writes hear anything.
-HIDDEN_RESPONSE = {204: {"description": "Done; but it may not be told here, or not to this key."}}
+SUGGESTION_RESPONSE = {409: {"description": "Update the memory in `suggestion` instead."}}
+# A memory that may not be shown in this chat is stored all the same; a key that only writes gets none.
+HIDDEN_RESPONSE = {
+    204: {"description": "Done; the memory may not be shown here, or not to this key."}
+}
 
 
 class CreateMemoryRequest(RequestModel):
@@ -83,7 +82,7 @@ class UpdateMemoryRequest(RequestModel):
 
 
 class ChangeMemoryRequest(RequestModel):
-    """Its words and its pin together, or its visibility, or whom to keep it from."""
+    """Text and pin together, or visibility, or whom to withhold it from."""
 
     content: Content = not_sent()
     pinned: Flag = not_sent()
@@ -93,8 +92,8 @@ class ChangeMemoryRequest(RequestModel):
 
 @memory_router.get("/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
 def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
-    """What may be said here, newest first. With `state`, the caller's own in that state, in a
-    private chat. `total` is what there is for the caller on all pages."""
+    """List memories visible here, newest first. With `state`, the caller's own in that state, in a
+    private chat. `total` counts all pages."""
     view = context.view
     page = view.list(**query.sent_fields())
     whole = "cursor" not in query.model_fields_set and page.cursor is None
@@ -115,8 +114,8 @@ def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) 
 def create_memory(
     context: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]
 ) -> Response:
-    """Add a memory. Where one on the same subject is better updated, that is suggested instead,
-    unless `force` is set or the key may not read."""
+    """Add a memory. Where one on the same subject should be updated, it is suggested instead, unless
+    `force` is set or the key may not read."""
     content = memory_contract.parse_content(body.content)
     about = memory_contract.parse_subject(body.subject)
     view = context.write_view
@@ -135,12 +134,12 @@ def create_memory(
     MEMORY_PATH,
     scope=Scope.READ,
     gives=MemoryWithVersions,
-    problems={304: {"description": "It is still as If-None-Match says."}, 404: None},
+    problems={304: {"description": "Unchanged since the ETag in If-None-Match."}, 404: None},
     headers=(IF_NONE_MATCH,),
     sends=("ETag",),
 )
 def show_memory(context: Context, id: str) -> Response:
-    """One memory, as the caller may see it here, with its versions."""
+    """Show one memory as the caller may see it here, with its versions."""
     view = context.view
     memory = view.show(id)
     tag = memory_etag(memory)
@@ -153,7 +152,7 @@ def show_memory(context: Context, id: str) -> Response:
 
 @memory_router.get(f"{MEMORY_PATH}/record", scope=Scope.READ, gives=Memory, problems=(404,))
 def show_record(context: Context, id: str) -> Response:
-    """One memory as it is kept, without names and versions."""
+    """Show one memory as stored, without names and versions."""
     return record_response(context.view.show(id))
 
 
@@ -167,7 +166,7 @@ def show_record(context: Context, id: str) -> Response:
     sends=("ETag",),
 )
 def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Response:
-    """Give a memory new words: a new version of it."""
+    """Change the text of a memory: this makes a new version."""
     content = memory_contract.parse_content(body.content)
     view = context.view
     before = view.show(id)
@@ -177,9 +176,7 @@ def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Respo
     if memory is None:
         return no_content()
     old: str | None = before.content
-    if (
-        before.version >= done.version > 1 and context.has_idempotency_key
-    ):  # asked again: it is done already
+    if before.version >= done.version > 1 and context.has_idempotency_key:  # a repeated request
         old = _content_at_version(view, id, done.version - 1)
     told = {"memory": memory_contract.encode_memories(context, [memory])[0], "old_content": old}
     return json_response(told, headers={"ETag": memory_etag(memory)})
@@ -195,8 +192,8 @@ def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Respo
     sends=("ETag",),
 )
 def change_memory(context: Context, id: str, body: ChangeMemoryRequest) -> Response:
-    """Change one thing about a memory: its words and its pin, or how far it may travel, or whom it
-    must never reach."""
+    """Change one thing about a memory: its text and pin, or its visibility, or whom to withhold it
+    from."""
     sent = body.sent_fields()
     view = context.view
     with check_if_match(context, view, id) as version:
@@ -217,7 +214,7 @@ def forget_memory(context: Context, id: str) -> Response:
 
 
 def _find_readable(context: RequestContext, id: str) -> Memory | None:
-    """What was written, as far as it may be told back."""
+    """Return what was written, where the caller may see it."""
     if not context.may_read:
         return None
     try:
@@ -255,7 +252,7 @@ def _suggest_update(
     view = context.view
     found = view.suggest_update(content, category=category, about=about)
     if found is None or context.is_replay():
-        return  # what it suggests may be just what came of it
+        return  # the suggestion may be the memory that this request made
     try:
         told = memory_contract.encode_memories(context, [view.show(found.id)])[0]
     except NotFound:
@@ -277,7 +274,7 @@ def _content_at_version(view: View, id: str, version: int) -> str | None:
     return found[0].content if found else None
 
 
-# One memory and what is done to it: its past, its reach, and its end.
+# Changes to one memory.
 
 memory_change_router = Router("memory")
 MEMORY_CHANGE_PATH = "/api/memory/{id}"
@@ -307,7 +304,7 @@ class EraseQuery(RequestModel):
     problems=(404, 409),
 )
 def update(context: Context, id: str, body: UpdateFields) -> Response:
-    """Change a memory in any of its fields. With `if_version`, only if it is still at that one."""
+    """Change a memory in any of its fields. With `if_version`, only if it is still at that version."""
     return record_response(context.write_view.update(id, **body.sent_fields()))
 
 
@@ -315,7 +312,7 @@ def update(context: Context, id: str, body: UpdateFields) -> Response:
     f"{MEMORY_CHANGE_PATH}/pinned", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def pin(context: Context, id: str, body: PinBody) -> Response:
-    """Keep a memory in mind: it does not fade. Or let it fade again."""
+    """Pin a memory, so that it does not fade, or unpin it."""
     context.write_view.pin(id, body.on)
     return no_content()
 
@@ -324,7 +321,7 @@ def pin(context: Context, id: str, body: PinBody) -> Response:
     f"{MEMORY_CHANGE_PATH}/visibility", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def set_visibility(context: Context, id: str, body: VisibilityBody) -> Response:
-    """Say how far a memory may travel."""
+    """Set where a memory may be shown."""
     context.write_view.set_visibility(id, body.visibility)
     return no_content()
 
@@ -333,7 +330,7 @@ def set_visibility(context: Context, id: str, body: VisibilityBody) -> Response:
     f"{MEMORY_CHANGE_PATH}/withhold", scope=Scope.WRITE, status=204, once=True, problems=(404,)
 )
 def withhold_from(context: Context, id: str, body: WithholdBody) -> Response:
-    """Name people whom a memory must never reach."""
+    """Withhold a memory from people."""
     context.write_view.withhold_from(id, body.who)
     return no_content()
 
@@ -342,7 +339,7 @@ def withhold_from(context: Context, id: str, body: WithholdBody) -> Response:
     f"{MEMORY_CHANGE_PATH}/history", scope=Scope.READ, gives=list[HistoryEntry], problems=(404,)
 )
 def history(context: Context, id: str) -> Response:
-    """What happened to a memory, oldest first, in the wordings that the caller may hear."""
+    """List what happened to a memory, oldest first, in the versions that the caller may see."""
     return record_response(context.view.history(id))
 
 
@@ -350,7 +347,7 @@ def history(context: Context, id: str) -> Response:
     f"{MEMORY_CHANGE_PATH}/restore", scope=Scope.WRITE, status=204, once=True, problems=(404, 409)
 )
 def restore(context: Context, id: str) -> Response:
-    """Bring back what was forgotten."""
+    """Restore a forgotten memory."""
     context.write_view.restore(id)
     return no_content()
 
@@ -359,11 +356,11 @@ def restore(context: Context, id: str) -> Response:
     f"{MEMORY_CHANGE_PATH}/erase", scope=Scope.ERASE, gives=Erased, once=True, problems=(404,)
 )
 def erase(context: Context, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
-    """Remove a memory for good; with `turns`, also what it was learned from."""
+    """Delete a memory for good; with `turns`, also the turns it was learned from."""
     return record_response(context.write_view.erase(id, turns=query.turns))
 
 
-# To keep a fact with all its fields, to look before one is added, and to begin anew.
+# Remember with all fields, suggestions, and wipe.
 
 remember_router = Router("remember")
 
@@ -378,19 +375,19 @@ class SuggestBody(RequestModel):
     "/api/remember", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,)
 )
 def remember(context: Context, body: RememberFields) -> Response:
-    """Keep a fact. Under a key it has one value: written again, it becomes a new version."""
+    """Remember a fact. A key has one value: written again, it becomes a new version."""
     return record_response(context.write_view.remember(**body.sent_fields()))
 
 
 @remember_router.post("/api/suggest", scope=Scope.READ, gives=Suggestion | None)
 def suggest_update(context: Context, body: SuggestBody) -> Response:
-    """The memory that is better changed than joined by another one; null where there is none."""
+    """Find the memory to update instead of adding another one; null where there is none."""
     return record_response(context.view.suggest_update(**body.sent_fields()))
 
 
 @remember_router.post("/api/wipe", scope=Scope.ERASE, gives=Erased, once=True)
 def wipe(context: Context) -> Response:
-    """Remove everything of the caller's for good. In a private chat only."""
+    """Delete everything of the caller for good. In a private chat only."""
     return record_response(context.write_view.wipe())
 
 
@@ -408,14 +405,14 @@ class Count:
 
 @item_router.get("/api/items", scope=Scope.READ, gives=Page[Memory])
 def list_all(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
-    """What may be said here, newest first. With `state`, the caller's own in that state, in a
+    """List memories visible here, newest first. With `state`, the caller's own in that state, in a
     private chat."""
     return record_response(context.view.list(**query.sent_fields()))
 
 
 @item_router.get("/api/count", scope=Scope.READ, gives=Count)
 def count(context: Context, query: Annotated[MemoryCountQuery, Query()]) -> Response:
-    """How many there are to list."""
+    """Count the memories to list."""
     return json_response({"count": context.view.count(**query.sent_fields())})
 
 
@@ -423,19 +420,19 @@ def count(context: Context, query: Annotated[MemoryCountQuery, Query()]) -> Resp
 def list_items(
     context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]
 ) -> Response:
-    """What is filed under a category and may be said here, newest first."""
+    """List memories of a category that are visible here, newest first."""
     return record_response(context.view.list(category, **query.sent_fields()))
 
 
 @item_router.delete(CATEGORY_PATH, scope=Scope.WRITE, gives=Count, once=True)
 def forget_category(context: Context, category: Category) -> Response:
-    """Forget everything of the caller's that is filed under a category."""
+    """Forget everything of the caller in a category."""
     return json_response({"count": context.write_view.forget_category(category)})
 
 
 @item_router.get(ITEM_PATH, scope=Scope.READ, gives=Memory, problems=(404,))
 def get_item(context: Context, category: Category, key: KeyName) -> Response:
-    """The value of one of the caller's keys."""
+    """Get the value of one of the caller's keys."""
     found = context.view.get(category, key)
     if found is None:
         raise NotFound
@@ -444,18 +441,18 @@ def get_item(context: Context, category: Category, key: KeyName) -> Response:
 
 @item_router.put(ITEM_PATH, scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,))
 def put_item(context: Context, category: Category, key: KeyName, body: PutFields) -> Response:
-    """Set the one value of a key. What is not named, such as its visibility, stays as it was."""
+    """Set the one value of a key. Fields that are not sent, such as its visibility, stay."""
     fields = body.sent_fields("value")
     return record_response(context.write_view.put(category, key, body.value, **fields))
 
 
 @item_router.delete(ITEM_PATH, scope=Scope.WRITE, gives=Count, once=True)
 def forget_item(context: Context, category: Category, key: KeyName) -> Response:
-    """Forget the value of a key, under all of the caller's identities."""
+    """Forget the value of a key, under all identities of the caller."""
     return json_response({"count": context.write_view.forget_key(category, key)})
 
 
-# The caller's own memories as a picture, and what happened to them lately.
+# Graph and activity.
 
 activity_router = Router("activity")
 
@@ -476,25 +473,25 @@ class DaysQuery(RequestModel):
 
 @activity_router.get("/api/graph", scope=Scope.READ, gives=Graph)
 def show_graph(context: Context, query: Annotated[GraphQuery, Query()]) -> Response:
-    """The caller's own active memories, the people whom they are about, and what belongs together.
-    In a private chat; elsewhere nothing."""
+    """Show the caller's own active memories as a graph with their subjects and relations. In a private
+    chat; elsewhere it is empty."""
     return record_response(context.view.graph(**query.sent_fields()))
 
 
 @activity_router.get("/api/activity", scope=Scope.READ, gives=Page[ActivityEntry])
 def list_activity(context: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
-    """What happened to the caller's own memories, newest first. In a private chat; elsewhere
+    """List what happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""
     return record_response(context.view.audit.activity(**query.sent_fields()))
 
 
 @activity_router.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
 def list_activity_days(context: Context, query: Annotated[DaysQuery, Query()]) -> Response:
-    """How often what happened to them on each of the last days, in UTC, today last."""
+    """Count events of the caller's memories on each of the last days, in UTC, today last."""
     return record_response(context.view.audit.daily_counts(**query.sent_fields()))
 
 
-# Looking through the caller's own memories, and which operators did.
+# Search of the caller's own memories, and the access log.
 
 browse_router = Router("browsing")
 
@@ -510,8 +507,7 @@ class BrowseBody(CountBody):
 
 @browse_router.post("/api/browse", scope=Scope.READ, gives=Page[Memory])
 def browse(context: Context, body: BrowseBody) -> Response:
-    """The caller's own memories, newest first, as far as the search goes. In a private chat;
-    elsewhere nothing."""
+    """Search the caller's own memories, newest first. In a private chat; elsewhere nothing."""
     return record_response(
         context.view.browse(body.search or MATCH_ALL, **body.sent_fields("search"))
     )
@@ -519,12 +515,12 @@ def browse(context: Context, body: BrowseBody) -> Response:
 
 @browse_router.post("/api/browse/count", scope=Scope.READ, gives=Count)
 def count_browsed(context: Context, body: CountBody) -> Response:
-    """How many these are; from a thousand on, a thousand."""
+    """Count the results of a search, up to a thousand."""
     return json_response({"count": context.view.browse_count(body.search or MATCH_ALL)})
 
 
 @browse_router.get("/api/looks", scope=Scope.READ, gives=Page[AccessLogEntry])
 def list_looks(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """Which operator looked at memories of the caller's, newest first. In a private chat; elsewhere
-    nothing."""
+    """List which operator looked at memories of the caller, newest first. In a private chat;
+    elsewhere nothing."""
     return record_response(context.view.audit.access_log(**query.sent_fields()))

@@ -28,8 +28,7 @@ from tacit.server.schemas import (
     not_sent,
 )
 
-# A space as a whole, for its operator: links, what happened, what comes round. Counts and
-# identities alone, and never what anybody said.
+# A space as a whole, for its operator: counts and identities, and never content.
 
 operator_router = Router("operating")
 TaskName = Annotated[str, Described(enum=list(limits.JOBS_EVERY_HOURS))]
@@ -57,14 +56,14 @@ class EventsQuery(PageQuery):
 
 @operator_router.get("/api/links", scope=Scope.ADMIN, gives=Page[Link])
 def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Response:
-    """Every link that an identity has had, oldest first."""
+    """List every link that an identity has had, oldest first."""
     found = context.memory.links(query.identity)
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
 @operator_router.post("/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,))
 def add_link(context: Context, body: LinkRequest) -> Response:
-    """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
+    """Link an external key to an account. Unverified, the link changes nothing yet."""
     return record_response(
         context.memory.link(**body.sent_fields(), actor=_name_actor(context)), 201
     )
@@ -72,7 +71,7 @@ def add_link(context: Context, body: LinkRequest) -> Response:
 
 @operator_router.post("/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
 def verify_link(context: Context, body: VerifyRequest) -> Response:
-    """From now on, the key and its account are one person."""
+    """Verify a link: from now on, the key and its account are one person."""
     return record_response(context.memory.verify_link(body.external_key))
 
 
@@ -80,19 +79,19 @@ def verify_link(context: Context, body: VerifyRequest) -> Response:
     "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,)
 )
 def end_link(context: Context, external_key: ExternalKey) -> Response:
-    """The key and its account are two people again. Tells of the link as it was."""
+    """End a link: the key and its account are two people again. Returns the link as it was."""
     return record_response(context.memory.unlink(external_key))
 
 
 @operator_router.get("/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
 def list_events(context: Context, query: Annotated[EventsQuery, Query()]) -> Response:
-    """How often what happened in this space, by day, newest first."""
+    """Count events of this space by day, newest first."""
     return record_response(context.memory.events(**query.sent_fields()))
 
 
 @operator_router.get("/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
 def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """The tasks of this space: when each is due, how far it is, and how it went last."""
+    """List the jobs of this space: due time, progress and last result."""
     found = context.memory.jobs()
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))
 
@@ -101,24 +100,23 @@ def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Respons
     "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502)
 )
 def run_job(context: Context, task: TaskName) -> Response:
-    """Run a task now and to its end, whenever it is due. Somebody else at it is a conflict."""
+    """Run a job now and to its end. A job that runs already is a conflict."""
     return record_response(context.memory.run_job(task))
 
 
 @operator_router.get("/api/spaces/stats", scope=Scope.ADMIN, gives=Stats)
 def show_space_stats(context: Context) -> Response:
-    """Counts of the whole space."""
+    """Count the rows of the whole space."""
     return record_response(context.memory.stats())
 
 
 def _name_actor(context: RequestContext) -> str:
-    """Who stands in the books for it: the key, by what it is called here for good."""
+    """Return the actor to record: the key by its id."""
     key = context.caller.key
     return "system" if key is None else f"key:{key.id}"
 
 
-# How the server itself is: alive, ready, and its measures. Nobody is asked who they are, but for
-# the measures.
+# Health and metrics of the server. Only metrics need a key.
 
 METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -133,13 +131,13 @@ health_router = Router("health")
 
 @health_router.get("/health/live", scope=None, gives=Health)
 async def live() -> Response:  # on the event loop: it must not wait for a free thread
-    """Whether the process answers at all"""
+    """Check that the process answers."""
     return record_response(Health(status="alive"))
 
 
 @health_router.get("/health/ready", scope=None, gives=Health, problems=(503,))
 def ready(request: Request) -> Response:
-    """Whether to send requests here: the database answers, and the server is not about to stop."""
+    """Check that requests may be sent: the database answers, and the server is not stopping."""
     state = request.app.state
     if state.draining:
         raise HttpProblem("draining")
@@ -158,8 +156,8 @@ def ready(request: Request) -> Response:
     problems=(404,),
 )
 def show_metrics(context: Context) -> Response:
-    """The measures of this process as Prometheus reads them. For a key with the scope `admin`, or
-    for the local person; there are none unless `metrics.exporter` is `prometheus`."""
+    """Show the metrics of this process for Prometheus. Needs a key with the scope `admin`, or the
+    local person; 404 unless `metrics.exporter` is `prometheus`."""
     try:
         told = context.memory.metrics()
     except InvalidInput as not_so:

@@ -27,8 +27,6 @@ from tacit.server.schemas import (
     Tag,
 )
 
-# People, what is known about them, what belongs together, and how much of it there is.
-
 people_router = Router("people")
 
 
@@ -60,7 +58,7 @@ class RelateRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Whether anything is remembered for whoever asks."""
+    """Whether memory is enabled for the caller."""
 
     enabled: bool
     why_disabled: str | None
@@ -68,14 +66,14 @@ class Standing:
 
 @people_router.get("/api/view", scope=Scope.READ, gives=Standing)
 def show_view(context: Context) -> Response:
-    """Whether memory is on for this caller, and if not, why."""
+    """Show whether memory is enabled for this caller, and if not, why."""
     view = context.view
     return record_response(Standing(enabled=view.enabled, why_disabled=view.why_disabled))
 
 
 @people_router.get("/api/people", scope=Scope.READ, gives=Page[PersonRecord])
 def list_people(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """The people whom the caller has named, and those who are here."""
+    """List the people whom the caller has named, and the participants of this chat."""
     found = context.view.people.list()
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
@@ -84,8 +82,8 @@ def list_people(context: Context, query: Annotated[PageQuery, Query()]) -> Respo
     "/api/people/name", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404,)
 )
 def name_person(context: Context, body: NameRequest) -> Response:
-    """Say what the caller calls somebody: a name, a username, an alias, or what they are. A key
-    that may not read is told their id alone."""
+    """Name a person for the caller: a name, a username, an alias or a relation. A key that may not
+    read gets their id alone."""
     return _person_response(context, context.write_view.people.name(**body.sent_fields()))
 
 
@@ -93,8 +91,7 @@ def name_person(context: Context, body: NameRequest) -> Response:
     "/api/people/merge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404, 409)
 )
 def merge_people(context: Context, body: MergeRequest) -> Response:
-    """Two people whom the caller named are one to the caller, in private chats. Nobody else hears
-    of it, or hears anything else for it."""
+    """Merge two people whom the caller named, for the caller alone and in private chats."""
     return _person_response(context, context.write_view.people.merge(**body.sent_fields()))
 
 
@@ -102,13 +99,13 @@ def merge_people(context: Context, body: MergeRequest) -> Response:
     "/api/people/unmerge", scope=Scope.WRITE, gives=PersonRecord, once=True, problems=(404,)
 )
 def unmerge_people(context: Context, body: UnmergeRequest) -> Response:
-    """Undo the merge of this person into another."""
+    """Undo the merge of a person into another."""
     return _person_response(context, context.write_view.people.unmerge(**body.sent_fields()))
 
 
 @people_router.get("/api/about", scope=Scope.READ, gives=Page[Memory])
 def list_about(context: Context, query: Annotated[AboutQuery, Query()]) -> Response:
-    """What may be said here about a person, whoever said it. Of somebody unknown it is nothing."""
+    """List memories about a person that are visible here, of any speaker. An unknown person has none."""
     return record_response(
         context.view.people.about(query.person, limit=query.limit, cursor=query.cursor)
     )
@@ -116,14 +113,14 @@ def list_about(context: Context, query: Annotated[AboutQuery, Query()]) -> Respo
 
 @people_router.post("/api/relations", scope=Scope.WRITE, status=204, once=True, problems=(404,))
 def relate_memories(context: Context, body: RelateRequest) -> Response:
-    """Say that two of the caller's memories belong together, from the first to the second."""
+    """Relate two memories of the caller, from the first to the second."""
     context.write_view.relate(**body.sent_fields())
     return no_content()
 
 
 @people_router.get("/api/stats", scope=Scope.READ, gives=Stats)
 def show_stats(context: Context) -> Response:
-    """Counts of the caller's own memories, in a private chat; elsewhere of nothing."""
+    """Count the caller's own memories, in a private chat; elsewhere none."""
     return record_response(context.view.stats())
 
 
@@ -132,9 +129,8 @@ def _person_response(context: RequestContext, person: PersonRecord) -> Response:
     return record_response(told)
 
 
-# Two identities of one person become one: a code, an answer to it, and a yes.
-#
-# Whoever links may read from then on as the other does, so that a key needs both scopes.
+# Links between two identities of one person: a code, its acceptance, and a confirmation. Linked
+# identities read as one person, so that a key needs the scopes read and write.
 
 account_router = Router("linking")
 
@@ -145,21 +141,21 @@ class AcceptRequest(RequestModel):
 
 @account_router.post("/api/link/offer", scope=Scope.WRITE, gives=LinkOffer, problems=(409,))
 def offer_link(context: Context) -> Response:
-    """A code to be entered once from the caller's other identity. An earlier one is void."""
+    """Create a code to enter once from the caller's other identity. It voids an earlier one."""
     context.caller.require_scopes(Scope.READ)
     return record_response(context.view.account.offer_link())
 
 
 @account_router.post("/api/link/accept", scope=Scope.WRITE, gives=LinkWaiting, once=True)
 def accept_link(context: Context, body: AcceptRequest) -> Response:
-    """Answer to a code; says whose it is. Nothing is shared before they confirm it."""
+    """Accept a code; returns whose it is. Nothing is shared before they confirm."""
     context.caller.require_scopes(Scope.READ)
     return record_response(context.write_view.account.accept_link(body.code))
 
 
 @account_router.get("/api/link/waiting", scope=Scope.READ, gives=LinkWaiting, problems=(404,))
 def show_link_waiting(context: Context) -> Response:
-    """Who answered to the caller's code, and waits for their yes."""
+    """Show who accepted the caller's code and waits for confirmation."""
     found = context.view.account.pending_link()
     if found is None:
         raise NotFound("link")
@@ -168,25 +164,25 @@ def show_link_waiting(context: Context) -> Response:
 
 @account_router.post("/api/link/confirm", scope=Scope.WRITE, gives=Link, once=True)
 def confirm_link(context: Context) -> Response:
-    """Yes: from now on, both identities are one person."""
+    """Confirm a link: from now on, both identities are one person."""
     context.caller.require_scopes(Scope.READ)
     return record_response(context.write_view.account.confirm_link())
 
 
 @account_router.post("/api/link/refuse", scope=Scope.WRITE, status=204, once=True)
 def refuse_link(context: Context) -> Response:
-    """No: the caller's code, and their answer to another's, are void."""
+    """Refuse a link: the caller's code and their acceptance of another's are void."""
     context.write_view.account.refuse_link()
     return no_content()
 
 
 @account_router.post("/api/link/unlink", scope=Scope.WRITE, gives=Link, once=True)
 def unlink_me(context: Context) -> Response:
-    """The identity that asks leaves its account at once."""
+    """Unlink the identity of this request from its account."""
     return record_response(context.write_view.account.unlink())
 
 
 @account_router.get("/api/link/identities", scope=Scope.READ, gives=list[str])
 def list_identities(context: Context) -> Response:
-    """The keys that are the caller by now, in a private chat; elsewhere none."""
+    """List the caller's identities, in a private chat; elsewhere none."""
     return record_response(context.view.account.identities())

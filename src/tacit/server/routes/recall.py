@@ -39,7 +39,7 @@ _BULLET_FIELDS = ("id", "category", "text")
 
 
 class QueryRequest(RequestModel):
-    """The one question of an agent."""
+    """A query of an agent."""
 
     query: QueryText
     agent: Label | None = None
@@ -89,8 +89,8 @@ class DeltaQuery(RequestModel):
 
 @recall_router.post("/api/query", scope=Scope.READ, gives=list[Bullet])
 def query_memories(context: Context, body: QueryRequest) -> Response:
-    """Lines for the prompt of an agent, and with `full` the records behind them. An agent with an
-    allow-list gets nothing outside of it."""
+    """Query memories as lines for the prompt of an agent; with `full`, the records behind them. An
+    agent with an allow-list gets its categories alone."""
     if body.agent is not None:
         context = context.with_claims(agent=body.agent)
     sent = body.sent_fields("agent")
@@ -104,26 +104,26 @@ def query_memories(context: Context, body: QueryRequest) -> Response:
 
 @recall_router.post("/api/recall", scope=Scope.READ, gives=list[Recalled])
 def recall_memories(context: Context, body: RecallRequest) -> Response:
-    """What comes to mind for a question, strongest first, with why and by which rule."""
+    """Recall memories for a question, best first, each with why and by which rule."""
     return record_response(context.view.recall(**body.sent_fields()))
 
 
 @recall_router.get("/api/block", scope=Scope.READ, gives=Block)
 def show_block(context: Context, query: Annotated[BlockQuery, Query()]) -> Response:
-    """What is known, for the cached beginning of a prompt."""
+    """Show the block for the cached beginning of a prompt."""
     return record_response(context.view.block(query.style))
 
 
 @recall_router.post("/api/fresh", scope=Scope.READ, gives=Fresh)
 def show_fresh(context: Context, body: FreshRequest) -> Response:
-    """What changed since the block, and what comes to mind: for the part that is new each turn."""
+    """Show the fresh context of a turn: changes since the block, and recalled memories."""
     return record_response(context.view.fresh(**body.sent_fields()))
 
 
 @recall_router.get("/api/delta", scope=Scope.READ, gives=Delta)
 def show_delta(context: Context, query: Annotated[DeltaQuery, Query()]) -> Response:
-    """What changed in the thread of this request since a revision. Ask again from the revision that
-    is told, until nothing changed."""
+    """Show what changed in the thread of this request since a revision. Ask again from the returned
+    revision until nothing changed."""
     return record_response(context.view.delta(query.since))
 
 
@@ -131,7 +131,7 @@ def show_delta(context: Context, query: Annotated[DeltaQuery, Query()]) -> Respo
 def show_delta_of_thread(
     context: Context, thread: Label, query: Annotated[DeltaQuery, Query()]
 ) -> Response:
-    """What changed in a thread since a revision, as far as the caller may hear it."""
+    """Show what changed in a thread since a revision, as far as the caller may see it."""
     return record_response(_view_of_thread(context, thread).delta(query.since))
 
 

@@ -33,8 +33,6 @@ from tacit.server.schemas import (
 )
 from tacit.server.streaming import LineResponse
 
-# Taking memories along, and in: lines of JSON, a part at a time.
-
 export_router = Router("export")
 MARKDOWN_MEDIA_TYPE = "text/markdown; charset=utf-8"
 
@@ -47,7 +45,7 @@ class ExportQuery(RequestModel):
 
 @export_router.get("/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown"))
 def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response:
-    """The caller's memories as lines of JSON, which an import takes in; or everything about them,
+    """Export the caller's memories as JSON lines, which an import accepts; or everything about them,
     also as Markdown. In a private chat only."""
     lines = context.view.export(**query.sent_fields())
     return LineResponse(
@@ -57,7 +55,7 @@ def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response
 
 @export_router.get("/api/export/history", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE,))
 def history_export(context: Context) -> Response:
-    """What happened to each memory that the caller may hear of here, as lines of JSON."""
+    """Export the history of each memory that the caller may see here, as JSON lines."""
     return LineResponse(context.view.audit.export_history(), NDJSON_MEDIA_TYPE)
 
 
@@ -65,14 +63,14 @@ def history_export(context: Context) -> Response:
     "/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON_MEDIA_TYPE, once=True
 )
 def import_lines(context: Context, lines: BodyLines) -> Response:
-    """Take in what an export wrote. Bad lines are refused one by one; good ones are kept."""
+    """Import what an export wrote. Bad lines are refused one by one; good ones are stored."""
     return record_response(context.write_view.imports.add_lines(_limit_lines(lines)))
 
 
 def _limit_lines(lines: Iterator[str]) -> list[str]:
-    """Refused as a whole where it is too much at once, before any of it is kept."""
+    """Return the lines; refuse all of them where they are too many at once."""
     found = list(lines)
-    # One that is longer than any line may be is refused by its number, and without being read.
+    # A line that is too long is refused by its number, and not parsed.
     size = sum(len(one) for one in found if len(one) <= limits.IMPORT_LINE_MAX_BYTES)
     if size > limits.IMPORT_REQUEST_MAX_CHARS:
         most = limits.IMPORT_REQUEST_MAX_CHARS
@@ -91,7 +89,7 @@ def _limit_lines(lines: Iterator[str]) -> list[str]:
 
 
 def _count_versions(line: str) -> int:
-    """How many writes a line is; what is wrong with it is said when it is taken in."""
+    """Return how many writes a line is; the import reports what is wrong with it."""
     if not line.strip():
         return 0
     if len(line) > limits.IMPORT_LINE_MAX_BYTES:
@@ -103,7 +101,7 @@ def _count_versions(line: str) -> int:
     return max(1, len(versions)) if isinstance(versions, list) else 1
 
 
-# Taking over what another memory kept: previewed, in steps, and reverted as one.
+# Imports from other systems: previewed, in steps, and reverted as one.
 
 import_router = Router("imports")
 _OTHER_ITEM_SCHEMA = {"description": "An item of another form is refused by its place, alone."}
@@ -158,29 +156,27 @@ class RevertBody(RequestModel):
 
 @import_router.get("/api/imports", scope=Scope.READ, gives=Page[ImportRun])
 def list_imports(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
-    """The caller's imports, the newest first. In a private chat; elsewhere none."""
+    """List the caller's imports, newest first. In a private chat; elsewhere none."""
     return record_response(context.view.imports.list(**query.sent_fields()))
 
 
 @import_router.post("/api/imports/preview", scope=Scope.READ, gives=ImportPreview)
 def preview_items(context: Context, body: PreviewBody) -> Response:
-    """What an import would do with these items. Nothing is written. In a private chat only."""
+    """Preview an import of these items. Nothing is written. In a private chat only."""
     return record_response(context.view.imports.preview(**body.sent_fields()))
 
 
 @import_router.post("/api/imports", scope=Scope.WRITE, gives=ImportStep, once=True)
 def import_items(context: Context, body: ImportBody) -> Response:
-    """Keep what another memory kept, some of it at a time. Bad items are refused one by one; sent
-    again, an item is already here. The key has to be one that may read. In a private chat only."""
-    context.caller.require_scopes(Scope.READ)  # what is already here is told
+    """Import memories of another system, some at a time. Bad items are refused one by one; an item
+    that is sent again is not stored twice. Needs a key that may read. In a private chat only."""
+    context.caller.require_scopes(Scope.READ)  # the response tells what is stored already
     return record_response(context.write_view.imports.add(**body.sent_fields()))
 
 
 @import_router.post("/api/imports/revert", scope=Scope.WRITE, gives=RevertedImport, once=True)
 def revert_import(context: Context, body: RevertBody) -> Response:
-    """Forget everything that an import created, but for what was changed since. The key has to be
-    one that may read. In a private chat only."""
-    context.caller.require_scopes(
-        Scope.READ
-    )  # whether there is such an import, and what became of it
+    """Forget everything that an import created, except what was changed since. Needs a key that may
+    read. In a private chat only."""
+    context.caller.require_scopes(Scope.READ)  # the response tells whether there is such an import
     return record_response(context.write_view.imports.revert(**body.sent_fields()))
