@@ -14,37 +14,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What recall needs from an embedder: texts in, unit vectors out, and a name for them.
-
-
 class Embedder(Protocol):
-    """Safe to call from several threads. Every failure is an `EmbeddingFailed`.
+    """Turns texts into unit vectors. Safe to call from several threads.
 
-    A text gives the same vector whatever it is embedded together with, as far as the adapter can
-    see to it: the local ones promise the same bytes, an endpoint whatever it does.
+    Every failure is an `EmbeddingFailed`. A local model gives a text the same bytes, whichever
+    texts it is embedded with; an endpoint may not.
     """
 
     name: str
-    """Stored beside each vector; two embedders with one name give comparable vectors."""
+    """Stored beside each vector; embedders with the same name give comparable vectors."""
 
     dimension: int
-    """The length of a vector. 0 only for an endpoint that was not told, until its first answer."""
+    """The length of a vector; 0 until the first answer of an endpoint without this setting."""
 
     inline: bool
-    """Quick enough that a write may wait for it; if not, vectors are made in the background."""
+    """Whether a write may wait for it; if not, vectors are made in the background."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What is stored: one row of length 1 for each text, in order; (0, dimension) for none.
-        Zeros stand for a text that the model cannot read: recall then goes by its words."""
+        """Embed texts to store: one unit vector per text, in order; (0, dimension) for none.
+
+        A row of zeros stands for a text that the model cannot read: recall then uses its words.
+        """
         ...
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """What is asked: one vector of length 1. Some models mark questions; most do not."""
+        """Embed a question as a unit vector. Some models need a prefix for questions."""
         vector: NDArray[np.float32] = self.embed([text])[0]
         return vector
 
     def close(self) -> None:
-        """Let go of connections. Calling it twice is harmless."""
+        """Close connections. Idempotent."""
         ...
 
 
@@ -55,9 +54,7 @@ def check_threads(threads: int) -> int:
     return threads
 
 
-# Which embedder the settings ask for. Each adapter is imported only when it is the one.
-
-# Per provider, the settings that mean something to it.
+# The settings that each provider uses.
 _SETTINGS_BY_PROVIDER = {
     "auto": set[str](),
     "local": set[str](),
@@ -77,11 +74,11 @@ def create_embedder(
     dimension: int | None = None,
     threads: int = limits.EMBEDDING_THREADS_DEFAULT_COUNT,
 ) -> Embedder | None:
-    """The embedder, or None for recall by words alone: asked for, or all that `auto` can find.
+    """Return the embedder of a provider, or None for recall by words alone.
 
-    Empty text and zero are as good as None, which is how settings say that nothing is set.
-    A setting that the provider has no use for is refused, because somebody meant something by it;
-    only `none` takes them all, so that switching off is one change.
+    `auto` returns None if the local model is not installed. Empty text and zero mean "not set". A
+    setting that the provider does not use is refused; only `none` accepts all, so that disabling
+    embeddings is one change.
     """
     if provider not in EMBEDDING_PROVIDERS:
         raise InvalidInput("embedding.provider", f"choose one of {', '.join(EMBEDDING_PROVIDERS)}")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +18,16 @@ from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
 from tacit.embeddings.vectors import empty_rows, normalize_rows, truncate_text
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
+from tacit.http import backoff_seconds, is_api_key, parse_base_url, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
 
 
-# One JSON question over HTTP, within bounds: time, tries, waiting, and the size of the answer.
-#
-# No key, no text and nothing that the other side wrote freely ever reaches an error or a log.
+# JSON requests with limits on time, attempts, waiting and response size. No API key, text or free
+# text of the endpoint ever reaches an error or a log.
 
-# A word out of a fixed list of theirs, such as `model_not_found`; never a sentence.
+# An error code such as `model_not_found`; never a sentence.
 _ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 _REFUSALS = {
     400: "does not accept the request (400{code}): check embedding.model, and leave "
@@ -46,15 +43,15 @@ _TRANSIENT_STATUSES = {408, 425, 429}
 
 
 class _TransientFailure(Exception):
-    """Trouble that may be over at the next try, after as long as the other side asked for."""
+    """A failure that the next attempt may not have, after the delay that the endpoint asked."""
 
-    def __init__(self, trouble: str, wait_seconds: float | None = None) -> None:
-        super().__init__(trouble)
+    def __init__(self, problem: str, wait_seconds: float | None = None) -> None:
+        super().__init__(problem)
         self.wait_seconds = wait_seconds
 
 
 class EmbeddingClient:
-    """One address. `pause` waits for some seconds; it is an argument so that tests need not."""
+    """The HTTP client of one endpoint. Tests pass a `pause` that does not wait."""
 
     def __init__(
         self,
@@ -77,31 +74,31 @@ class EmbeddingClient:
         self._clock = clock
         self._closed = Event()
         self._pause = self._closed.wait if pause is None else pause
-        # The environment could name a proxy or, in a netrc file, another key: it is not asked.
-        # A redirect could carry texts and key to another host: it is refused.
+        # trust_env: the environment could set a proxy or, in a netrc file, another key.
+        # follow_redirects: a redirect could send texts and key to another host.
         self._client = httpx2.Client(headers=headers, trust_env=False, follow_redirects=False)
 
     def __repr__(self) -> str:
-        return f"Wire({self._url!r})"
+        return f"EmbeddingClient({self._url!r})"
 
     def close(self) -> None:
-        """Also ends the waiting between tries."""
+        """Close connections, and end a pause between attempts."""
         self._closed.set()
         self._client.close()
 
     def ask(self, question: dict[str, Any], *, attempts: int, timeout_seconds: float) -> object:
-        """The answer, parsed. Trouble that may pass is met with further tries, up to `attempts`."""
+        """Return the parsed answer; retry transient failures, up to `attempts`."""
         body = json.dumps(question).encode("ascii")
         for attempt in range(1, attempts + 1):
             if self._closed.is_set():
                 raise EmbeddingFailed("the embedder is closed: open a memory again to use it")
             try:
                 return self._parse(self._send(body, timeout_seconds))
-            except _TransientFailure as passing:
-                wait = _backoff_seconds(passing.wait_seconds, attempt)
+            except _TransientFailure as failure:
+                wait = _backoff_seconds(failure.wait_seconds, attempt)
                 if attempt == attempts or wait > limits.ENDPOINT_WAIT_MAX_SECONDS:
                     tries = "once" if attempt == 1 else f"{attempt} times"
-                    raise EmbeddingFailed(f"{self._who} {passing} (tried {tries})") from None
+                    raise EmbeddingFailed(f"{self._who} {failure} (tried {tries})") from None
             self._pause(wait)
         raise AssertionError("the last attempt returns or raises")
 
@@ -128,7 +125,9 @@ class EmbeddingClient:
 
     def _read(self, response: httpx2.Response, until: float, late: str) -> bytes:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise EmbeddingFailed(f"{self._who} answers compressed, unasked: turn that off there")
+            raise EmbeddingFailed(
+                f"{self._who} sends a compressed response: turn off compression there"
+            )
         parts: list[bytes] = []
         size = 0
         for part in response.iter_raw():
@@ -138,7 +137,7 @@ class EmbeddingClient:
                     f"{self._who} answers with more than {limits.ENDPOINT_ANSWER_MAX_BYTES:,} "
                     "bytes, which is no list of vectors: check embedding.url"
                 )
-            # The library's own limit is for each part, and a slow drip would last for ever.
+            # The library's timeout applies to each chunk, so a slow stream could last forever.
             if time.monotonic() > until:
                 raise _TransientFailure(late)
             parts.append(part)
@@ -162,7 +161,7 @@ class EmbeddingClient:
         return EmbeddingFailed(f"{self._who} {text}")
 
     def _error_code(self, response: httpx2.Response, until: float) -> str:
-        """Their word for what went wrong, if it is one word and not the key."""
+        """Return the error code, if it is a single word and not the API key."""
         try:
             found = json.loads(self._read(response, until, ""))["error"]["code"]
         except (
@@ -178,16 +177,7 @@ class EmbeddingClient:
         return f", {found}" if harmless else ""
 
     def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
-        """`Retry-After`, in seconds: it holds a number of them, or a date."""
-        found = response.headers.get("retry-after", "").strip()
-        if re.fullmatch(r"[0-9]{1,9}", found):
-            return float(found)
-        try:
-            moment = parsedate_to_datetime(found)
-        except ValueError:
-            return None
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (aware - self._clock()).total_seconds())
+        return parse_retry_after(response.headers.get("retry-after", ""), self._clock())
 
     def _parse(self, body: bytes) -> object:
         try:
@@ -200,24 +190,17 @@ class EmbeddingClient:
 
 
 def _backoff_seconds(asked: float | None, attempt: int) -> float:
-    """What was asked for, or twice as long each time; not quite the same for everybody."""
-    if asked is not None:
-        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
-    doubled = limits.ENDPOINT_BACKOFF_SECONDS * 2 ** (attempt - 1)
-    return random.uniform(doubled / 2, doubled)
+    return backoff_seconds(asked, limits.ENDPOINT_BACKOFF_SECONDS * 2 ** (attempt - 1))
 
 
-# Vectors from any OpenAI-compatible `/v1/embeddings`, near or far.
-
-# Most endpoints refuse a text without any character; this one stands for nothing in particular.
-_EMPTY_TEXT_SUBSTITUTE = "."
+_EMPTY_TEXT_SUBSTITUTE = "."  # most endpoints refuse an empty text
 
 
 class EndpointEmbedder(Embedder):
-    """`dimension` asks for vectors of that length; without it the first answer tells.
+    """Vectors of an endpoint. `dimension` requests a length; the default is the model's.
 
-    A question is asked once and briefly, because somebody waits and recall can go on without; what
-    is stored is asked for as often and as long as the limits allow.
+    A query is sent once with a short timeout, because a caller waits and recall works without it;
+    texts to store are retried within the limits.
     """
 
     def __init__(
@@ -245,7 +228,7 @@ class EndpointEmbedder(Embedder):
             _parse_url(url), _check_api_key(api_key), pause=pause, clock=clock
         )
         self._settling = Lock()
-        # The host is not in the name: a model that moves to another server stays the same model.
+        # Without the host: the model stays the same on another server.
         self.name = f"endpoint:{model}" + (f"@{dimension}" if dimension else "")
         self.dimension = dimension or 0
         self.inline = False
@@ -280,7 +263,7 @@ class EndpointEmbedder(Embedder):
             question["dimensions"] = self._asked_dimension
         answer = self._client.ask(question, attempts=attempts, timeout_seconds=timeout_seconds)
         rows = normalize_rows(_parse_rows(answer, len(texts)))
-        self._check_dimension(rows.shape[1])  # only now: an answer that is refused teaches nothing
+        self._check_dimension(rows.shape[1])  # last: a refused answer must not set the dimension
         return rows
 
     def _check_dimension(self, found: int) -> None:
@@ -296,7 +279,7 @@ class EndpointEmbedder(Embedder):
 
 
 def _parse_rows(answer: object, count: int) -> NDArray[Any]:
-    """The vectors in the order of the texts, which is not always the order of the answer."""
+    """Return the vectors in the order of the texts, which may differ from that of the answer."""
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
         raise EmbeddingFailed(
@@ -327,34 +310,16 @@ def _parse_rows(answer: object, count: int) -> NDArray[Any]:
 
 
 def _parse_url(url: str) -> str:
-    """`…/embeddings`, whether or not the address ends with it; `/v1` if it has no path at all."""
-    problem = "is not an address; write it like https://host/v1, with nothing after the path"
-    if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
-        raise InvalidInput("embedding.url", problem)
-    try:
-        parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise InvalidInput("embedding.url", problem) from None
-    if parts.username is not None or parts.password is not None:
-        raise InvalidInput(
-            "embedding.url", "holds a user name or password; use embedding.api_key instead"
-        )
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise InvalidInput("embedding.url", problem)
+    """Return the URL with `/embeddings` at its end, and `/v1` if it has no path."""
+    parts = parse_base_url("embedding.url", url, key_setting="embedding.api_key")
     path = parts.path.rstrip("/") or "/v1"
     path = path if path.endswith("/embeddings") else f"{path}/embeddings"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
 def _check_api_key(api_key: str | None) -> str | None:
-    """Checked here, because the library would quote a bad one in its error."""
-    if not api_key:
-        return None
-    if len(api_key) > limits.ENDPOINT_KEY_MAX_CHARS or not (
-        api_key.isascii() and api_key.isprintable() and " " not in api_key
-    ):
+    if api_key and not is_api_key(api_key):
         raise InvalidInput(
             "embedding.api_key", "holds characters that no key has, or too many: copy it again"
         )
-    return api_key
+    return api_key or None

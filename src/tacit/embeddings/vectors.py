@@ -11,14 +11,14 @@ from tacit.errors import EmbeddingFailed
 
 
 def truncate_text(text: str, max_chars: int) -> str:
-    """The beginning of a text as valid Unicode: half a surrogate pair would stop the tokenizer."""
+    """Cut a text and replace lone surrogates, which the tokenizer would refuse."""
     return text[:max_chars].encode("utf-8", "replace").decode("utf-8")
 
 
 def normalize_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows scaled to length 1. A row without a direction is refused: it would be near nothing.
+    """Scale rows to length 1; refuse a row of zeros.
 
-    Scaled by the largest part first, so that no square overflows or vanishes on the way.
+    Divides by the largest element first, so that no square overflows or underflows.
     """
     exact = rows.astype(np.float64)
     if not np.isfinite(exact).all():

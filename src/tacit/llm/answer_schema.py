@@ -22,7 +22,7 @@ _FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFault:
-    """Why an answer is not one. The sentences are for the model alone: they may quote it."""
+    """Why an answer is not valid. The sentences may quote it and go to the model only."""
 
     sentences: tuple[str, ...]
 
@@ -33,6 +33,8 @@ class ValidAnswer(Generic[T]):
 
 
 class AnswerSchema(Generic[T]):
+    """The JSON schema of a dataclass or Pydantic model, and the parser of answers."""
+
     def __init__(self, schema: type[T]) -> None:
         try:
             self._adapter: TypeAdapter[T] = TypeAdapter(schema)
@@ -46,11 +48,11 @@ class AnswerSchema(Generic[T]):
         self.json_text = json.dumps(self.json_schema, ensure_ascii=False)
 
     def parse_arguments(self, arguments: str | dict[str, Any]) -> ValidAnswer[T] | AnswerFault:
-        """What a tool was called with: JSON, or what a library already made of it."""
+        """Parse the arguments of a tool call, as JSON text or already decoded."""
         return self._parse([arguments if isinstance(arguments, str) else json.dumps(arguments)])
 
     def parse_text(self, text: str) -> ValidAnswer[T] | AnswerFault:
-        """JSON alone, in a fence, or somewhere between other words."""
+        """Parse JSON that is alone, in a code fence, or between other text."""
         return self._parse(_list_candidates(text))
 
     def _parse(self, candidates: list[str]) -> ValidAnswer[T] | AnswerFault:
@@ -60,7 +62,7 @@ class AnswerSchema(Generic[T]):
                 return ValidAnswer(value=self._adapter.validate_json(_encode(candidate)))
             except ValidationError as problem:
                 fault = AnswerFault(sentences=tuple(_describe_errors(problem)))
-            except (ValueError, RecursionError):  # a validator of the schema's own gave up
+            except (ValueError, RecursionError):  # raised by a custom validator
                 fault = AnswerFault(sentences=("it is not of the right form",))
         return fault
 
@@ -71,7 +73,7 @@ def _cached_schema(schema: Hashable) -> AnswerSchema[Any]:
 
 
 def schema_of(schema: type[T]) -> AnswerSchema[T]:
-    """Made once for each schema, because making one takes longer than reading an answer."""
+    """Return the cached schema: building one takes longer than parsing an answer."""
     return cast("AnswerSchema[T]", _cached_schema(cast("Hashable", schema)))
 
 
@@ -80,7 +82,7 @@ def _list_candidates(text: str) -> list[str]:
     fenced = [found.strip() for found in _FENCED.findall(text)[:1]]
     begin, end = text.find("{"), text.rfind("}")
     inner = [text[begin : end + 1]] if 0 <= begin < end else []
-    # The narrowest last: if none is right, it is the one whose faults are worth telling.
+    # The narrowest last: if none is valid, the faults of the last are reported.
     return list(dict.fromkeys([text, *fenced, *inner]))
 
 

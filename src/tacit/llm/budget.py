@@ -1,4 +1,4 @@
-"""What asking costs, and how much of it a space may spend in a day. Money is whole millionths."""
+"""Cost of model calls and the daily budget of a space. Amounts are integer millionths."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Per million tokens, in the operator's currency. Nothing is free by mistake: fractions of a
-    millionth are rounded up."""
+    """Prices per million tokens, in the operator's currency. Costs are rounded up."""
 
     in_per_million: float = 0.0
     out_per_million: float = 0.0
@@ -41,12 +40,12 @@ class Prices:
     def __post_init__(self) -> None:
         most = limits.LANGUAGE_PRICE_MAX_PER_MILLION
         for name in ("in_per_million", "out_per_million"):
-            if not 0 <= getattr(self, name) <= most:  # also refuses what is not a number
+            if not 0 <= getattr(self, name) <= most:  # also refuses NaN
                 raise InvalidInput(f"language.price_{name}", f"choose 0 to {most:,}")
 
     def usage(self, tokens_in: int, tokens_out: int) -> Usage:
-        # A price per million tokens is the price of one token in millionths. Decimal, because
-        # 0.15 × 20 is not quite 3 otherwise and would be rounded up to 4.
+        # A price per million tokens is the price of one token in millionths. Decimal, because the
+        # float 0.15 × 20 is slightly above 3 and would be rounded up to 4.
         cost = tokens_in * Decimal(str(self.in_per_million))
         cost += tokens_out * Decimal(str(self.out_per_million))
         return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_micros=math.ceil(cost))
@@ -54,7 +53,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What one space may spend in one day. None: as much as it likes; 0: nothing."""
+    """What one space may spend in one day. None: unlimited; 0: nothing."""
 
     tokens_per_day: int | None = None
     cost_micros_per_day: int | None = None
@@ -66,7 +65,7 @@ class Allowance:
                 raise InvalidInput(f"language.{name}", "must be 0 or more")
 
     def find_shortfall(self, spent: Usage, estimate: Usage) -> str | None:
-        """What would be exceeded by the estimate on top of what is spent; None if nothing."""
+        """Return what the estimate would exceed, or None."""
         if self.tokens_per_day is not None:
             rest = max(0, self.tokens_per_day - spent.tokens)
             if estimate.tokens > rest:
@@ -79,8 +78,10 @@ class Allowance:
 
 
 class Ledger(Protocol):
-    """Who spent what, and when. Called in the thread that asks, once before and once after each
-    request; `add` adds up also when several processes add at the same time."""
+    """Usage by space and day. Called before and after each request, in the caller's thread.
+
+    `add` must be atomic across processes.
+    """
 
     def spent(self, space: str, day: date) -> Usage: ...
 
@@ -89,8 +90,10 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """One space on one day. Several that ask at the same time may each see the same rest: what is
-    exceeded then is at most one request for each of them."""
+    """The budget of one space on one day.
+
+    Concurrent callers may each exceed it by at most one request.
+    """
 
     space: str
     day: date
@@ -98,7 +101,7 @@ class Budget:
     ledger: Ledger
 
     def check_covers(self, estimate: Usage) -> None:
-        """Refuses what the rest does not cover, before anything is sent."""
+        """Raise LanguageOverBudget if the rest does not cover the estimate."""
         lacking = self.allowance.find_shortfall(self.ledger.spent(self.space, self.day), estimate)
         if lacking is not None:
             raise LanguageOverBudget(

@@ -13,8 +13,6 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from itertools import groupby
 from typing import Any, Literal, TypeVar, cast
 
@@ -40,18 +38,19 @@ from pydantic_ai.tools import ToolDefinition
 from tacit import limits
 from tacit.clock import Clock
 from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageRefused, LanguageUnavailable
+from tacit.http import parse_retry_after
 from tacit.llm.endpoint import ModelAddress
 from tacit.llm.language_model import CLOSED_MESSAGE
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolSpec, ToolTurn, UserTurn
 
-# The libraries below log whole prompts when debugging is on. What is logged for us is dropped.
+# The libraries log whole prompts at debug level. Records of our own thread are dropped.
 
 CLIENT_THREAD_NAME = "tacit-language"
 _LIBRARIES = ("openai", "anthropic", "httpx2", "httpcore2", "pydantic_ai")
 
 
 class _ClientThreadFilter(logging.Filter):
-    """By thread, so that an application that uses the same libraries keeps its own records."""
+    """Filter by thread, so that an application that uses the same libraries keeps its records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.threadName != CLIENT_THREAD_NAME
@@ -61,19 +60,17 @@ _FILTER = _ClientThreadFilter()
 
 
 def silence_libraries() -> None:
-    """To be called after the libraries are imported: a filter holds for one logger alone."""
+    """Add the filter to the loggers of the libraries, which must be imported before."""
     for name, logger in list(logging.root.manager.loggerDict.items()):
         if isinstance(logger, logging.Logger) and name.split(".")[0] in _LIBRARIES:
             logger.addFilter(_FILTER)  # twice is once
 
 
-# An event loop in a thread of its own, for libraries that know no other way to wait.
-
 ResultT = TypeVar("ResultT")
 
 
 class EventLoopThread:
-    """Callers may be in any thread, with or without a running loop of their own."""
+    """An event loop in its own thread. Callers may be in any thread, also one with a loop."""
 
     def __init__(self) -> None:
         self._ready = threading.Event()
@@ -86,23 +83,23 @@ class EventLoopThread:
 
     @property
     def alive(self) -> bool:
-        """False after a fork: threads stay with the parent."""
+        """False after a fork, which does not copy threads."""
         return self._thread.is_alive()
 
     def run(
         self, work: Callable[[], Coroutine[Any, Any, ResultT]], timeout_seconds: float
     ) -> ResultT:
-        """The result of the coroutine, which is to end by itself within the time."""
+        """Return the result of the coroutine, which must end by itself within the timeout."""
         future: Future[ResultT] = Future()
         try:
             self._loop.call_soon_threadsafe(self._begin, work, future)
             return future.result(timeout_seconds + limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
         except (CancelledError, TimeoutError, RuntimeError):
-            pass  # the loop is closed, or was while we waited
+            pass  # the loop is closed
         raise LanguageUnavailable(CLOSED_MESSAGE)
 
     def close(self) -> None:
-        """Ends what runs, and the thread."""
+        """Cancel running tasks and end the thread."""
         self._closing = True
         if self.alive:
             try:
@@ -123,7 +120,7 @@ class EventLoopThread:
         if self._closing:
             future.cancel()
             return
-        # Made here: a coroutine that no loop takes would warn that it was never awaited.
+        # Create the coroutine here: one that is never awaited would warn.
         task = self._loop.create_task(work())
 
         def done(task: asyncio.Task[ResultT]) -> None:
@@ -137,13 +134,12 @@ class EventLoopThread:
         task.add_done_callback(done)
 
 
-# One HTTP exchange under the library: its host, headers, key, size and number are ours to bound.
-#
-# What the other side writes freely never reaches an error; the library sees whole answers only.
+# The transport below the library limits host, headers, key, size and number of requests. Free text
+# of the endpoint never reaches an error, and the library sees complete responses only.
 
-# A word out of a fixed list of theirs, such as `model_not_found`; never a sentence.
+# An error code such as `model_not_found`; never a sentence.
 _ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
-# What the library sends beside these tells of the machine, or comes from its environment.
+# Other headers of the library describe the machine or come from its environment.
 _ALLOWED_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
 _REFUSALS = {
     400: "does not accept the request: check language.model, language.output and "
@@ -156,10 +152,10 @@ _REFUSALS = {
 }
 _REFUSALS[422] = _REFUSALS[400]
 _TRANSIENT_STATUSES = {408, 409, 425, 429}
-# An account that is used up answers like a busy one, and does not pass.
+# An exhausted account answers with the status of a busy endpoint, but retrying does not help.
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_error"}
-# A form of output that a server does not know is refused with one of these, and sometimes as a
-# fault of its own; then the words of the refusal tell.
+# Statuses with which servers refuse an unsupported output form. Some answer 404 or 500 instead; then
+# the text of the refusal decides.
 _OTHER_FORM_STATUSES = {400, 422, 501}
 _OTHER_FORM_WORDS = re.compile(rb"tool|response_format|json_schema|grammar|jinja|output_config")
 _OTHER_CAUSE_CODES = {"context_length_exceeded", "model_not_found", "invalid_api_key"}
@@ -167,16 +163,16 @@ _OTHER_CAUSE_CODES = {"context_length_exceeded", "model_not_found", "invalid_api
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFailure:
-    error: LanguageFailed  # raised if there is nothing else to try
-    transient: bool = False  # may be over at the next try
+    error: LanguageFailed  # raised if no attempt is left
+    transient: bool = False  # a retry may succeed
     wait_seconds: float | None = None
-    other_form: bool = False  # another form of output may be understood
-    billable: bool = False  # the question was taken, so that it may have to be paid for
+    other_form: bool = False  # another output form may work
+    billable: bool = False  # the endpoint accepted the request and may charge for it
 
 
 @dataclass(slots=True)
 class HttpExchange:
-    """What one request may do, and what became of it."""
+    """The state of one request."""
 
     sent: bool = False
     failure: RequestFailure | None = None
@@ -186,7 +182,7 @@ CURRENT_EXCHANGE: ContextVar[HttpExchange] = ContextVar("tacit_language_exchange
 
 
 class RequestAborted(Exception):
-    """Ends the library's work; what is wrong stands in the exchange."""
+    """Stop the library; the exchange holds the failure."""
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
@@ -195,8 +191,8 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._origin = _origin(httpx2.URL(address.url))
         self._clock = clock
         self.who = f"the language model at {address.host}"
-        # The environment could name a proxy or another list of authorities: it is not asked.
-        # Without TLS there is nobody to trust, and a list of authorities takes long to read.
+        # trust_env: the environment could set a proxy or other certificate authorities.
+        # Without TLS, skip loading the certificate authorities, which is slow.
         secure = self._origin[0] == "https" or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._inner = httpx2.AsyncHTTPTransport(verify=secure, trust_env=False, retries=0)
 
@@ -206,7 +202,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = CURRENT_EXCHANGE.get()
         if exchange.sent or _origin(request.url) != self._origin:
-            raise RequestAborted  # the library tries again, or elsewhere: neither is its to decide
+            raise RequestAborted  # the library must not retry or use another host
         exchange.sent = True
         try:
             response = await self._inner.handle_async_request(self._rewrite_request(request))
@@ -239,7 +235,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         if response.status_code != 200:
             raise _FailureFound(await self._refusal(response))
         if response.headers.get("content-encoding", "identity") != "identity":
-            problem = f"{self.who} answers compressed, unasked: turn that off there"
+            problem = f"{self.who} sends a compressed response: turn off compression there"
             raise _FailureFound(RequestFailure(error=LanguageRefused(problem), billable=True))
         body, whole = await _read_body(response, limits.LANGUAGE_ANSWER_MAX_BYTES)
         if not whole:
@@ -253,7 +249,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return body
 
     def malformed_answer(self) -> RequestFailure:
-        """An answer that is not of the API's form, as a gateway gives while a server starts."""
+        """Return the failure for a malformed response, such as a gateway's error page."""
         problem = (
             f"{self.who} does not answer in the form of the {self._address.provider} API: check "
             "language.provider and language.base_url"
@@ -296,7 +292,7 @@ language.base_url to where it leads"
         return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=counts)
 
     def _error_code(self, body: bytes) -> str:
-        """The error's own word, if it is one and not our key."""
+        """Return the error code, if it is a single word and not the API key."""
         try:
             found = json.loads(body)
         except (ValueError, RecursionError):
@@ -311,26 +307,17 @@ language.base_url to where it leads"
         return ""
 
     def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
-        """`Retry-After`, in seconds: it holds a number of them, or a date."""
-        found = response.headers.get("retry-after", "").strip()
-        if re.fullmatch(r"[0-9]{1,9}", found):
-            return float(found)
-        try:
-            moment = parsedate_to_datetime(found)
-        except ValueError:
-            return None
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (aware - self._clock()).total_seconds())
+        return parse_retry_after(response.headers.get("retry-after", ""), self._clock())
 
 
 class _FailureFound(Exception):
-    def __init__(self, trouble: RequestFailure) -> None:
+    def __init__(self, failure: RequestFailure) -> None:
         super().__init__()
-        self.failure = trouble
+        self.failure = failure
 
 
 async def _read_body(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
-    """The body, and whether it is whole: reading ends where it is longer than it may be."""
+    """Read up to `most` bytes; return them and whether the body is complete."""
     parts: list[bytes] = []
     size = 0
     async for part in response.aiter_raw():
@@ -352,22 +339,21 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-# A conversation as the library has it. Imported only when there is one.
+# Conversations as messages of the library.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     instructions: str
-    turns: tuple[TalkTurn, ...]  # checked, in an order that models take
+    turns: tuple[TalkTurn, ...]  # checked
     tools: tuple[ToolSpec, ...]
     max_output_tokens: int
     temperature: float | None
 
 
 def build_talk_messages(talk: Conversation) -> list[ModelMessage]:
-    """Turns of the same side become one: the templates of many models know nothing else than that
-    both sides take turns. One in which the model said nothing is left out, because some servers
-    refuse it."""
+    """Build messages. Join consecutive turns of one side, because many chat templates need
+    alternating turns, and drop empty model turns, which some servers refuse."""
     spoken = [one for one in talk.turns if not isinstance(one, ModelTurn) or _has_content(one)]
     return [
         _build_message(kind, list(turns), talk.instructions)
@@ -381,7 +367,7 @@ def build_talk_parameters(talk: Conversation) -> ModelRequestParameters:
             name=one.name,
             description=one.description,
             parameters_json_schema=dict(one.parameters),
-            strict=False,  # the schema goes as it is: not every server knows the other kind
+            strict=False,  # not every server supports strict schemas
         )
         for one in talk.tools
     ]
@@ -422,13 +408,12 @@ def _build_tool_return(turn: ToolTurn) -> ToolReturnPart:
     )
 
 
-# The library behind the port: one request through `pydantic_ai`, in a loop of its own thread.
-#
-# Imported only when a question is asked; then it takes about a second.
+# Requests through `pydantic_ai`. Importing it takes about a second, so this module is imported at
+# the first request.
 
 OutputForm = Literal["schema", "tool", "prompt"]
 _ANSWER_TOOL = "answer"
-# The transport puts the real key in, so that the library cannot show it.
+# The transport adds the real key, so that the library cannot log it.
 _PLACEHOLDER_KEY = "unset"
 _FIXED_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 
@@ -436,7 +421,7 @@ _FIXED_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelQuestion:
     instructions: str
-    turns: tuple[str, ...]  # ours, the model's, ours again
+    turns: tuple[str, ...]  # alternating: user, model, user
     json_schema: dict[str, Any]
     form: OutputForm
     max_output_tokens: int
@@ -445,7 +430,7 @@ class ModelQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawToolCall:
-    """A call as it came: nothing of it is checked."""
+    """An unchecked tool call."""
 
     id: str
     name: str
@@ -456,14 +441,14 @@ class RawToolCall:
 class ModelReply:
     calls: tuple[RawToolCall, ...]
     text: str
-    cut: bool  # ended for its length
-    declined: bool  # by a filter there
+    cut: bool  # truncated at the token limit
+    declined: bool  # by a content filter
     tokens_in: int
     tokens_out: int
 
     @property
     def arguments(self) -> str | dict[str, Any] | None:
-        """Of the one tool that a question with a schema has, if it was called."""
+        """The arguments of the answer tool, if the model called it."""
         ours = [call.arguments for call in self.calls if call.name == _ANSWER_TOOL]
         return ours[0] if ours else None
 
@@ -471,7 +456,7 @@ class ModelReply:
 class ModelClient:
     def __init__(self, address: ModelAddress, model: str, clock: Clock) -> None:
         self._transport = BoundedTransport(address, clock)
-        # A redirect could carry texts and key to another host: none is followed.
+        # A redirect could send texts and key to another host.
         client = httpx2.AsyncClient(
             transport=self._transport, trust_env=False, follow_redirects=False
         )
@@ -488,8 +473,11 @@ class ModelClient:
     def send(
         self, question: ModelQuestion | Conversation, until: float
     ) -> ModelReply | RequestFailure:
-        """One request, over by `until` on the monotonic clock. Nothing is raised for the model's
-        part, so that no error of a library with a prompt in it hangs behind ours."""
+        """Send one request, with a deadline on the monotonic clock.
+
+        Failures are returned, not raised, so that no library error with a prompt in it becomes the
+        context of ours.
+        """
         rest = until - time.monotonic()
         return self._loop.run(lambda: self._send(question, rest), rest)
 
@@ -502,7 +490,7 @@ class ModelClient:
         self, question: ModelQuestion | Conversation, rest_seconds: float
     ) -> ModelReply | RequestFailure:
         exchange = HttpExchange()
-        CURRENT_EXCHANGE.set(exchange)  # of this task alone
+        CURRENT_EXCHANGE.set(exchange)  # in the context of this task
         try:
             messages, parameters = _build_request(question)
             async with asyncio.timeout(rest_seconds):
@@ -518,14 +506,14 @@ class ModelClient:
             return exchange.failure or self._timeout_failure(exchange)
         except UserError:
             return exchange.failure or self._unsupported_failure(question)
-        except Exception:  # noqa: BLE001 (answers are hostile: the library may stumble anyhow)
+        except Exception:  # noqa: BLE001 (a hostile response may raise anything in the library)
             return exchange.failure or self._transport.malformed_answer()
 
     def _settings(
         self, question: ModelQuestion | Conversation, rest_seconds: float
     ) -> ModelSettings:
         settings = ModelSettings(max_tokens=question.max_output_tokens, timeout=rest_seconds)
-        # Models that reason take no temperature, and the library would warn at every question.
+        # Reasoning models have no temperature, and the library would warn at every request.
         fixed = any(self._model.profile.get(name) for name in _FIXED_TEMPERATURE)
         if question.temperature is not None and not fixed:
             settings["temperature"] = question.temperature
@@ -559,7 +547,7 @@ def _build_openai_model(
     profile = OpenAIModelProfile(
         supports_tools=True,
         supports_json_schema_output=True,
-        # The older field is the one that other servers know.
+        # Other servers support the older field only.
         openai_chat_supports_max_completion_tokens=address.is_home,
     )
     provider = OpenAICompatibleProvider("openai", openai_client=sdk, profile=profile)

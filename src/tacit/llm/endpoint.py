@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from tacit.errors import (
     LanguageUnavailable,
     MissingExtra,
 )
+from tacit.http import backoff_seconds, is_api_key, parse_base_url
 from tacit.llm.budget import Allowance, Budget, Prices, Usage
 from tacit.llm.language_model import CLOSED_MESSAGE, LanguageModel, ModelAnswer, TalkResult
 from tacit.records.conversation import (
@@ -52,17 +52,15 @@ if TYPE_CHECKING:
     )
 
 
-# Where a model is asked, and with which key: checked before anything is built from them.
-
 Provider = Literal["openai", "anthropic"]
 _PROVIDER_URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
-# What people paste; the library adds it again.
+# Endings that people paste, and that the library adds itself.
 _PASTED_ENDINGS = {"openai": ("/chat/completions",), "anthropic": ("/v1/messages", "/v1")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAddress:
-    """The key is kept out of `repr`, and goes to this address alone."""
+    """The URL and API key of an endpoint. The key is not in `repr`, and is sent to this URL only."""
 
     provider: Provider
     url: str
@@ -74,7 +72,7 @@ class ModelAddress:
 
     @property
     def is_home(self) -> bool:
-        """The provider's own API, and not one that is compatible with it."""
+        """Whether this is the provider's own API, not a compatible one."""
         return self.url == _PROVIDER_URLS[self.provider]
 
 
@@ -90,22 +88,9 @@ def parse_address(provider: Provider, base_url: str | None, key: str | None) -> 
 
 
 def _parse_base_url(provider: Provider, base_url: str) -> str:
-    problem = "is not an address; write it like https://host/v1, with nothing after the path"
-    bad = InvalidInput("language.base_url", problem)
-    url = base_url.strip()
-    if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
-        raise bad
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise bad from None
-    if parts.username is not None or parts.password is not None:
-        raise InvalidInput(
-            "language.base_url", "holds a user name or password; use language.api_key_env instead"
-        )
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise bad
+    parts = parse_base_url(
+        "language.base_url", base_url.strip(), key_setting="language.api_key_env"
+    )
     path = parts.path.rstrip("/")
     for ending in _PASTED_ENDINGS[provider]:
         path = path.removesuffix(ending)
@@ -115,30 +100,24 @@ def _parse_base_url(provider: Provider, base_url: str) -> str:
 
 
 def _check_api_key(key: str | None) -> str | None:
-    """Checked here, because a library would quote a bad one in its error."""
-    if not key:
-        return None
-    if len(key) > limits.ENDPOINT_KEY_MAX_CHARS or not (
-        key.isascii() and key.isprintable() and " " not in key
-    ):
+    if key and not is_api_key(key):
         raise InvalidInput(
             "language.api_key_env",
             "names a variable that holds characters that no key has, or too many: copy it again",
         )
-    return key
-
-
-# One question on its way: what is left of its time, tries and budget, and what it took so far.
+    return key or None
 
 
 @dataclass(slots=True, kw_only=True)
 class RequestAttempts:
-    engine: ModelClient
+    """The requests of one call: remaining time, retries and budget, and usage so far."""
+
+    client: ModelClient
     prices: Prices
     budget: Budget | None
     max_output_tokens: int
     retries: int
-    until: float  # on the monotonic clock, for all of it together
+    until: float  # deadline of all requests, on the monotonic clock
     closed: Event
     pause: Callable[[float], object]
     retried: int = 0
@@ -146,7 +125,7 @@ class RequestAttempts:
     usage: Usage = field(default_factory=Usage)
 
     def send(self, question: ModelQuestion | Conversation, sent: Iterable[str]) -> ModelReply:
-        """A reply after as many tries as are left. `sent` is all the text that it holds."""
+        """Return a reply; retry transient failures. `sent` is all text of the request."""
         found = self.send_in_form(question, sent, another=False)
         if isinstance(found, LanguageFailed):
             raise found
@@ -155,8 +134,7 @@ class RequestAttempts:
     def send_in_form(
         self, question: ModelQuestion | Conversation, sent: Iterable[str], *, another: bool = True
     ) -> ModelReply | LanguageFailed:
-        """The same for a question that can be put in another form, too: what was wrong is returned
-        where that may be understood."""
+        """Send like `send`, but return a failure that another output form may avoid."""
         from tacit.llm.client import ModelReply
 
         sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(map(token_upper_bound, sent))
@@ -169,7 +147,9 @@ class RequestAttempts:
             if not outcome.transient or self.retried == self.retries:
                 raise outcome.error
             self.retried += 1
-            wait = _backoff_seconds(outcome.wait_seconds, self.retried)
+            default = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (self.retried - 1)
+            default = min(default, limits.LANGUAGE_WAIT_MAX_SECONDS)
+            wait = backoff_seconds(outcome.wait_seconds, default)
             if time.monotonic() + wait >= self.until:
                 raise outcome.error
             self.pause(wait)
@@ -184,12 +164,12 @@ class RequestAttempts:
         if self.budget is not None:
             self.budget.check_covers(self.prices.usage(sent_tokens, self.max_output_tokens))
         self.attempts += 1
-        outcome = self.engine.send(question, self.until)
+        outcome = self.client.send(question, self.until)
         if isinstance(outcome, ModelReply):
-            said_tokens = (
+            reply_tokens = (
                 self.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
             )
-            self._record_usage(outcome.tokens_in or sent_tokens, outcome.tokens_out or said_tokens)
+            self._record_usage(outcome.tokens_in or sent_tokens, outcome.tokens_out or reply_tokens)
         elif outcome.billable:
             self._record_usage(sent_tokens, 0)
         return outcome
@@ -202,8 +182,7 @@ class RequestAttempts:
 
 
 def reply_text(reply: ModelReply) -> str:
-    """Everything that the model wrote: by the tool of a question if it called that, else in words
-    and in the calls of other tools."""
+    """Return all text of a reply: the arguments of the answer tool, else text and other calls."""
     if reply.arguments is not None:
         return _dump_arguments(reply.arguments)
     return "\n".join(
@@ -212,7 +191,7 @@ def reply_text(reply: ModelReply) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """Without halves of characters, which no encoding can send and errors would quote."""
+    """Replace lone surrogates, which cannot be encoded and which errors would quote."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -221,29 +200,20 @@ def _dump_arguments(arguments: object) -> str:
         return replace_surrogates(
             arguments if isinstance(arguments, str) else json.dumps(arguments)
         )
-    except RecursionError:  # it could be read, and just so
+    except RecursionError:
         return "(too deep)"
 
 
-def _backoff_seconds(asked: float | None, attempt: int) -> float:
-    """What was asked for, or twice as long each time; not quite the same for everybody."""
-    if asked is not None:
-        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
-    doubled = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (attempt - 1)
-    doubled = min(doubled, limits.LANGUAGE_WAIT_MAX_SECONDS)
-    return random.uniform(doubled / 2, doubled)
+# Replies of a conversation. They are untrusted input, made safe to pass on.
 
-
-# What a model says in a conversation, made safe to pass on: all of it is written by a stranger.
-
-_UNKNOWN_TOOL = "unknown_tool"  # stands for a name that could not even be sent back
+_UNKNOWN_TOOL = "unknown_tool"  # replaces a name that cannot be sent back
 _KEPT_CONTROLS = frozenset("\n\t")
 
 
 def list_sent_texts(
     instructions: str, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
 ) -> tuple[str, ...]:
-    """Every text that a conversation sends, to be counted."""
+    """Return every text that a conversation sends, to count its tokens."""
     return (instructions, *_list_turn_texts(turns), *_list_tool_texts(tools))
 
 
@@ -256,7 +226,7 @@ def parse_talk_reply(
     names = {one.name for one in tools}
     calls: list[ToolCall] = []
     for number, call in enumerate(reply.calls[: limits.TALK_CALLS_MAX_COUNT], 1):
-        # What was being written when there was no more room is not what was meant.
+        # The last call of a truncated reply is incomplete.
         half = reply.cut and number == len(reply.calls)
         calls.append(_parse_call(call, names, used, half=half))
     return TalkReply(text=text[:most], calls=tuple(calls), cut=reply.cut or len(text) > most)
@@ -282,15 +252,15 @@ def _new_id(used: set[str]) -> str:
 
 
 def _parse_call_arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | None:
-    """The JSON object that it is; None where it is something else, or cannot be sent back."""
+    """Return the JSON object, or None if it is none or cannot be sent back."""
     if arguments is None or arguments == "":
-        return {}  # how some servers call a tool that needs none
+        return {}  # some servers send this for a tool without arguments
     try:
         plain = arguments if isinstance(arguments, str) else json.dumps(arguments)
         if len(plain) > limits.TALK_CALL_MAX_CHARS:
             return None
         found = json.loads(plain, parse_constant=_refuse_constant)
-        # Numbers beyond any measure and halves of characters pass the first reading alone.
+        # The parser accepts numbers that overflow and lone surrogates; the encoder does not.
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError):
         return None
@@ -315,7 +285,7 @@ def _refuse_constant(word: str) -> object:
 
 
 def _strip_controls(text: str) -> str:
-    """Without what a terminal or a database would take for something else than text."""
+    """Remove control characters except line feeds and tabs."""
     plain = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
     return "".join(c for c in plain if c in _KEPT_CONTROLS or unicodedata.category(c) != "Cc")
 
@@ -332,14 +302,14 @@ def _list_tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
         yield from (tool.name, tool.description, dump_json_object("tools", tool.parameters))
 
 
-# A language model at an endpoint: tries, repairs, forms of output, time and budget.
+# The model.
 
 T = TypeVar("T")
 OutputSetting = Literal["auto", "tool", "schema", "prompt"]
 OUTPUT_SETTINGS: tuple[OutputSetting, ...] = ("auto", "tool", "schema", "prompt")
 
-# In the order in which `auto` tries them. Local servers hold a model to a schema more reliably
-# than to a tool; every model of Anthropic's knows tools, and only newer ones schemas.
+# In the order in which `auto` tries them. Local servers enforce a schema more reliably than a tool;
+# every Anthropic model supports tools, and only newer ones schemas.
 _FORMS_BY_PROVIDER: dict[Provider, tuple[OutputForm, ...]] = {
     "openai": ("schema", "tool", "prompt"),
     "anthropic": ("tool", "prompt"),
@@ -356,7 +326,7 @@ Give the whole answer again{how}, corrected{cut}."""
 
 
 class EndpointModel(LanguageModel):
-    """Everything that decides where a question goes comes from the operator, here."""
+    """A model at an endpoint of the operator, with retries, repairs, output forms and budget."""
 
     def __init__(
         self,
@@ -409,12 +379,12 @@ class EndpointModel(LanguageModel):
         most = limits.LANGUAGE_TEXT_MAX_CHARS
         if len(instructions) + len(text) > most:
             raise InvalidInput("text", f"is longer than {most:,} characters")
-        engine = self._get_client()
+        client = self._get_client()
         from tacit.llm.answer_schema import schema_of
 
         wanted = schema_of(schema)
         call = _TypedQuestion(
-            attempts=self._start_attempts(engine, budget),
+            attempts=self._start_attempts(client, budget),
             shape=wanted,
             instructions=replace_surrogates(instructions),
             text=replace_surrogates(text),
@@ -425,7 +395,7 @@ class EndpointModel(LanguageModel):
         for number, form in enumerate(forms):
             outcome = call.ask_in_form(form, last=number + 1 == len(forms))
             if not isinstance(outcome, LanguageFailed):
-                # What was not understood once is not tried before what was, from now on.
+                # From now on, try the form that worked first.
                 self._forms = (*forms[number:], *forms[:number])
                 return outcome
         raise AssertionError("the last form returns or raises")
@@ -444,10 +414,10 @@ class EndpointModel(LanguageModel):
         if sum(map(len, sent)) > limits.LANGUAGE_TEXT_MAX_CHARS:
             most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
             raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
-        engine = self._get_client()
+        client = self._get_client()
         from tacit.llm.client import Conversation
 
-        tries = self._start_attempts(engine, budget)
+        attempts = self._start_attempts(client, budget)
         conversation = Conversation(
             instructions=rules,
             turns=before,
@@ -455,11 +425,11 @@ class EndpointModel(LanguageModel):
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
         )
-        reply = tries.send(conversation, sent)
+        reply = attempts.send(conversation, sent)
         if reply.declined:
             raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
         found = parse_talk_reply(reply, before, offered)
-        return TalkResult(reply=found, usage=tries.usage, attempts=tries.attempts)
+        return TalkResult(reply=found, usage=attempts.usage, attempts=attempts.attempts)
 
     def close(self) -> None:
         self.closed.set()
@@ -468,10 +438,10 @@ class EndpointModel(LanguageModel):
                 self._client.close()
                 self._client = None
 
-    def _start_attempts(self, engine: ModelClient, budget: Budget | None) -> RequestAttempts:
-        """The time begins here."""
+    def _start_attempts(self, client: ModelClient, budget: Budget | None) -> RequestAttempts:
+        """Start the timeout of a call."""
         return RequestAttempts(
-            engine=engine,
+            client=client,
             prices=self.prices,
             budget=budget,
             max_output_tokens=self.max_output_tokens,
@@ -482,7 +452,7 @@ class EndpointModel(LanguageModel):
         )
 
     def _get_client(self) -> ModelClient:
-        """At the first question, and after a fork once more."""
+        """Return the client; create it at the first request and after a fork."""
         with self._building:
             if self.closed.is_set():
                 raise LanguageUnavailable(CLOSED_MESSAGE)
@@ -497,7 +467,7 @@ class EndpointModel(LanguageModel):
 
 @dataclass(slots=True, kw_only=True)
 class _TypedQuestion(Generic[T]):
-    """One question from beginning to end, in the forms that are tried for it."""
+    """One question, in the output forms that are tried for it."""
 
     attempts: RequestAttempts
     shape: AnswerSchema[T]
@@ -507,7 +477,7 @@ class _TypedQuestion(Generic[T]):
     temperature: float | None
 
     def ask_in_form(self, form: OutputForm, *, last: bool) -> ModelAnswer[T] | LanguageFailed:
-        """The answer, or the failure of this form where another may do better."""
+        """Return the answer, or the failure of this form if another may succeed."""
         from tacit.llm.answer_schema import ValidAnswer
         from tacit.llm.client import ModelReply
 
@@ -532,7 +502,7 @@ class _TypedQuestion(Generic[T]):
             if reply.declined:
                 raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
             if form == "tool" and not called and not last:
-                # It never heard of the tool, and with it of the schema.
+                # The server ignored the tool, so the model did not get the schema.
                 return LanguageBadAnswer(f"{self._who} ignores tools")
             if repairs_left:
                 turns = (
@@ -556,7 +526,7 @@ class _TypedQuestion(Generic[T]):
         from tacit.llm.client import ModelQuestion
 
         written = self.instructions
-        if form != "tool":  # also beside a schema: servers hold a model to it without telling it
+        if form != "tool":  # also with a schema: servers enforce it without showing it to the model
             written = f"{written}\n\n{_JSON_INSTRUCTIONS}{self.shape.json_text}"
         question = ModelQuestion(
             instructions=written,
@@ -573,7 +543,7 @@ class _TypedQuestion(Generic[T]):
 
 
 def _quote_reply(reply: ModelReply) -> str:
-    """The model's own words, to be looked at again. Never empty: some servers refuse that."""
+    """Return the reply for the repair prompt. Never empty: some servers refuse that."""
     return reply_text(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
 
 
@@ -589,8 +559,6 @@ def _check_range(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
 
-
-# Which language model is asked for. The library is imported when it is asked the first time.
 
 LANGUAGE_PROVIDERS = ("none", "openai", "anthropic")
 
@@ -609,10 +577,10 @@ def create_language_model(
     output: OutputSetting,
     prices: Prices,
 ) -> LanguageModel | None:
-    """The model, or None for learning by rules alone. `environ` is where the key is.
+    """Return the configured model, or None for learning by rules alone.
 
-    Everything is the operator's word; empty text stands for what is not set. `none` takes every
-    other argument as it is, so that switching off is one change.
+    `environ` holds the API key. Empty text means "not set". `none` accepts all other arguments, so
+    that disabling the model is one change.
     """
     if provider not in LANGUAGE_PROVIDERS:
         raise InvalidInput("language.provider", f"choose one of {', '.join(LANGUAGE_PROVIDERS)}")
@@ -637,7 +605,7 @@ def create_language_model(
 def create_allowance(
     prices: Prices, *, tokens_per_day: int | None, cost_per_day: float | None
 ) -> Allowance:
-    """What a space may spend in a day. A bound on cost needs prices to count with."""
+    """Return the daily allowance of a space. A limit on cost needs prices."""
     if cost_per_day is None:
         return Allowance(tokens_per_day=tokens_per_day)
     if not prices.in_per_million and not prices.out_per_million:
@@ -659,7 +627,7 @@ def _read_api_key(variable: str, environ: Mapping[str, str]) -> str | None:
     if not variable:
         return None
     key = environ.get(variable, "").strip()
-    if not key:  # the name is not repeated, because some write the key itself there
+    if not key:  # do not show the name: some people set the key itself here
         raise InvalidInput(
             "language.api_key_env",
             "names a variable of the environment that is not set: set it, or correct the name",

@@ -21,8 +21,6 @@ from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import Meter
 
-# What is asked of a language model: a typed answer to a question, or the next turn of a talk.
-
 T = TypeVar("T")
 CLOSED_MESSAGE = "the language model is closed: open a memory again to use it"
 
@@ -30,32 +28,33 @@ CLOSED_MESSAGE = "the language model is closed: open a memory again to use it"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer(Generic[T]):
     value: T
-    usage: Usage  # of every request that it took
-    model: str  # as the operator names it; what the endpoint calls itself is not repeated
+    usage: Usage  # of all requests
+    model: str  # the configured name, not the endpoint's
     attempts: int  # requests sent: the first, retries, repairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TalkResult:
     reply: TalkReply
-    usage: Usage  # of every request that it took
+    usage: Usage  # of all requests
     attempts: int
 
 
 class LanguageModel(Protocol):
-    """Safe to call from several threads, also from one in which an event loop runs.
-    Every failure is a `LanguageFailed`; none holds a key, a prompt or an answer."""
+    """Safe to call from several threads, also from one with a running event loop.
+
+    Every failure is a `LanguageFailed`; none holds a key, a prompt or an answer.
+    """
 
     name: str
 
     def ask(
         self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
     ) -> ModelAnswer[T]:
-        """`text` is material and stands apart from `instructions`, which say what to do with it.
+        """Return a typed answer about `text`, which is data and separate from `instructions`.
 
-        `schema` is a dataclass or a Pydantic model: something whose JSON is an object.
-        The answer has that type and met all of its constraints. Without a budget nothing is
-        counted. Blocks for as long as the operator allows a question to take, and no longer.
+        `schema` is a dataclass or a Pydantic model whose JSON is an object; the answer is valid
+        against it. Without a budget nothing is counted. Blocks at most for the configured timeout.
         """
         ...
 
@@ -67,19 +66,17 @@ class LanguageModel(Protocol):
         *,
         budget: Budget | None,
     ) -> TalkResult:
-        """What the model says next, or which tools it calls: it is asked once, and its calls are
-        the caller's to carry out. Bounded, counted and failing as `ask` is. Calls are bounded in
-        number and size; one of a tool that was not offered, or without whole arguments, is marked
-        as broken."""
+        """Return the next turn of the model: text, tool calls, or both.
+
+        The caller runs the tools. Limits, usage and errors are those of `ask`. The number and size
+        of calls is limited; a call of an unknown tool or with incomplete arguments is `broken`.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of connections; who waits for an answer gets `LanguageUnavailable`.
-        Calling it twice is harmless."""
+        """Close connections; waiting callers get `LanguageUnavailable`. Idempotent."""
         ...
 
-
-# A language model that is measured: how often it is asked, what that takes, what comes of it.
 
 _FAILURE_LABELS: dict[type[LanguageFailed], str] = {
     LanguageUnavailable: "unavailable",
@@ -90,7 +87,7 @@ _FAILURE_LABELS: dict[type[LanguageFailed], str] = {
 
 
 class MeasuredLanguageModel(LanguageModel):
-    """Asks the model that it stands for."""
+    """Forward to a model and record metrics."""
 
     def __init__(self, model: LanguageModel, meter: Meter) -> None:
         self.name = model.name
@@ -141,7 +138,7 @@ class MeasuredLanguageModel(LanguageModel):
             self._meter.observe(metrics.LANGUAGE_SECONDS, time.monotonic() - begun)
 
     def _measured_budget(self, budget: Budget | None) -> Budget | None:
-        """Also what a question cost that was not answered in the end."""
+        """Wrap the ledger, to measure also the cost of failed calls."""
         if budget is None:
             return None
         return replace(budget, ledger=_MeasuredLedger(budget.ledger, self._meter))
@@ -149,7 +146,7 @@ class MeasuredLanguageModel(LanguageModel):
 
 @dataclass(frozen=True, slots=True)
 class _MeasuredLedger:
-    """A ledger that is written to once for each request."""
+    """Count usage whenever the ledger gets it, once per request."""
 
     ledger: Ledger
     meter: Meter

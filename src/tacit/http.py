@@ -1,0 +1,55 @@
+"""Shared parts of HTTP clients: base URLs, API keys, Retry-After and backoff."""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import SplitResult, urlsplit
+
+from tacit import limits
+from tacit.errors import InvalidInput
+
+
+def parse_base_url(setting: str, url: str, *, key_setting: str) -> SplitResult:
+    """Check an http(s) URL of an endpoint: without credentials, query and fragment."""
+    problem = "is not an address; write it like https://host/v1, with nothing after the path"
+    if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
+        raise InvalidInput(setting, problem)
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise InvalidInput(setting, problem) from None
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(setting, f"holds a user name or password; use {key_setting} instead")
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise InvalidInput(setting, problem)
+    return parts
+
+
+def is_api_key(key: str) -> bool:
+    """Whether the text can be an API key. HTTP libraries would quote a bad one in their errors."""
+    printable = key.isascii() and key.isprintable() and " " not in key
+    return printable and len(key) <= limits.ENDPOINT_KEY_MAX_CHARS
+
+
+def parse_retry_after(value: str, now: datetime) -> float | None:
+    """Return the seconds of a Retry-After header, which holds a number or a date."""
+    value = value.strip()
+    if re.fullmatch(r"[0-9]{1,9}", value):
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware - now).total_seconds())
+
+
+def backoff_seconds(asked: float | None, default: float) -> float:
+    """Return the delay that the server asked for, or the default, with jitter."""
+    if asked is not None:
+        return asked + random.uniform(0.0, min(asked, 1.0) / 10)
+    return random.uniform(default / 2, default)
