@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 
@@ -73,8 +74,10 @@ def test_the_language_of_a_text_is_guessed(text: str, code: str) -> None:
     assert guess_locale(text) == code
 
 
-def test_threads_that_load_a_locale_at_once_get_the_same_one() -> None:
-    locale._load_locale.cache_clear()
+def test_threads_that_load_a_locale_at_once_get_the_same_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(locale, "_load_locale", cache(locale._load_locale.__wrapped__))
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(load_locale, ["en"] * 8))
     assert len({id(one) for one in found}) == 1
