@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
@@ -41,16 +40,6 @@ _ASSISTANT_TERMS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InferenceContext:
-    """The owner of an inference, and their private chat that it belongs to."""
-
-    owner: str
-    chat: str
-    channel: str | None
-    thread: str | None
-
-
 def find_refusal_reason(content: str, material: str, speaker: str, locale: Locale) -> str | None:
     """Return why a sentence of the model is not kept, or None if it is."""
     found = check_well_formed(content, material, speaker, locale)
@@ -78,9 +67,12 @@ def mentions_others(connection: Connection, space: str, owner: str, content: str
 
 def build_inferred_memory(
     tx: Transaction,
-    place: InferenceContext,
     content: str,
     *,
+    owner: str,
+    chat: str,
+    channel: str | None,
+    thread: str | None,
     kind: Kind,
     category: str,
     sensitivity: Sensitivity,
@@ -94,10 +86,10 @@ def build_inferred_memory(
     return Memory(
         id=memories.draw_memory_id(tx),
         space=tx.space,
-        owner=place.owner,
+        owner=owner,
         speaker=None,
         subjects=frozenset(),
-        learned_in=place.chat,
+        learned_in=chat,
         learned_kind=ChatKind.PRIVATE,
         heard_by=frozenset(),
         confidential=False,
@@ -118,8 +110,8 @@ def build_inferred_memory(
         confidence=None,
         pinned=False,
         tags=tuple(tags),
-        source=Source(channel=place.channel, chat=place.chat, message=None),
-        thread=place.thread,
+        source=Source(channel=channel, chat=chat, message=None),
+        thread=thread,
         agent=None,
         run=run,
         role=None,

@@ -14,7 +14,6 @@ from tacit.learning.extraction.locale import Locale, guess_locale
 from tacit.learning.extraction.locale import load_locale as tongue_of
 from tacit.lifecycle.inferred import (
     SYSTEM_ACTOR,
-    InferenceContext,
     build_inferred_memory,
     count_unanswered,
     estimate_sensitivity,
@@ -186,13 +185,11 @@ class _Reflection:
         newest = max(source.evidence, key=lambda one: one.memory.created_at).memory
         memory = build_inferred_memory(
             tx,
-            InferenceContext(
-                owner=source.owner,
-                chat=newest.learned_in or "",
-                channel=newest.source.channel,
-                thread=newest.thread,
-            ),
             said,
+            owner=source.owner,
+            chat=newest.learned_in or "",
+            channel=newest.source.channel,
+            thread=newest.thread,
             kind=Kind.INSIGHT,
             category=CATEGORY_OF_KIND[Kind.INSIGHT],
             sensitivity=Sensitivity.PERSONAL,
@@ -413,13 +410,11 @@ class _Summarization:
         first = source.turns[0]
         memory = build_inferred_memory(
             tx,
-            InferenceContext(
-                owner=source.owner,
-                chat=first.learned_in or "",
-                channel=first.source.channel,
-                thread=first.thread,
-            ),
             said,
+            owner=source.owner,
+            chat=first.learned_in or "",
+            channel=first.source.channel,
+            thread=first.thread,
             kind=Kind.EVENT,
             category=SUMMARY_CATEGORY,
             sensitivity=sensitivity,

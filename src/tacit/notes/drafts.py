@@ -28,7 +28,7 @@ from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes import merge
 from tacit.notes.lexicon import get_lexicon
-from tacit.notes.merge import TOPIC, merge_links, remove_duplicates
+from tacit.notes.merge import TOPIC, remove_duplicates
 from tacit.prompts.fence import clip_text, make_inert
 from tacit.records import validation
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
@@ -205,44 +205,6 @@ def _first_line(content: str) -> str:
     return content.partition("\n")[0]
 
 
-# Drafts of a session, screened and turned into the items of a note.
-
-
-def screen_draft(draft: SessionDraft) -> SessionDraft:
-    """Remove secrets and instructions from a draft.
-
-    Each line stays one line, except for facts, which may have several.
-    """
-    return SessionDraft(
-        summary=_fit_line(draft.summary),
-        topics=tuple(
-            TopicDraft(
-                topic=_fit_line(one.topic),
-                users=_fit_line(one.users),
-                when=_fit_line(one.when),
-                event=_fit_line(one.event),
-                result=_fit_line(one.result),
-            )
-            for one in draft.topics
-            if _fit_line(one.topic)
-        ),
-        facts=tuple(filter(None, ("\n".join(_fit_lines(one)) for one in draft.facts))),
-        tasks=_fit_tasks(draft.tasks),
-        follow_ups=_fit_tasks(draft.follow_ups),
-        links=merge_links(
-            (),
-            [
-                replace(one, text=_fit_line(one.text))
-                for one in draft.links
-                if _fit_line(one.target)
-            ],
-        ),
-        promote=_fit_line(draft.promote or "") or None,
-        promote_to=draft.promote_to,
-        tags=tuple(filter(None, map(_fit_line, draft.tags))),
-    )
-
-
 def list_draft_items(draft: SessionDraft) -> tuple[NoteItem, ...]:
     """Return a draft as items of a session's note, each once. Summary and links are no items."""
     items = [NoteItem(section=Section.SUMMARY, content=_format_topic(one)) for one in draft.topics]
@@ -264,22 +226,6 @@ def _format_topic(topic: TopicDraft) -> str:
     }
     lines = [f"{label}: {said}" for label, said in further.items() if said]
     return "\n".join([f"{TOPIC}: {topic.topic}", *lines])
-
-
-def _fit_line(text: str) -> str:
-    """Put a text on one line; return an empty string where a note must not contain it."""
-    line = " ".join(text.split())
-    return "" if find_instruction(line) or secrets.find_secret(line) else line
-
-
-def _fit_lines(text: str) -> list[str]:
-    if not _fit_line(text):
-        return []  # harmless line by line, harmful as a whole
-    return [line for one in text.splitlines() if (line := _fit_line(one))]
-
-
-def _fit_tasks(tasks: Sequence[TaskDraft]) -> tuple[TaskDraft, ...]:
-    return tuple(replace(one, text=_fit_line(one.text)) for one in tasks if _fit_line(one.text))
 
 
 # Drafts by the rules of learning, in every locale and without a model.

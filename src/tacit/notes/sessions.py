@@ -13,7 +13,7 @@ from tacit.identity.external_keys import channel_of_chat
 from tacit.learning import memory_writes as learning
 from tacit.learning.composition import Ttls, compute_expiry, stricter_sensitivity
 from tacit.learning.extraction.locale import Locale
-from tacit.lifecycle.inferred import InferenceContext, build_inferred_memory
+from tacit.lifecycle.inferred import build_inferred_memory
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes import drafts, paths
@@ -352,13 +352,11 @@ def _build_summary(tx: Transaction, content: str, sensitivity: Sensitivity, ttls
     assert request.chat is not None
     memory = build_inferred_memory(
         tx,
-        InferenceContext(
-            owner=request.subject,
-            chat=request.chat,
-            channel=channel_of_chat(request.chat),
-            thread=tx.thread,
-        ),
         content,
+        owner=request.subject,
+        chat=request.chat,
+        channel=channel_of_chat(request.chat),
+        thread=tx.thread,
         kind=SESSION_SUMMARY_FILING.kind,
         category=SESSION_SUMMARY_FILING.category,
         sensitivity=sensitivity,
