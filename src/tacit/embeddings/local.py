@@ -118,7 +118,7 @@ def _check_sha256(data: bytes, expected: str, what: str, remedy: str) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != expected:
         raise EmbeddingFailed(
-            f"{what} is not the one that Tacit expects (sha256 {found[:12]}…, "
+            f"{what} is not the one that Tacit was made for (sha256 {found[:12]}…, "
             f"expected {expected[:12]}…), so it is not used: {remedy}"
         )
 
