@@ -77,7 +77,7 @@ ALSO_IN_MEMORY = {
     "test_sessions",
     "test_spaces",
     "test_state_machine",
-    "test_writing",
+    "test_remember",
 }
 
 
@@ -91,8 +91,8 @@ ALSO_REMOTE = {
     "test_export",
     "test_fresh",
     "test_graph",
-    "test_hearers",
-    "test_hearing",
+    "test_audience_of_memory",
+    "test_audience_preview",
     "test_imports",
     "test_linking",
     "test_people",
@@ -100,13 +100,13 @@ ALSO_REMOTE = {
     "test_sessions",
     "test_suggestions",
     "test_transfer",
-    "test_writing",
+    "test_remember",
 }
 # Modules and tests that look behind a view, at the thread that writes, or at what a client leaves
 # behind: it names every write, and sends again what failed.
 NEVER_REMOTE = {
     "test_note_reads",
-    "test_sessions_any_room",
+    "test_sessions_disclosure",
     "test_a_search_that_fails_is_an_error",
     "test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost",
     "test_another_key_is_another_write_and_no_key_is_none",
