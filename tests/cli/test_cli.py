@@ -40,12 +40,12 @@ WROTE = "id state version created supersedes"
 PAGE = "memories cursor"
 ERASED = "done count complete certificate"
 BACKED_UP = "path schema healthy rows problems erased_again"
-GENUINE = "genuine: this memory issued it as it stands\n"
+GENUINE = "genuine: issued by this memory, unchanged\n"
 COUNTS = "memories by_state by_kind by_category"
 VECTORS = "model dimension done total running complete"
 BLOCK = r"## Your Memory\n.*Sarah is my wife\n.*</tacit-memory>\n"
 FRESH = r"<tacit-memory .*>\n- \[fact\] .*Sarah is my wife\n</tacit-memory>\n"
-EMBEDDED = r"\w+@\w+  4 numbers each  \d of 4 memories.*\n"
+EMBEDDED = r"\w+@\w+  dimension 4  \d of 4 memories.*\n"
 LINK = r"(link|merge)  \S+ -> \S+  "
 HISTORY = r".* UTC  ADD  v1  ext:telegram:1001 +Fact .*\n"
 ABOUT = r"\w{8}  fact  private_only  \w+  Sarah is my wife\n"
@@ -55,7 +55,7 @@ WAITS = "turns parked oldest problems"
 IMPORTED = "imported  0 new, 1 already here, 0 refused\n"
 # word: the rest of the command line, what it prints, the fields of its JSON
 SYNCED = r"synced  \d files?\nread    0 files\nwrote   \d files?\n"
-KEY = r"\w{12}  read  for nobody  holds  k\d\ntct_\w{12}_[\w-]{43}\n"
+KEY = r"\w{12}  read  for -  active  k\d\ntct_\w{12}_[\w-]{43}\n"
 SIGN_IN = r"http://127\.0\.0\.1:8377/sign-in\?token=tcl_\w{12}_[\w-]{43}\n"
 READ_BACK = "read_back remembered updated forgotten completed"
 CASES = {
@@ -95,10 +95,10 @@ CASES = {
     "session": Case("start", "session  telegram:1001\n", "session long_term recent today"),
     "people": Case("", r".*person:\w{8} +Sarah \(name\)\n", "people"),
     "name": Case("Sarah Sal{n}", r"named  person:\w{8}  .*Sal\d \(alias\).*\n", "person"),
-    "link": Case("telegram:7{n} acct:{n}", LINK + "holds\n", "link"),
+    "link": Case("telegram:7{n} acct:{n}", LINK + "active\n", "link"),
     "unlink": Case("telegram:8{n}", LINK + "ended\n", "link"),
-    "links": Case("telegram:81", r"link  ext:telegram:81  acct:81  holds .*\n", "links"),
-    "merge": Case("person:6666666{n} telegram:9", LINK + "holds\n", "link"),
+    "links": Case("telegram:81", r"link  ext:telegram:81  acct:81  active .*\n", "links"),
+    "merge": Case("person:6666666{n} telegram:9", LINK + "active\n", "link"),
     "unmerge": Case("person:7777777{n}", LINK + "ended\n", "link"),
     "export": Case("--output out{n}", r"exported  4 to out\d\n", "exported file"),
     "import": Case("backup", IMPORTED, "created skipped refused"),
@@ -113,12 +113,12 @@ CASES = {
         "", r"merged  \d memor(y|ies), in run \d+\n", "run merged certain pairs asked left skipped"
     ),
     "reflect": Case(
-        "", "kept  0 insights about 0 people\n", "people insights refused left skipped"
+        "", "stored  0 insights about 0 people\n", "people insights refused left skipped"
     ),
     "summarise": Case(
-        "", "summed up  0 of 0 conversations\n", "sessions summaries refused left skipped"
+        "", "summarized  0 of 0 conversations\n", "sessions summaries refused left skipped"
     ),
-    "expire": Case("", r"swept  .*\n", "expired faded evicted turns proposals cleared waits"),
+    "expire": Case("", r"expired  .*\n", "expired faded evicted turns proposals cleared waits"),
     "purge": Case("", r"purged  0\n", "purged postponed waits"),
     "notes": Case("sync", SYNCED, f"files {READ_BACK} written problems"),
     "maintain": Case("", "healthy  checked, analysed, compacted\n", "healthy problems did pending"),
@@ -129,11 +129,11 @@ CASES = {
     "waiting": Case("", r"waiting  2 turns, the oldest since .* UTC\n", f"{WAITS} retried"),
     "jobs": Case("", r"expire +(idle|waiting) .*\nsummarise +off +never ran\n", "jobs"),
     "work": Case("--once", r"learned  2 turns\nwaiting  0 turns\n", f"learned ran {WAITS}"),
-    "quarantine": Case("release {held}", r"released  \w{8}; it counts as untrusted\n", "id done"),
+    "quarantine": Case("release {held}", r"released  \w{8}; it is untrusted\n", "id done"),
     "revert": Case(
         "--source telegram:1001",
         r"reverted  telegram:1001\n  4 memories forgotten; restorable for 30 days\n"
-        r"  2 proposals withdrawn\n  2 turns not to be learned any more\n",
+        r"  2 proposals withdrawn\n  2 turns removed from the queue\n",
         "source dry_run forgotten reworded restored proposals turns recorded",
     ),
     "keys": Case("create k{n} --scope read", KEY, "key token"),
@@ -142,17 +142,17 @@ CASES = {
 }
 PENDING = "(pending: .*\n)?"  # on PostgreSQL
 SAID_BESIDE = {
-    "session": "nothing that may be said here\n",
+    "session": "No memories found.\n",
     "erase": PENDING,
     "wipe": PENDING,
     "maintain": PENDING,
-    "imports": "no imports yet\n",
+    "imports": "No imports found.\n",
     "consolidate": "no language model is set.*\n",
     "reflect": "it is switched off.*\n",
     "summarise": "it is switched off.*\n",
     "reembed": r"(\d+ vectors made\n)*",
-    "keys": "this is the only time.*\n",
-    "console": "it works once.*\n",
+    "keys": "Store the token now.*\n",
+    "console": "The link works once.*\n",
 }  # on stderr; in the background it may be quicker
 CONVERSED = ("proposals", "approve", "decline", "waiting", "work", "quarantine", "revert")
 KEEP_TURNS = {"TACIT_MEMORY_SESSIONS_KEEP": "true"}
@@ -194,7 +194,7 @@ def conversed(url: str, space: str) -> tuple[list[str], list[str]]:
 
 def test_every_command_has_a_case_here() -> None:
     elsewhere = {"chat", "demo", "mcp", "serve", "slack", "telegram"}  # they have their own
-    assert {word for word, *_ in COMMANDS} - elsewhere == set(CASES)
+    assert {one.name for one in COMMANDS} - elsewhere == set(CASES)
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_a_listing_goes_on_where_it_stopped(tacit: Tacit) -> None:
     while True:
         ran = tacit("list", "--limit", "2", *more, *ALICE)
         seen += [line.split()[0] for line in ran.out.splitlines()]
-        onward = re.search(r"say the same again with (--cursor \S+)", ran.err)
+        onward = re.search(r"repeat the command with (--cursor \S+)", ran.err)
         if onward is None:
             break
         more = onward[1].split()

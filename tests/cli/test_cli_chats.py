@@ -33,14 +33,14 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("word", [word for word, *_ in COMMANDS if word not in NEED_NOBODY])
+@pytest.mark.parametrize("word", [one.name for one in COMMANDS if one.name not in NEED_NOBODY])
 def test_without_an_identity_memory_is_disabled_and_says_how_to_name_one(
     bare: Tacit, home: Path, word: str
 ) -> None:
     argv = ["--db", "memory.sqlite", word, *ARGUMENTS.get(word, "").split()]
     ran = bare(*argv)
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err.startswith("tacit: memory is disabled, because nobody is known to be asking.")
+    assert ran.err.startswith("tacit: Memory is disabled: no requester.")
     assert "--as telegram:123" in ran.err
     assert list(home.iterdir()) == []  # nothing was opened, let alone created
     told = bare(*argv, "--json")
@@ -72,7 +72,7 @@ def test_the_local_person_speaks_in_private_only(
     monkeypatch.setenv("TACIT_MEMORY_LOCAL_PERSON", "telegram:1001")
     ran = on_file("list", "--chat", "telegram:-5")
     assert (ran.code, ran.out) == (2, "")
-    assert "say --as" in ran.err
+    assert "specify --as" in ran.err
     assert on_file("list", "--chat", "private").code == 0
 
 

@@ -40,7 +40,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 def test_the_commands_of_the_page_are_the_commands() -> None:
     listed = re.findall(r"^### (\w+)$", PAGE, re.MULTILINE)
-    assert listed == [word for word, *_ in COMMANDS] == list(commands())
+    assert listed == [one.name for one in COMMANDS] == list(commands())
 
 
 def test_every_global_option_is_on_the_page_and_works_everywhere() -> None:
@@ -51,7 +51,7 @@ def test_every_global_option_is_on_the_page_and_works_everywhere() -> None:
         assert options_of(parser, hidden=True) == everywhere, word
 
 
-@pytest.mark.parametrize("word", [word for word, *_ in COMMANDS])
+@pytest.mark.parametrize("word", [one.name for one in COMMANDS])
 def test_every_option_of_a_command_is_in_its_section_and_none_that_is_not(word: str) -> None:
     own = options_of(commands()[word], hidden=False)
     everywhere = options_of(build_parser(), hidden=False)

@@ -24,7 +24,7 @@ def test_trouble_is_told_with_what_repair_would_do_and_is_code_1(
     assert told.code == ExitCode.ABSENT
     assert told.out.startswith("people  1: memories are not filed")
     assert "(1 repairable)\n  repair files them again" in told.out
-    assert told.out.endswith("trouble\n")
+    assert told.out.endswith("unhealthy\n")
     assert "tea" not in told.out
     assert on_file("doctor").out == told.out  # nothing was changed
 

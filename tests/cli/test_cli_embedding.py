@@ -26,7 +26,7 @@ def test_the_default_model_finds_by_meaning_also_what_was_there_before_it(
     monkeypatch.setenv("TACIT_EMBEDDING_PROVIDER", "local")
     ran = on_file("reembed")
     assert ran.code == 0
-    assert ran.out.endswith("384 numbers each  2 of 2 memories\n")
+    assert ran.out.endswith("dimension 384  2 of 2 memories\n")
     state = on_file("embedding", "--json").json
     assert (state["dimension"], state["done"], state["complete"]) == (384, 2, True)
     best = on_file("recall", "does she like cats?", *ALICE, "--json").json["recalled"][0]
@@ -37,7 +37,7 @@ def test_the_default_model_finds_by_meaning_also_what_was_there_before_it(
 
 def test_without_a_model_there_is_nothing_to_make(on_file: Tacit) -> None:
     ran = on_file("embedding")
-    assert (ran.code, ran.out) == (0, "no model: recall goes by words alone\n")
+    assert (ran.code, ran.out) == (0, "no model: recall matches words only\n")
     assert on_file("embedding", "--json").json["model"] is None
     ran = on_file("reembed")
     assert (ran.code, ran.out) == (2, "")

@@ -53,7 +53,7 @@ def test_a_certificate_of_a_file_is_renewed_as_complete(on_file: Tacit) -> None:
     id = remembered(on_file, "tea", *ALICE)
     on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE)
     ran = on_file("certificate", "renew", "done.json")
-    assert (ran.code, ran.out) == (ExitCode.OK, "complete: no file of the database holds it\n")
+    assert (ran.code, ran.out) == (ExitCode.OK, "complete: no database file holds the data\n")
     wrong = on_file("certificate", "verify", "done.json", "--certificate", "new.json")
     assert wrong.code == ExitCode.USAGE
     Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))

@@ -244,7 +244,9 @@ def test_what_nobody_foresaw_is_a_bug_and_still_no_traceback(
 
     monkeypatch.setattr(sys, "stdin", object())
     assert main(["remember", "-", *ALICE]) == ExitCode.BUG
-    assert capsys.readouterr().err == ("tacit: a bug in Tacit (AttributeError): please report it\n")
+    assert capsys.readouterr().err == (
+        "tacit: This is a bug in Tacit (AttributeError). Please report it.\n"
+    )
 
 
 def test_every_error_has_its_exit_code() -> None:

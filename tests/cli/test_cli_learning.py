@@ -49,7 +49,7 @@ def test_what_is_only_queued_is_learned_by_whoever_works(tacit: Tacit) -> None:
 def test_a_secret_is_not_learned_from_and_not_repeated(on_file: Tacit) -> None:
     ran = on_file("learn", "my password is hunter2xyz", "I live in Lisbon", *ALICE)
     assert ran.code == 1
-    assert ran.err == "not learned from: it holds a secret (stated_password)\n"
+    assert ran.err == "not learned: contains a secret (stated_password)\n"
     assert "hunter2" not in ran.out
     assert contents(on_file, *ALICE) == ["Alice lives in Lisbon"]
     ran = on_file("learn", "--dry-run", "my password is hunter2xyz", *ALICE)
@@ -84,7 +84,7 @@ def test_somebody_answers_what_they_are_asked(
     assert tacit("decline", no, *ALICE).code == 0
     assert tacit("decline", no, *ALICE).code == 1
     assert contents(tacit, *ALICE) == ["Alice's sister is called Ana"]
-    assert tacit("proposals", *ALICE).err == "nothing waits for your yes\n"
+    assert tacit("proposals", *ALICE).err == "No proposals found.\n"
 
 
 @on_both
@@ -97,7 +97,7 @@ def test_an_operator_hears_where_it_came_from_and_its_owner_what_it_says(tacit: 
     assert "vault" not in listed.out + tacit("quarantine", "--json").out
     assert contents(tacit, "--state", "quarantined", *ALICE) == ["The vault is open"]
     assert tacit("quarantine", "discard", id).out == f"discarded  {id}\n"
-    assert tacit("quarantine").err == "nothing is in quarantine\n"
+    assert tacit("quarantine").err == "No quarantined memories found.\n"
     assert tacit("quarantine", "release", id).code == 1
 
 
@@ -113,7 +113,7 @@ def test_a_source_is_reverted_after_a_look_at_what_would_go(tacit: Tacit) -> Non
     assert tacit("revert", *source, "--as-operator", "root").code == 0
     assert "Alice lives in Lisbon" in contents(tacit, *ALICE)
     again = tacit("revert", *source)
-    assert again.out == "reverted  telegram:1001/m2\n  nothing is left of it\n"
+    assert again.out == "reverted  telegram:1001/m2\n  nothing to revert\n"
     assert tacit("revert", "--source", "telegram:-5", "--json").json["forgotten"] == 1
     (one,) = tacit("list", *ALICE, "--json").json["memories"]
     assert "operator:root" in tacit("history", one["id"], *ALICE).out

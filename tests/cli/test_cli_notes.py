@@ -67,7 +67,7 @@ def test_a_session_is_written_down_from_what_was_said(on_file: Tacit) -> None:
     assert "telegram_1001~2ferrands.md" in ran.out
     assert "milk" in ran.out
     nothing = on_file("session", "end", "-", *ALICE, stdin=b"")
-    assert (nothing.code, nothing.err) == (0, "there was nothing to write down\n")
+    assert (nothing.code, nothing.err) == (0, "The session has no note.\n")
 
 
 def test_a_group_is_told_of_its_own_sessions_alone(on_file: Tacit) -> None:
@@ -150,7 +150,7 @@ def test_diff_tells_what_a_sync_would_do_and_does_nothing(noted: Tacit, home: Pa
     assert "The build is red → The build is green" in noted("notes", "diff").out
     assert "1 updated" in noted("notes", "sync").out
     assert "green" in noted("list", *ALICE).out
-    assert noted("notes", "diff").err == "files and store agree\n"
+    assert noted("notes", "diff").err == "No differences found.\n"
 
 
 def test_files_are_rebuilt_from_the_store_and_the_store_from_files(

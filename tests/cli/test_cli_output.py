@@ -83,7 +83,7 @@ def test_ages_are_short(passed: timedelta, shown: str) -> None:
 def test_nothing_found_is_said_on_the_side(on_file: Tacit) -> None:
     for argv in (("list",), ("recall", "tea"), ("about", "telegram:9"), ("about", "Nobody")):
         ran = on_file(*argv, *ALICE)
-        assert (ran.code, ran.out, ran.err) == (0, "", "nothing that may be said here\n")
+        assert (ran.code, ran.out, ran.err) == (0, "", "No memories found.\n")
         assert on_file(*argv, *ALICE, "--json").err == ""
     missing = on_file("get", "goal", "k", *ALICE)
     assert (missing.code, missing.err) == (1, "tacit: no such value here\n")

@@ -141,11 +141,11 @@ def test_what_cannot_be_undone_is_asked_about_on_a_terminal(
 ) -> None:
     with on_a_terminal("wipe", *ALICE) as (process, terminal):
         asked = read_until(terminal, b"[y/N]")
-        assert b"erase every memory of telegram:1001? This cannot be undone." in asked
+        assert b"erase all memories of telegram:1001? This cannot be undone." in asked
         os.write(terminal, answer.encode() + b"\n")
         said = read_until(terminal, b"never said")
         assert process.wait() == code
-    assert (b"nothing was erased" in said) is (code == 1)
+    assert (b"Nothing was erased." in said) is (code == 1)
     assert json.loads(run("stats", *ALICE, "--json").stdout)["memories"] == left
 
 

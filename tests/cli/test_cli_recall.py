@@ -162,7 +162,7 @@ def test_a_block_stays_the_same_and_fresh_tells_what_is_new(tacit: Tacit) -> Non
     assert "Europe/Lisbon" in all_of_it["text"]
     assert all_of_it["revision"] > document["revision"] > 0
     nothing = tacit("fresh", "holiday", "--since", str(all_of_it["revision"]), *ALICE)
-    assert (nothing.out, nothing.err) == ("", "nothing new, and nothing comes to mind\n")
+    assert (nothing.out, nothing.err) == ("", "No memories found.\n")
     assert tacit("fresh", "dog", "--budget-tokens", "5", *ALICE).out == ""
     (dog,) = tacit("fresh", "dog", *ALICE, "--json").json["recalled"]
     assert dog["memory"]["content"] == "I have a dog called Rex"
@@ -207,7 +207,7 @@ def test_prompts_and_bullets_of_a_group_hold_no_private_word(tacit: Tacit) -> No
 def test_nothing_known_is_said_on_the_side(on_file: Tacit) -> None:
     for argv in (("query", "tea"), ("recall", "tea", "--why")):
         ran = on_file(*argv, *ALICE)
-        assert (ran.code, ran.out, ran.err) == (0, "", "nothing that may be said here\n")
+        assert (ran.code, ran.out, ran.err) == (0, "", "No memories found.\n")
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_a_conversation_comes_in_parts_of_a_size(on_file: Tacit) -> None:
     assert whole.out == f"recorded  {most} turns\n"
     more = on_file("record", "-", *ALICE, stdin=as_lines(*[turn] * (most + 1)))
     assert (more.code, more.out) == (2, "")
-    assert "hand them over in parts" in more.err
+    assert "split the file" in more.err
     assert on_file("record", "-", *ALICE, stdin=b"\n\n").out == "recorded  0 turns\n"
     assert on_file("record", "-", *ALICE, stdin=as_lines(turn)).out == "recorded  1 turn\n"
 
@@ -141,4 +141,4 @@ def test_what_cannot_be_read_or_meant_is_refused(on_file: Tacit) -> None:
     for whole in (("--subject", "telegram:1001"), ("--whole-space",)):
         ran = on_file("erase", *whole, "--turns", "--yes")
         assert (ran.code, ran.out) == (2, "")
-        assert "--turns goes with an ID" in ran.err
+        assert "--turns requires an ID" in ran.err

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import main
-from tacit.cli.options import IMPORT_FORMATS
 from tacit.cli.output import ExitCode, ShareProgress
+from tacit.cli.transfer import IMPORT_FORMATS
 from tacit.transfer.importers import ImportFormat, sources
 from tests.cli.conftest import Tacit
 from tests.transfer.conftest import SAMPLES
@@ -31,7 +31,7 @@ def test_off_a_terminal_it_tells_what_would_come_and_stops(on_file: Tacit) -> No
     assert ran.code == ExitCode.ABSENT
     assert ran.out.splitlines()[0] == PREVIEWED
     assert "Plays the cello in the Tuesday orchestra" in ran.out
-    assert ran.err == "nothing was imported; say --yes to import it\n"
+    assert ran.err == "Nothing was imported. Confirm with --yes.\n"
     found = on_file(*MEM0, "--json").json
     assert (found["done"], found["new"], found["total"]) == (False, 3, 3)
     assert found["shown"][0]["content"] == "Prefers window seats on long train rides"
@@ -43,7 +43,7 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     assert (ran.code, ran.err) == (0, "3 of 3\n")
     done, how = ran.out.splitlines()
     assert done == "imported  3 new, 0 already here, 0 refused, 0 not readable"
-    found = re.fullmatch(r"  `tacit (imports --revert mem0-[0-9a-f]{12})` takes it back", how)
+    found = re.fullmatch(r"  undo with `tacit (imports --revert mem0-[0-9a-f]{12})`", how)
     assert found is not None
     listed = on_file("imports", *MARA).out
     assert re.fullmatch(
@@ -54,7 +54,7 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     nothing_new = on_file(*MEM0)
     assert (nothing_new.code, nothing_new.err.splitlines()[-1]) == (
         0,
-        "nothing was imported; there is nothing new in it",
+        "Nothing was imported. It has no new memories.",
     )
     gone = on_file(*found[1].split(), *MARA)
     assert gone.out.endswith("  3 memories forgotten; restorable for 30 days\n")
@@ -62,7 +62,7 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     assert re.match(r"mem0-\w{12}  reverted \S+ \S+ UTC  mem0", listed)
     again = on_file(*found[1].split(), *MARA)
     assert (again.code, again.out) == (0, "")
-    assert re.fullmatch(r"it was reverted already, .* UTC: nothing was done\n", again.err)
+    assert re.fullmatch(r"Already reverted, .* UTC. Nothing was changed.\n", again.err)
     assert on_file(*found[1].split(), *MARA, "--json").json["already"] is True
     assert on_file("list", *MARA, "--json").json["memories"] == []
 
@@ -137,8 +137,8 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
     assert (ran.code, ran.out) == (ExitCode.INTERRUPTED, "")
     assert ran.err == (
         "200 of 450\n"
-        "stopped on the way: the same command goes on from there, and\n"
-        "`tacit imports --revert 'moving in'` takes back what has come\n"
+        "The import is incomplete. Repeat the command to continue, or undo it with\n"
+        "`tacit imports --revert 'moving in'`.\n"
     )
     assert "stopped at 400 of 450" in on_file("imports", *MARA).out
     assert on_file(*argv).out.startswith("imported  50 new, 400 already here")
@@ -150,7 +150,7 @@ def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: 
         ran = on_file("import", "file", *option, *MARA)
         assert (ran.code, ran.err) == (
             2,
-            "tacit: import: --only, --run and --yes go with --from\n",
+            "tacit: import: --only, --run and --yes require --from\n",
         )
     assert on_file("import", "no such file", "--from", "mem0", *MARA).code == ExitCode.SETUP
     ran = on_file("import", str(tmp_path), "--from", "mem0", *MARA)
@@ -168,7 +168,7 @@ def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) ->
     assert "memories of several users" in ran.err
     nobody = on_file(*argv[:-3], *MARA, "--only", "bob")
     assert nobody.code == on_file(*argv, "--only", "bob").code == ExitCode.ABSENT
-    assert nobody.err.endswith("nothing was found in it: look at the format, and at --only\n")
+    assert nobody.err.endswith("No memories found in it. Check the format and --only.\n")
     assert on_file(*argv, "--only", "mara", "--json").json["created"] == 1
     (memory,) = on_file("list", *MARA, "--json").json["memories"]
     assert memory["content"] == "Likes tea"
@@ -188,7 +188,7 @@ def test_a_file_of_another_memory_without_a_format_is_told_of_formats(
 ) -> None:
     ran = on_file("import", str(SAMPLES / "chatgpt.txt"), *MARA)
     assert ran.code == ExitCode.ABSENT
-    last = "if another memory wrote it, say which: --from " + "|".join(IMPORT_FORMATS)
+    last = "For an export of another system, add --from " + "|".join(IMPORT_FORMATS) + "."
     assert ran.err.splitlines()[-1] == last
 
 

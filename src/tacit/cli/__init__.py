@@ -1,4 +1,4 @@
-"""`tacit`, the command line: the words of the library, for people and for scripts."""
+"""The `tacit` command line, for people and scripts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tacit.errors import TacitError
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. No error leaves it as a traceback."""
     written = sys.argv[1:] if argv is None else list(argv)
-    # Known before parsing, so that a bad command line too is answered in the form asked for.
+    # Known before parsing, so that errors of the command line itself are JSON too.
     console = TerminalWriter(as_json="--json" in list(takewhile("--".__ne__, written)))
     try:
         try:
@@ -40,12 +40,13 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         code = find_exit_code(error)
         console.failed(error, code, _describe_os_error(error))
-    except Exception as error:  # the last resort of a program
-        if sys.flags.dev_mode:  # python -X dev: whoever looks for the bug wants the traceback
+    except Exception as error:
+        if sys.flags.dev_mode:  # python -X dev shows the traceback
             raise
         code = find_exit_code(error)
-        # Its text may hold people's words: only its kind is told.
-        console.failed(error, code, f"a bug in Tacit ({type(error).__name__}): please report it")
+        # The message may hold private data: print the type only.
+        message = f"This is a bug in Tacit ({type(error).__name__}). Please report it."
+        console.failed(error, code, message)
     return code
 
 

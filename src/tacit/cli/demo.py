@@ -56,10 +56,10 @@ _CHATS = (
     ("Bob's private chat", BOBS_CHAT, BOB),
 )
 _NEXT_COMMANDS = (
-    ("keep something, as yourself", ["remember", "Sarah is my wife", "--as", "local:me"]),
-    ("it comes to mind in private", ["recall", "who is my wife?", "--as", "local:me"]),
+    ("remember something", ["remember", "Sarah is my wife", "--as", "local:me"]),
+    ("recall it in private", ["recall", "who is my wife?", "--as", "local:me"]),
     (
-        "and not where others listen",
+        "it stays hidden in a group",
         ["list", "--as", "local:me", "--chat", "telegram:-7", "--with", "telegram:456"],
     ),
 )
@@ -68,7 +68,7 @@ _COLUMNS_MAX_COUNT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoStatement:
-    """One thing somebody said, as it was kept."""
+    """One stored memory of the demo."""
 
     id: str
     by: str
@@ -79,7 +79,7 @@ class DemoStatement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoVerdict:
-    """What becomes of it in one room, as its owner is told."""
+    """Whether one memory is disclosed in one chat, and by which rule."""
 
     id: str
     content: str
@@ -102,12 +102,12 @@ class DemoStory:
 
 
 def play_story() -> DemoStory:
-    """On a temporary SQLite file, with the default settings, whatever the user's own are."""
+    """Play the demo on a temporary SQLite file with default settings."""
     from tacit.settings import Settings
 
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         path = str(Path(folder) / "demo.sqlite")
-        # Nothing here is searched for, so no model needs to be loaded.
+        # The demo recalls nothing, so it needs no embedding model.
         with tacit.open(path, settings=Settings(), embedder=None) as memory:
             return build_story(memory)
 
@@ -151,7 +151,7 @@ def _build_chat(
     for one in told:
         why = owners[one.id].explain(one.id, chat, asks)
         if why.allowed is not (one.id in heard):
-            raise DisclosureBreach("the demo heard something else than the rules say")
+            raise DisclosureBreach("the demo showed a memory that the rules withhold")
         verdicts.append(
             DemoVerdict(
                 id=one.id, content=one.content, said=why.allowed, rule=why.rule, because=why.says
@@ -163,7 +163,7 @@ def _build_chat(
 def format_story(story: DemoStory) -> Iterator[str]:
     columns = min(_COLUMNS_MAX_COUNT, shutil.get_terminal_size((_COLUMNS_MAX_COUNT, 24)).columns)
     widest = max(len(one.content) for one in story.told)
-    yield "Alice and Bob share an assistant. What they told it, and how far that may go:"
+    yield "Alice and Bob share an assistant. What they told it, and its visibility:"
     yield ""
     for one in story.told:
         yield f"  {one.by + ', ' + one.where:<14}  {one.content:<{widest}}  {one.marked}"
@@ -178,7 +178,7 @@ def format_story(story: DemoStory) -> Iterator[str]:
                     yield from _wrap_line(start, verdict.because, columns)
                     verb = ""
     yield ""
-    yield "One memory, three rooms, and no secret told. Your turn:"
+    yield "One memory, three chats, and no secret disclosed. Your turn:"
     for why, command in _NEXT_COMMANDS:
         yield ""
         yield f"  {why}:"
@@ -195,7 +195,7 @@ def _wrap_line(start: str, text: str, columns: int) -> list[str]:
 
 
 def _find_program_name() -> str:
-    """How this program is called from here: by its name where that is enough, else by its path."""
+    """Return the name of this program, or its path if it is not on PATH."""
     called = Path(sys.argv[0])
     found = shutil.which("tacit")
     if called.name != "tacit" or (found and Path(found).resolve() == called.resolve()):

@@ -17,8 +17,7 @@ from tacit.errors import InvalidInput
 from tacit.records import conversation
 from tacit.records.memory import ChatKind
 
-# From `--as`, `--chat` and `--with` to a requester and a chat. The command line is the adapter
-# here: it vouches for what its user says, as a bot vouches for what its channel says.
+# Requester and chat. The command line trusts what its user says about both.
 
 PRIVATE_CHAT = "private"
 _TELEGRAM_GROUP = re.compile(r"telegram:-")
@@ -27,7 +26,7 @@ _SLACK_CHANNEL = re.compile(r"slack:[^:]+:[CG]")
 
 
 def parse_requester(args: Namespace, local_person: str | None) -> Requester | None:
-    """Whom the command acts for: `--as`, else the local person of the settings, else nobody."""
+    """Return the requester: `--as`, else the local person of the settings, else None."""
     key = args.requester if args.requester is not None else local_person
     if key is None:
         return None
@@ -35,18 +34,18 @@ def parse_requester(args: Namespace, local_person: str | None) -> Requester | No
 
 
 def parse_chat(args: Namespace, asking: Requester, *, also: Requester | None = None) -> Chat:
-    """The chat that `--chat` names, as `asking` stands in it; `also` is somebody else who does."""
+    """Return the chat that `--chat` names, with `asking` and `also` as members of a group."""
     named = PRIVATE_CHAT if args.chat is None else args.chat
     present = tuple(_parse_participant(each) for each in args.participants)
     kind = _find_chat_kind(args, named, asking)
     if named == PRIVATE_CHAT and kind is not ChatKind.PRIVATE:
-        raise InvalidInput("--chat", "name the chat, for example --chat telegram:-5")
+        raise InvalidInput("--chat", "specify the chat, for example --chat telegram:-5")
     if kind is ChatKind.GROUP:
         there = (asking, *((also,) if also else ()), *present)
         return Chat.group(named, there, complete=args.everybody)
     if present or args.everybody:
         raise InvalidInput(
-            "--with", "and --everybody are for groups; a private chat has one person"
+            "--with", "and --everybody are for groups; a private chat has one member"
         )
     if kind is ChatKind.PRIVATE:
         return Chat.private(asking.key if named == PRIVATE_CHAT else named)
@@ -66,12 +65,12 @@ def _find_chat_kind(args: Namespace, named: str, asking: Requester) -> ChatKind:
 
 
 def _parse_participant(written: str) -> Requester:
-    """`telegram:2`, or `telegram:2,Bob` for somebody with a name."""
+    """Parse `telegram:2`, or `telegram:2,Bob` with a name."""
     key, comma, name = written.partition(",")
     return Requester(key, name=name if comma else None)
 
 
-# Files of JSON lines, from a path or from standard input.
+# JSON lines from a file or from standard input.
 
 STDIN_NAME = "-"
 _BOM = b"\xef\xbb\xbf"
@@ -85,13 +84,13 @@ def open_input(name: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     if "\0" in name:
-        raise InvalidInput("file", "is no file name")
+        raise InvalidInput("file", "is not a file name")
     with Path(name).open("rb") as file:
         yield file
 
 
 def read_lines(source: BinaryIO) -> Iterator[str]:
-    """Line by line, never more of one than is allowed. What is not UTF-8 is refused as text."""
+    """Yield lines, cut to the maximum length. Invalid UTF-8 is rejected later, as text."""
     most = limits.IMPORT_LINE_MAX_BYTES + 1
     first = True
     while raw := source.readline(most + 1):
@@ -102,7 +101,7 @@ def read_lines(source: BinaryIO) -> Iterator[str]:
         first = False
 
 
-# Turns of a conversation as JSON lines: all of them good, or none is kept.
+# Turns of a conversation as JSON lines: all are valid, or none is stored.
 
 _TURN_FIELDS = ("role", "content", "name", "at", "id")
 
@@ -114,7 +113,7 @@ def parse_turns(lines: Iterable[str]) -> list[Message]:
             continue
         if len(found) == limits.MESSAGES_MAX_COUNT:
             raise InvalidInput(
-                "file", f"has more than {limits.MESSAGES_MAX_COUNT} turns: hand them over in parts"
+                "file", f"has more than {limits.MESSAGES_MAX_COUNT} turns; split the file"
             )
         try:
             found.append(_parse_turn(line))
@@ -125,13 +124,13 @@ def parse_turns(lines: Iterable[str]) -> list[Message]:
 
 def _parse_turn(line: str) -> Message:
     if len(line) > limits.IMPORT_LINE_MAX_BYTES:
-        raise InvalidInput("turn", "is too long for one line")
+        raise InvalidInput("turn", "is too long")
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
-        raise InvalidInput("turn", "is no JSON object") from None
+        raise InvalidInput("turn", "is not a JSON object") from None
     if not isinstance(said, dict):
-        raise InvalidInput("turn", "is no JSON object")
+        raise InvalidInput("turn", "is not a JSON object")
     for name in said:
         if name not in _TURN_FIELDS:
             raise InvalidInput("turn", f"has an unknown field; use {', '.join(_TURN_FIELDS)}")
@@ -145,12 +144,12 @@ def _parse_turn(line: str) -> Message:
         at=parse_zoned_time("at", said.get("at")),
         id=said.get("id"),
     )
-    conversation.parse_messages([made])  # again when it is kept; here for the number of its line
+    conversation.parse_messages([made])  # checked again when stored; here for the line number
     return made
 
 
 def parse_zoned_time(name: str, written: object) -> datetime | None:
-    """A time with its zone: which hour a bare one means is nobody's to guess."""
+    """Parse a time that has a time zone."""
     if written is None:
         return None
     try:
@@ -158,21 +157,20 @@ def parse_zoned_time(name: str, written: object) -> datetime | None:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise InvalidInput(name, "expected a time with its zone, such as 2026-03-01T12:00:00+00:00")
+        raise InvalidInput(
+            name, "expected a time with a time zone, such as 2026-03-01T12:00:00+00:00"
+        )
     return found
 
 
-# What a session came to, as a JSON document that an agent wrote.
-
-
 def read_draft(name: str) -> SessionDraft:
-    """From a file, or with `-` from standard input."""
+    """Read the draft of a session note, as JSON."""
     with open_input(name) as source:
         raw = source.read(limits.IMPORT_LINE_MAX_BYTES + 1)
     if len(raw) > limits.IMPORT_LINE_MAX_BYTES:
-        raise InvalidInput("draft", "is too long; sum the session up")
+        raise InvalidInput("draft", "is too long; shorten it")
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
-        raise InvalidInput("draft", "is no JSON") from None
+        raise InvalidInput("draft", "is not JSON") from None
     return wire.parse_session_draft(found)

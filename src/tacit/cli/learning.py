@@ -1,99 +1,64 @@
-"""Commands that learn from conversations, and look after what was learned."""
+"""Commands that learn from conversations, and manage what was learned."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 from tacit import Message, limits
-from tacit.cli import inputs, output
-from tacit.cli.output import BadUsage, CommandResult, ExitCode
-from tacit.cli.session import CommandSession, format_count
+from tacit.cli import inputs
+from tacit.cli.arguments import ID, OPERATOR, OPTIONAL_ID, TIME_EXAMPLE, arg, command, flag
+from tacit.cli.memories import done_result
+from tacit.cli.output import (
+    BadUsage,
+    CommandResult,
+    ExitCode,
+    format_count,
+    format_table,
+    format_time,
+    record_document,
+    to_json,
+    to_one_line,
+)
+from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput
 from tacit.records.conversation import Role
 from tacit.records.results import Change, LearningQueueStatus, Proposal, Reverted
 
-# What the commands of learning take, beside the global options.
-
-QUARANTINE_ACTIONS = ("release", "discard")
-
-
-def add_learn_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("text", metavar="TEXT", nargs="+", help="a message each; - reads lines from stdin")
-    add("--queue", action="store_true", help="only accept it; it is learned by whoever works")
-    add("--trace", action="store_true", help="print each message's way through the stages")
-    add("--dry-run", action="store_true", help="as --trace, and keep nothing of it")
-    add("--role", metavar="ROLE", default=Role.USER.value, help=f"who said it: {', '.join(Role)}")
-    add("--message", metavar="TEXT", help="the channel's id of the message; for one message")
-    add("--at", metavar="TIME", help="when it was said: 2026-03-01T12:00:00+00:00")
-    add("--by", metavar="AGENT", help="the agent that hands it over")
+_STAGE_COLUMNS = 9  # the longest name of a stage
+_QUARANTINE_ACTIONS = ("release", "discard")
 
 
-def add_waiting_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--retry", action="store_true", help="try again what was given up")
-
-
-def add_work_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--once", action="store_true", help="learn what waits, run what is due, and end"
-    )
-
-
-def add_quarantine_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "act",
-        metavar="ACT",
-        nargs="?",
-        choices=QUARANTINE_ACTIONS,
-        help=f"{', '.join(QUARANTINE_ACTIONS)}; else list it",
-    )
-    parser.add_argument("id", metavar="ID", nargs="?", help="the memory's 8 characters")
-    _add_operator_option(parser)
-
-
-def add_revert_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        metavar="SOURCE",
-        required=True,
-        help="telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
-    _add_operator_option(parser)
-
-
-def _add_operator_option(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--as-operator",
-        metavar="NAME",
-        default="cli",
-        help="who stands in the history of what changes (default %(default)s)",
-    )
-
-
-# Commands that learn from conversations, and those that look after what was learned.
-
-_STAGE_COLUMNS = 9  # the longest of their names
-
-
-def learn_messages(session: CommandSession) -> CommandResult:
-    said = _parse_messages(session)
+@command(
+    "learn",
+    arg("text", metavar="TEXT", nargs="+", help="one message each; - reads lines from stdin"),
+    flag("--queue", "only queue the messages; a worker learns from them"),
+    flag("--trace", "print the stages of each message"),
+    flag("--dry-run", "as --trace, and store nothing"),
+    arg("--role", metavar="ROLE", default=Role.USER.value, help=f"speaker: {', '.join(Role)}"),
+    arg("--message", metavar="TEXT", help="ID of the message in its channel; for one message"),
+    arg("--at", metavar="TIME", help=f"when it was said, {TIME_EXAMPLE}"),
+    arg("--by", metavar="AGENT", help="agent that sends the messages"),
+)
+def learn(session: CommandSession) -> CommandResult:
+    """Learn from messages."""
+    messages = _parse_messages(session)
     args = session.args
     if args.dry_run or args.trace:
         if args.queue:
-            raise BadUsage("learn: --queue leaves it to others, and has no way to show")
-        return _trace_messages(session, said, keep=not args.dry_run)
+            raise BadUsage("learn: --queue cannot be combined with --trace or --dry-run")
+        return _trace_messages(session, messages, keep=not args.dry_run)
     view, mine = session.view, session.private_view
     before = view.delta().revision
     asked = {one.id for one in view.proposals.list()}
-    aside = {one.id for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)}
-    accepted = view.learn(said)
+    quarantined_before = {
+        one.id for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
+    }
+    accepted = view.learn(messages)
     if not args.queue:
         session.memory.catch_up()
     changes = view.delta(before).changes[::-1]
@@ -101,21 +66,21 @@ def learn_messages(session: CommandSession) -> CommandResult:
     held = [
         one.id
         for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
-        if one.id not in aside
+        if one.id not in quarantined_before
     ]
     waits = session.memory.waiting()
     return CommandResult(
         document={
             "turns": accepted.turns,
             "refused": list(accepted.refused),
-            "changes": [output.change_document(one) for one in changes],
-            "proposals": [output.proposal_document(one) for one in new],
+            "changes": to_json(changes),
+            "proposals": to_json(new),
             "quarantined": held,
             "waiting": waits.turns,
         },
         lines=[
             f"{_describe_state(waits, queued=args.queue)}  {format_count(accepted.turns, 'turn')}",
-            *output.format_table(_change_rows(changes, new, held)),
+            *format_table(_change_rows(changes, new, held)),
         ],
         notes=_learning_notes(accepted.refused, waits, queued=args.queue),
         exit=ExitCode.ABSENT if accepted.refused else ExitCode.OK,
@@ -132,10 +97,10 @@ def _parse_messages(session: CommandSession) -> list[Message]:
     args = session.args
     texts = list(_read_texts(args.text))
     if args.message is not None and len(texts) != 1:
-        raise BadUsage("learn: --message names one message; hand them over one by one")
+        raise BadUsage("learn: --message is for one message; learn one at a time")
     if len(texts) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput(
-            "text", f"takes at most {limits.MESSAGES_MAX_COUNT} messages: hand them over in parts"
+            "text", f"takes at most {limits.MESSAGES_MAX_COUNT} messages; split them"
         )
     at = inputs.parse_zoned_time("at", args.at)
     return [Message(args.role, text, at=at, id=args.message) for text in texts]
@@ -157,72 +122,79 @@ def _change_rows(
 ) -> list[tuple[str, str, str]]:
     rows = [(one.event, one.memory_id, one.content or "") for one in changes]
     rows += [("asks", one.id, f"{one.content} ({one.reason})") for one in new]
-    return rows + [("quarantined", id, "`tacit quarantine` tells why") for id in held]
+    return rows + [("quarantined", id, "see `tacit quarantine`") for id in held]
 
 
 def _learning_notes(
     refused: tuple[str, ...], waits: LearningQueueStatus, *, queued: bool
 ) -> tuple[str, ...]:
-    told = [f"not learned from: it holds a secret ({kind})" for kind in refused]
+    notes = [f"not learned: contains a secret ({kind})" for kind in refused]
     if waits.turns and not queued:
-        told.append(f"{format_count(waits.turns, 'turn')} wait to be learned: see `tacit waiting`")
-    return tuple(told)
+        notes.append(f"{format_count(waits.turns, 'turn')} queued: see `tacit waiting`")
+    return tuple(notes)
 
 
-def _trace_messages(session: CommandSession, said: list[Message], *, keep: bool) -> CommandResult:
+def _trace_messages(
+    session: CommandSession, messages: list[Message], *, keep: bool
+) -> CommandResult:
     view = session.view
     lines: list[str] = []
     found: list[dict[str, Any]] = []
-    for number, one in enumerate(said):
+    for number, one in enumerate(messages):
         steps = view.trace(one, keep=keep)
         if number:
             lines.append("")
-        lines += [
-            f"{step.stage:<{_STAGE_COLUMNS}}  {output.to_one_line(step.says)}" for step in steps
-        ]
+        lines += [f"{step.stage:<{_STAGE_COLUMNS}}  {to_one_line(step.says)}" for step in steps]
         found.append({"steps": [asdict(step) for step in steps]})
     return CommandResult(document={"messages": found}, lines=lines)
 
 
-def list_proposals(session: CommandSession) -> CommandResult:
+@command("proposals")
+def proposals(session: CommandSession) -> CommandResult:
+    """List proposals that wait for your consent."""
     found = session.view.proposals.list()
     rows = [
-        (one.id, f"until {output.format_time(one.expires_at)}", f"{one.content} ({one.reason})")
+        (one.id, f"until {format_time(one.expires_at)}", f"{one.content} ({one.reason})")
         for one in found
     ]
     return CommandResult(
-        document={"proposals": [output.proposal_document(one) for one in found]},
-        lines=output.format_table(rows),
-        notes=() if found else ("nothing waits for your yes",),
+        document={"proposals": to_json(found)},
+        lines=format_table(rows),
+        notes=() if found else ("No proposals found.",),
     )
 
 
-def approve_proposal(session: CommandSession) -> CommandResult:
-    id = session.args.id
-    session.view.proposals.approve(id)
-    return CommandResult(document={"id": id, "done": "approved"}, lines=[f"approved  {id}"])
+@command("approve", ID)
+def approve(session: CommandSession) -> CommandResult:
+    """Approve a proposal."""
+    session.view.proposals.approve(session.args.id)
+    return done_result(session.args.id, "approved")
 
 
-def decline_proposal(session: CommandSession) -> CommandResult:
-    id = session.args.id
-    session.view.proposals.decline(id)
-    return CommandResult(document={"id": id, "done": "declined"}, lines=[f"declined  {id}"])
+@command("decline", ID)
+def decline(session: CommandSession) -> CommandResult:
+    """Decline a proposal."""
+    session.view.proposals.decline(session.args.id)
+    return done_result(session.args.id, "declined")
 
 
-def show_waiting(session: CommandSession) -> CommandResult:
+@command("waiting", flag("--retry", "retry turns that failed"))
+def waiting(session: CommandSession) -> CommandResult:
+    """Show the learning queue."""
     memory = session.memory
     retried = memory.retry_learning() if session.args.retry else 0
     found = memory.waiting()
-    notes = ("they are learned by the next `tacit work` or `tacit learn`",) if retried else ()
+    notes = ("The next `tacit work` or `tacit learn` tries them.",) if retried else ()
     return CommandResult(
-        document={**output.waiting_document(found), "retried": retried},
+        document={**record_document(found), "retried": retried},
         lines=_queue_lines(found),
         notes=notes,
     )
 
 
-def run_worker(session: CommandSession) -> CommandResult:
-    """Until somebody says stop; what is being done then is finished."""
+@command("work", flag("--once", "process what is due now, then exit"))
+def work(session: CommandSession) -> CommandResult:
+    """Learn from queued turns and run due jobs, until stopped."""
     learned, ran = None, None
     if session.args.once:
         learned, ran = session.memory.catch_up(), session.memory.run_due_jobs()
@@ -231,12 +203,12 @@ def run_worker(session: CommandSession) -> CommandResult:
             session.memory.keep_working()
             stopped.wait()
     found = session.memory.waiting()
-    told = [] if learned is None else [f"learned  {format_count(learned, 'turn')}"]
+    lines = [] if learned is None else [f"learned  {format_count(learned, 'turn')}"]
     if ran:
-        told.append(f"ran      {format_count(ran, 'task')}")
+        lines.append(f"ran      {format_count(ran, 'task')}")
     return CommandResult(
-        document={"learned": learned, "ran": ran, **output.waiting_document(found)},
-        lines=[*told, *_queue_lines(found)],
+        document={"learned": learned, "ran": ran, **record_document(found)},
+        lines=[*lines, *_queue_lines(found)],
     )
 
 
@@ -254,24 +226,34 @@ def _catch_stop_signals() -> Iterator[threading.Event]:
 
 
 def _queue_lines(found: LearningQueueStatus) -> list[str]:
-    since = f", the oldest since {output.format_time(found.oldest)}" if found.oldest else ""
+    since = f", the oldest since {format_time(found.oldest)}" if found.oldest else ""
     lines = [f"waiting  {format_count(found.turns, 'turn')}{since}"]
     if found.parked:
-        lines.append(f"parked   {format_count(found.parked, 'turn')}; --retry tries again")
+        lines.append(f"parked   {format_count(found.parked, 'turn')}; use --retry")
     return [*lines, *(f"problem  {kind}" for kind in found.problems)]
 
 
-def manage_quarantine(session: CommandSession) -> CommandResult:
+@command(
+    "quarantine",
+    arg(
+        "act",
+        metavar="ACTION",
+        nargs="?",
+        choices=_QUARANTINE_ACTIONS,
+        help=f"{', '.join(_QUARANTINE_ACTIONS)} (default: list)",
+    ),
+    OPTIONAL_ID,
+    OPERATOR,
+)
+def quarantine(session: CommandSession) -> CommandResult:
+    """List, release or discard quarantined memories."""
     args = session.args
     if (args.act is None) is not (args.id is None):
-        raise BadUsage("quarantine: name what to release or discard by its ID")
+        raise BadUsage("quarantine: specify the ID to release or discard")
     operator = session.memory.operator(args.as_operator)
     if args.act == "release":
         operator.quarantine.release(args.id)
-        return CommandResult(
-            document={"id": args.id, "done": "released"},
-            lines=[f"released  {args.id}; it counts as untrusted"],
-        )
+        return done_result(args.id, "released", "; it is untrusted")
     if args.act == "discard":
         complete = operator.quarantine.discard(args.id).complete
         return CommandResult(
@@ -280,23 +262,35 @@ def manage_quarantine(session: CommandSession) -> CommandResult:
         )
     found = operator.quarantine.list()
     rows = [
-        (one.id, output.format_time(one.created_at), one.owner or "", _format_source(one.chat, one.message),
+        (one.id, format_time(one.created_at), one.owner or "", _format_source(one.chat, one.message),
          f"{one.role or ''}{' of ' + one.agent if one.agent else ''}", one.reason)
         for one in found
     ]  # fmt: skip
     return CommandResult(
-        document={"quarantined": [output.quarantined_document(one) for one in found]},
-        lines=output.format_table(rows),
-        notes=() if found else ("nothing is in quarantine",),
+        document={"quarantined": to_json(found)},
+        lines=format_table(rows),
+        notes=() if found else ("No quarantined memories found.",),
     )
 
 
 def _format_source(chat: str | None, message: str | None) -> str:
-    """As `tacit revert --source` takes it."""
+    """Format a source as `tacit revert --source` takes it."""
     return f"{chat or ''}/{message}" if message else chat or ""
 
 
-def revert_source(session: CommandSession) -> CommandResult:
+@command(
+    "revert",
+    arg(
+        "--source",
+        metavar="SOURCE",
+        required=True,
+        help="telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool",
+    ),
+    flag("--dry-run", "only count"),
+    OPERATOR,
+)
+def revert(session: CommandSession) -> CommandResult:
+    """Undo everything learned from one source."""
     args = session.args
     done = session.memory.operator(args.as_operator).revert(args.source, dry_run=args.dry_run)
     return CommandResult(
@@ -311,13 +305,13 @@ def revert_source(session: CommandSession) -> CommandResult:
 def _revert_lines(done: Reverted) -> Iterator[str]:
     parts = (
         (done.forgotten, "memory", "memories", "forgotten; restorable for 30 days"),
-        (done.reworded, "memory", "memories", "with an earlier wording back"),
-        (done.restored, "memory", "memories", "that had been replaced, standing again"),
+        (done.reworded, "memory", "memories", "with an earlier version restored"),
+        (done.restored, "memory", "memories", "restored that had been replaced"),
         (done.proposals, "proposal", "proposals", "withdrawn"),
-        (done.turns, "turn", "turns", "not to be learned any more"),
+        (done.turns, "turn", "turns", "removed from the queue"),
     )
     for number, one, many, what in parts:
         if number:
             yield f"  {format_count(number, one, many)} {what}"
     if not done:
-        yield "  nothing is left of it"
+        yield "  nothing to revert"

@@ -3,101 +3,264 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import BooleanOptionalAction, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from tacit import Requester, limits
-from tacit.cli import inputs, output
-from tacit.cli.output import NOTHING_FOUND, BadUsage, CommandResult
+from tacit.cli import inputs
+from tacit.cli.arguments import (
+    BY,
+    CATEGORY,
+    CURSOR,
+    FIELD_ARGUMENTS,
+    ID,
+    LIMIT,
+    OPTIONAL_ID,
+    PERSON,
+    PERSON_HELP,
+    SUBJECT,
+    WRITE_ARGUMENTS,
+    Argument,
+    OneOf,
+    arg,
+    command,
+    flag,
+)
+from tacit.cli.output import (
+    NOTHING_FOUND,
+    BadUsage,
+    CommandResult,
+    StreamedResult,
+    format_category,
+    format_count,
+    format_fields,
+    format_memories,
+    format_memory_count,
+    format_table,
+    format_time,
+    indent_text,
+    memory_document,
+    more_notes,
+    owner_document,
+    record_document,
+    to_json,
+)
 from tacit.cli.session import CommandSession, read_text_argument
 from tacit.errors import InvalidInput, NotFound
 from tacit.records import validation
-from tacit.records.memory import Kind, Memory
+from tacit.records.accounts import NameKind
+from tacit.records.memory import Kind, Memory, State, Visibility
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS
 from tacit.records.results import Bullet, Page, Recalled, Remembered, Stats
 from tacit.records.text import show_with_key
 
-# Commands that change memories.
-
-# As they are called on the command line and by `View.remember`, alike.
-FIELD_OPTIONS = (
+# Fields that the command line and `View.remember` give the same name.
+_FIELDS = (
     "kind", "category", "about", "withheld_from", "visibility", "sensitivity", "portable",
     "importance", "confidence", "pinned", "tags", "message", "agent", "run", "role", "key",
     "for_room", "turns",
 )  # fmt: skip
-TIME_OPTIONS = ("observed_at", "expires_at")
+_TIME_FIELDS = ("observed_at", "expires_at")
+# Filters that the command line and `View.recall` give the same name.
+_FILTERS = (
+    "categories", "kinds", "user", "agent", "run", "actor", "role", "pinned", "importance_min",
+    "importance_max", "threshold", "include",
+)  # fmt: skip
+_TIME_FILTERS = ("updated_after", "updated_before", "as_of")
+
+_CATEGORY_AND_KEY = (arg("category", metavar="CATEGORY"), arg("key", metavar="KEY"))
+_DATE = "such as 2026-03-01 or 2026-03-01T12:00Z"
 
 
-def remember(session: CommandSession) -> CommandResult:
-    args = session.args
-    done = session.view.remember(read_text_argument(args.content) or "", **_find_given_fields(args))
-    return _write_result(done, "remembered")
-
-
-def put_value(session: CommandSession) -> CommandResult:
-    args = session.args
-    named = _find_given_fields(args)
-    category, key = named.pop("category"), named.pop("key")
-    done = session.view.put(category, key, read_text_argument(args.value) or "", **named)
-    return _write_result(done, f"put {category}/{key}")
-
-
-def update_memory(session: CommandSession) -> CommandResult:
-    args = session.args
-    named = _find_given_fields(args)
-    content = read_text_argument(args.content)
-    if content is None and not named:
-        raise BadUsage("update: say what to change: other words, or a field such as --kind")
-    done = session.view.update(args.id, content, if_version=args.if_version, **named)
-    return _write_result(done, "updated")
-
-
-def _find_given_fields(args: Namespace) -> dict[str, Any]:
-    """The fields that were named; the rest is for the memory to settle."""
-    named = {name: getattr(args, name, None) for name in FIELD_OPTIONS}
-    named["data"] = _parse_data(args)
-    named |= {
-        name: inputs.parse_zoned_time(name, getattr(args, name, None)) for name in TIME_OPTIONS
-    }
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def _parse_data(args: Namespace) -> object:
-    given = getattr(args, "data", None)
-    if given is None:
-        return None
-    try:
-        found = json.loads(given)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise InvalidInput("data", 'is no JSON object; write for example {"unit": "kg"}')
-    return found
-
-
-def _write_result(done: Remembered, act: str) -> CommandResult:
-    told = f"{act}  {done.id}  version {done.version}"
-    if done.supersedes:
-        told += f", in place of {done.supersedes}"
-    return CommandResult(document=output.remembered_document(done), lines=[told])
-
-
-def record_turns(session: CommandSession) -> CommandResult:
-    args = session.args
-    view = session.view
-    with inputs.open_input(args.file) as source:
-        said = inputs.parse_turns(inputs.read_lines(source))
-    done = view.record(said, session=args.session)
-    count = len(done.ids)
-    return CommandResult(
-        document={"ids": list(done.ids)},
-        lines=[f"recorded  {count} {'turn' if count == 1 else 'turns'}"],
+def _question(count: int) -> tuple[Argument, Argument]:
+    return (
+        arg("query", metavar="QUESTION", help="question in plain words"),
+        arg(
+            "--top-k",
+            type=int,
+            metavar="N",
+            default=count,
+            help="maximum number of results (default %(default)s)",
+        ),
     )
 
 
-def relate_memories(session: CommandSession) -> CommandResult:
+def _budget(tokens: int | None = None) -> Argument:
+    shown = " (default %(default)s)" if tokens is not None else ""
+    return arg(
+        "--budget-tokens",
+        type=int,
+        metavar="N",
+        default=tokens,
+        help=f"maximum tokens in a prompt{shown}",
+    )
+
+
+_FILTER_ARGUMENTS = (
+    arg(
+        "--category",
+        "--namespace",
+        dest="categories",
+        action="append",
+        metavar="CATEGORY",
+        help="only this category; repeatable",
+    ),
+    arg(
+        "--kind",
+        dest="kinds",
+        action="append",
+        metavar="KIND",
+        help=f"only this kind; repeatable: {', '.join(Kind)}",
+    ),
+    arg("--user", metavar="PERSON", help="only memories that belong to this person"),
+    arg("--actor", metavar="PERSON", help="only what this person said"),
+    arg("--agent", metavar="TEXT", help="only memories that this agent wrote"),
+    arg("--run", metavar="TEXT", help="only memories written in this run"),
+    arg("--role", metavar="TEXT", help="only what was said in this role"),
+    arg("--pinned", action="store_const", const=True, help="only pinned memories"),
+    arg(
+        "--no-pinned",
+        "--not-pinned",
+        dest="pinned",
+        action="store_const",
+        const=False,
+        help="only memories that are not pinned",
+    ),
+    arg("--importance-min", type=int, metavar="N", help="1 to 5"),
+    arg("--importance-max", type=int, metavar="N", help="1 to 5"),
+    arg("--updated-after", metavar="DATE", help=_DATE),
+    arg("--updated-before", metavar="DATE", help=_DATE),
+    arg("--as-of", metavar="DATE", help="answer with what was known at this time"),
+    arg("--threshold", type=float, metavar="X", help="minimum similarity, 0 to 1"),
+    OneOf(
+        (
+            arg(
+                "--turns",
+                dest="include",
+                action="store_const",
+                const=(INCLUDE_MEMORIES, INCLUDE_TURNS),
+                help="also search recorded turns",
+            ),
+            arg(
+                "--only-turns",
+                dest="include",
+                action="store_const",
+                const=(INCLUDE_TURNS,),
+                help="search recorded turns only",
+            ),
+        )
+    ),
+)
+
+
+# Writing.
+
+
+@command(
+    "remember",
+    arg("content", metavar="TEXT", help="what to remember; - reads stdin"),
+    CATEGORY,
+    arg("--key", help="key within the category, which has one value"),
+    *WRITE_ARGUMENTS,
+    *FIELD_ARGUMENTS,
+)
+def remember(session: CommandSession) -> CommandResult:
+    """Store a fact."""
+    args = session.args
+    done = session.view.remember(read_text_argument(args.content) or "", **_given_fields(args))
+    return _write_result(done, "remembered")
+
+
+@command(
+    "put",
+    *_CATEGORY_AND_KEY,
+    arg("value", metavar="VALUE", help="the value; - reads stdin"),
+    *WRITE_ARGUMENTS,
+    *FIELD_ARGUMENTS,
+)
+def put(session: CommandSession) -> CommandResult:
+    """Set the value of a key."""
+    given = _given_fields(session.args)
+    category, key = given.pop("category"), given.pop("key")
+    done = session.view.put(category, key, read_text_argument(session.args.value) or "", **given)
+    return _write_result(done, f"put {category}/{key}")
+
+
+@command(
+    "update",
+    ID,
+    arg("content", metavar="TEXT", nargs="?", help="new text; - reads stdin"),
+    arg("--if-version", type=int, metavar="N", help="only if this is the current version"),
+    CATEGORY,
+    *FIELD_ARGUMENTS,
+)
+def update(session: CommandSession) -> CommandResult:
+    """Change a memory."""
+    args, given = session.args, _given_fields(session.args)
+    content = read_text_argument(args.content)
+    if content is None and not given:
+        raise BadUsage("update: specify what to change: a new text, or a field such as --kind")
+    done = session.view.update(args.id, content, if_version=args.if_version, **given)
+    return _write_result(done, "updated")
+
+
+def _given_fields(args: Namespace) -> dict[str, Any]:
+    given = {name: getattr(args, name, None) for name in _FIELDS}
+    given["data"] = _parse_data(getattr(args, "data", None))
+    for name in _TIME_FIELDS:
+        given[name] = inputs.parse_zoned_time(name, getattr(args, name, None))
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _parse_data(text: str | None) -> object:
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidInput("data", 'is not a JSON object; write for example {"unit": "kg"}')
+    return found
+
+
+def _write_result(done: Remembered, what: str) -> CommandResult:
+    replaced = f", in place of {done.supersedes}" if done.supersedes else ""
+    line = f"{what}  {done.id}  version {done.version}{replaced}"
+    return CommandResult(document=record_document(done), lines=[line])
+
+
+@command(
+    "record",
+    arg("file", metavar="FILE", help="JSON lines; - reads stdin"),
+    arg("--session", metavar="NAME", help="the conversation (default: thread and day)"),
+)
+def record(session: CommandSession) -> CommandResult:
+    """Store turns of a conversation word for word."""
+    args, view = session.args, session.view
+    with inputs.open_input(args.file) as source:
+        turns = inputs.parse_turns(inputs.read_lines(source))
+    done = view.record(turns, session=args.session)
+    line = f"recorded  {format_count(len(done.ids), 'turn')}"
+    return CommandResult(document={"ids": list(done.ids)}, lines=[line])
+
+
+@command(
+    "relate",
+    ID,
+    arg("other", metavar="OTHER", help="another memory of yours"),
+    arg(
+        "--relation",
+        metavar="WORD",
+        default="related_to",
+        help="kind of relation (default %(default)s)",
+    ),
+    arg("--strength", type=float, metavar="X", default=1.0, help="0 to 1 (default %(default)s)"),
+)
+def relate(session: CommandSession) -> CommandResult:
+    """Relate two memories."""
     args = session.args
     session.view.relate(args.id, args.other, args.relation, strength=args.strength)
     return CommandResult(
@@ -112,14 +275,22 @@ def relate_memories(session: CommandSession) -> CommandResult:
     )
 
 
-def forget_memories(session: CommandSession) -> CommandResult:
+@command(
+    "forget",
+    OPTIONAL_ID,
+    arg("--category", "--namespace", metavar="CATEGORY", help="all your memories in it"),
+    arg("--key", help="with --category: only the value of this key"),
+    SUBJECT,
+)
+def forget(session: CommandSession) -> CommandResult:
+    """Forget memories; they can be restored for 30 days."""
     args = session.args
     require_one_of(args, "forget", "id", "category", "subject")
     if args.key is not None and args.category is None:
-        raise BadUsage("forget: --key needs --category")
+        raise BadUsage("forget: --key requires --category")
     if args.id is not None:
         session.view.forget(args.id)
-        return _done_result(args.id, "forgotten", "; restore it within 30 days")
+        return done_result(args.id, "forgotten", "; restore it within 30 days")
     if args.subject is not None:
         count = session.memory.forget_subject(args.subject)
     elif args.key is not None:
@@ -128,17 +299,13 @@ def forget_memories(session: CommandSession) -> CommandResult:
         count = session.view.forget_category(args.category)
     return CommandResult(
         document={"done": "forgotten", "count": count},
-        lines=[f"forgotten  {_format_memory_count(count)}; restore them within 30 days"],
+        lines=[f"forgotten  {format_memory_count(count)}; restore them within 30 days"],
     )
 
 
-def restore_memory(session: CommandSession) -> CommandResult:
-    args = session.args
-    session.view.restore(args.id)
-    return _done_result(args.id, "restored")
-
-
-def set_visibility(session: CommandSession) -> CommandResult:
+@command("visibility", ID, arg("visibility", metavar="VISIBILITY", help=", ".join(Visibility)))
+def visibility(session: CommandSession) -> CommandResult:
+    """Set where a memory may be shown."""
     args = session.args
     session.view.set_visibility(args.id, args.visibility)
     return CommandResult(
@@ -147,70 +314,78 @@ def set_visibility(session: CommandSession) -> CommandResult:
     )
 
 
-def withhold_memory(session: CommandSession) -> CommandResult:
+@command("withhold", ID, arg("who", metavar="PERSON", nargs="+", help=PERSON_HELP))
+def withhold(session: CommandSession) -> CommandResult:
+    """Withhold a memory from people."""
     args = session.args
     session.view.withhold_from(args.id, args.who)
-    return _done_result(args.id, "withheld", f" from {', '.join(args.who)}")
+    return done_result(args.id, "withheld", f" from {', '.join(args.who)}")
 
 
-def pin_memory(session: CommandSession) -> CommandResult:
+@command("pin", ID, flag("--off", "unpin it"))
+def pin(session: CommandSession) -> CommandResult:
+    """Pin a memory, so that it never fades."""
     args = session.args
     session.view.pin(args.id, not args.off)
-    return _done_result(args.id, "unpinned" if args.off else "pinned")
+    return done_result(args.id, "unpinned" if args.off else "pinned")
 
 
-def name_person(session: CommandSession) -> CommandResult:
+@command(
+    "name",
+    PERSON,
+    arg("called", metavar="NAME", help="what you call them"),
+    arg("--kind", metavar="KIND", default=NameKind.ALIAS.value, help=", ".join(NameKind)),
+)
+def name(session: CommandSession) -> CommandResult:
+    """Name a person."""
     args = session.args
     person = session.view.people.name(args.person, args.called, args.kind)
     names = ", ".join(f"{one.text} ({one.kind})" for one in person.names)
     return CommandResult(
-        document={"person": output.person_document(person)}, lines=[f"named  {person.id}  {names}"]
+        document={"person": record_document(person)}, lines=[f"named  {person.id}  {names}"]
     )
 
 
-def _done_result(id: str, done: str, more: str = "") -> CommandResult:
+def done_result(id: str, done: str, more: str = "") -> CommandResult:
     return CommandResult(document={"id": id, "done": done}, lines=[f"{done}  {id}{more}"])
 
 
-def _format_memory_count(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"
-
-
 def require_one_of(args: Namespace, command: str, *ways: str) -> None:
-    """Exactly one of the ways to say what is meant."""
+    """Require exactly one of these arguments."""
     if sum(getattr(args, way) not in (None, False) for way in ways) != 1:
         spelled = ("ID" if way == "id" else "--" + way.replace("_", "-") for way in ways)
-        raise BadUsage(f"{command}: name one of {', '.join(spelled)}")
+        raise BadUsage(f"{command}: specify exactly one of {', '.join(spelled)}")
 
 
-# Commands that read: get, show, list, about, history, explain, delta, people, stats.
+# Reading.
 
 
-def get_value(session: CommandSession) -> CommandResult:
-    args = session.args
-    memory = session.view.get(args.category, args.key)
+@command("get", *_CATEGORY_AND_KEY)
+def get(session: CommandSession) -> CommandResult:
+    """Print the value of a key."""
+    memory = session.view.get(session.args.category, session.args.key)
     if memory is None:
         raise NotFound("value")
-    lines = output.indent_text(memory.content, indent="")
-    return CommandResult(document={"memory": output.memory_document(memory)}, lines=lines)
+    lines = indent_text(memory.content, indent="")
+    return CommandResult(document={"memory": memory_document(memory)}, lines=lines)
 
 
-def show_memory(session: CommandSession) -> CommandResult:
-    args = session.args
-    view = session.view
-    memory = view.show(args.id)
-    document = {"memory": output.memory_document(memory)}
+@command("show", ID)
+def show(session: CommandSession) -> CommandResult:
+    """Show one memory."""
+    id, view = session.args.id, session.view
+    memory = view.show(id)
+    document = {"memory": memory_document(memory)}
     try:
-        view.explain(args.id)  # answers owners only, and in private only
-        document["owners"] = output.owner_document(memory)
-        own = True
+        view.explain(id)  # only the owner gets an answer, in private
+        document["owners"] = owner_document(memory)
     except NotFound:
-        own = False
-    return CommandResult(document=document, lines=_memory_lines(memory, own=own))
+        pass
+    return CommandResult(document=document, lines=_memory_lines(memory, own="owners" in document))
 
 
 def _memory_lines(memory: Memory, *, own: bool) -> list[str]:
-    head = f"{memory.id}  {output.format_category(memory)}  {memory.kind}, version {memory.version}"
+    head = f"{memory.id}  {format_category(memory)}  {memory.kind}, version {memory.version}"
     pairs = [
         ("state", memory.state.value),
         ("visibility", memory.visibility.value),
@@ -224,9 +399,9 @@ def _memory_lines(memory: Memory, *, own: bool) -> list[str]:
         ("owner", memory.owner or ""),
         ("speaker", memory.speaker or ""),
         ("about", ", ".join(sorted(memory.subjects))),
-        ("created", output.format_time(memory.created_at)),
-        ("updated", output.format_time(memory.updated_at)),
-        ("expires", output.format_time(memory.expires_at)),
+        ("created", format_time(memory.created_at)),
+        ("updated", format_time(memory.updated_at)),
+        ("expires", format_time(memory.expires_at)),
     ]
     if own:
         pairs += [
@@ -234,13 +409,28 @@ def _memory_lines(memory: Memory, *, own: bool) -> list[str]:
             ("heard by", ", ".join(sorted(memory.heard_by))),
             ("withheld from", ", ".join(sorted(memory.withheld_from))),
             ("portable", "yes" if memory.portable else "no"),
-            ("purged after", output.format_time(memory.purge_at)),
+            ("purged after", format_time(memory.purge_at)),
             ("replaced by", memory.superseded_by or ""),
         ]
-    return [head, *output.indent_text(memory.content, "  | "), *output.format_fields(pairs)]
+    return [head, *indent_text(memory.content, "  | "), *format_fields(pairs)]
 
 
-def list_memories(session: CommandSession) -> CommandResult:
+@command(
+    "list",
+    arg("category", metavar="CATEGORY", nargs="?", help="only this category"),
+    arg("--prefix", metavar="TEXT", help="only keys with this prefix"),
+    arg("--kind", metavar="KIND", help=f"only this kind: {', '.join(Kind)}"),
+    arg(
+        "--state",
+        metavar="STATE",
+        help=f"only your own in this state, in private: {', '.join(State)}",
+    ),
+    arg("--pinned", action=BooleanOptionalAction, help="only pinned memories, or only others"),
+    LIMIT,
+    CURSOR,
+)
+def list_(session: CommandSession) -> CommandResult:
+    """List memories visible in this chat, newest first."""
     args = session.args
     page = session.view.list(
         args.category,
@@ -254,79 +444,91 @@ def list_memories(session: CommandSession) -> CommandResult:
     return _page_result(page, session)
 
 
-def list_about(session: CommandSession) -> CommandResult:
+@command("about", PERSON, LIMIT, CURSOR)
+def about(session: CommandSession) -> CommandResult:
+    """List memories about a person visible in this chat."""
     args = session.args
-    return _page_result(
-        session.view.people.about(args.person, limit=args.limit, cursor=args.cursor), session
-    )
+    page = session.view.people.about(args.person, limit=args.limit, cursor=args.cursor)
+    return _page_result(page, session)
 
 
 def _page_result(page: Page[Memory], session: CommandSession) -> CommandResult:
-    notes = [] if page.items else [NOTHING_FOUND]
-    if page.cursor is not None:
-        notes.append(f"there is more: say the same again with --cursor {page.cursor}")
     return CommandResult(
-        document={"memories": [output.memory_document(m) for m in page], "cursor": page.cursor},
-        lines=output.format_memories(page, session.now),
-        notes=tuple(notes),
+        document={"memories": to_json(page.items), "cursor": page.cursor},
+        lines=format_memories(page, session.now),
+        notes=(*(() if page.items else (NOTHING_FOUND,)), *more_notes(page.cursor)),
     )
 
 
-def show_history(session: CommandSession) -> CommandResult:
+@command(
+    "history",
+    OPTIONAL_ID,
+    flag("--export", "print the history of every memory visible here, as JSON lines"),
+)
+def history(session: CommandSession) -> CommandResult | StreamedResult:
+    """Show the history of a memory."""
     args = session.args
+    if (args.id is None) is not args.export:
+        raise BadUsage("history: specify the ID of a memory, or --export")
+    if args.export:
+        return StreamedResult(lines=session.view.audit.export_history())
     entries = session.view.history(args.id)
     rows = [
         (
-            output.format_time(e.at),
-            e.event.value,
-            f"v{e.version}",
-            e.actor,
-            " ".join(f"{name}={value}" for name, value in sorted(e.detail.items())),
-            e.content or "",
+            format_time(one.at),
+            one.event.value,
+            f"v{one.version}",
+            one.actor,
+            " ".join(f"{name}={value}" for name, value in sorted(one.detail.items())),
+            one.content or "",
         )
-        for e in entries
+        for one in entries
     ]
-    document = {"history": [output.history_document(entry) for entry in entries]}
-    return CommandResult(document=document, lines=output.format_table(rows))
+    return CommandResult(document={"history": to_json(entries)}, lines=format_table(rows))
 
 
-def explain_memory(session: CommandSession) -> CommandResult:
-    """The owner asks in private; `--chat` and `--asked-by` say where it would be said, to whom."""
-    args = session.args
-    me = session.requester
+@command(
+    "explain",
+    ID,
+    arg("--asked-by", metavar="KEY", help="another person who would ask in that --chat"),
+)
+def explain(session: CommandSession) -> CommandResult:
+    """Show which rule lets a memory be disclosed, or withholds it."""
+    # The owner asks in private; --chat and --asked-by describe the situation in question.
+    args, owner = session.args, session.requester
     other = None if args.asked_by is None else Requester(args.asked_by)
-    chat = inputs.parse_chat(args, other or me, also=me if other else None)
-    explained = session.private_view.explain(args.id, chat, other)
-    verdict = "said" if explained.allowed else "withheld"
-    return CommandResult(
-        document=asdict(explained),
-        lines=[f"{verdict}  {explained.rule}: {explained.says}"],
-    )
+    chat = inputs.parse_chat(args, other or owner, also=owner if other else None)
+    found = session.private_view.explain(args.id, chat, other)
+    verdict = "said" if found.allowed else "withheld"
+    return CommandResult(document=asdict(found), lines=[f"{verdict}  {found.rule}: {found.says}"])
 
 
-def show_delta(session: CommandSession) -> CommandResult:
-    args = session.args
-    found = session.view.delta(args.since)
+@command(
+    "delta",
+    arg("--since", type=int, metavar="REVISION", default=0, help="changes after this revision"),
+)
+def delta(session: CommandSession) -> CommandResult:
+    """Show what changed in a thread since a revision."""
+    found = session.view.delta(session.args.since)
     rows = [
         (
-            str(c.revision),
-            c.event,
-            c.memory_id,
-            c.category or "",
-            show_with_key(c.key, c.content or ""),
+            str(one.revision),
+            one.event,
+            one.memory_id,
+            one.category or "",
+            show_with_key(one.key, one.content or ""),
         )
-        for c in found.changes
+        for one in found.changes
     ]
     return CommandResult(
-        document={
-            "revision": found.revision,
-            "changes": [output.change_document(c) for c in found.changes],
-        },
-        lines=[f"revision {found.revision}", *output.format_table(rows)],
+        document=record_document(found),
+        lines=[f"revision {found.revision}", *format_table(rows)],
     )
 
 
-def list_people(session: CommandSession) -> CommandResult:
+@command("people")
+def people(session: CommandSession) -> CommandResult:
+    """List the people you know in this chat."""
     known = session.view.people.list()
     rows = [
         (
@@ -337,15 +539,17 @@ def list_people(session: CommandSession) -> CommandResult:
         for person in known
     ]
     return CommandResult(
-        document={"people": [output.person_document(person) for person in known]},
-        lines=output.format_table(rows),
-        notes=() if known else ("nobody is known here",),
+        document={"people": to_json(known)},
+        lines=format_table(rows),
+        notes=() if known else ("No people found.",),
     )
 
 
-def show_stats(session: CommandSession) -> CommandResult:
-    args = session.args
-    counted = session.memory.stats() if args.whole_space else session.view.stats()
+@command("stats", flag("--whole-space", "as an operator: all memories of the space"))
+def stats(session: CommandSession) -> CommandResult:
+    """Count your memories."""
+    whole = session.args.whole_space
+    counted = session.memory.stats() if whole else session.view.stats()
     return CommandResult(document=asdict(counted), lines=_stats_lines(counted))
 
 
@@ -356,165 +560,47 @@ def _stats_lines(counted: Stats) -> list[str]:
         for title, counts in by
         for n, (name, count) in enumerate(sorted(counts.items()))
     ]
-    return [f"{counted.memories} memories", *output.format_table(rows)]
+    return [f"{counted.memories} memories", *format_table(rows)]
 
 
-# Questions on the command line: what the commands that bring things to mind take, and what a
-# question is narrowed to.
-
-# As they are called on the command line and by `View.recall`, alike.
-_FILTER_OPTIONS = (
-    "categories", "kinds", "user", "agent", "run", "actor", "role", "pinned", "importance_min",
-    "importance_max", "threshold", "include",
-)  # fmt: skip
-_FILTER_TIME_OPTIONS = ("updated_after", "updated_before", "as_of")
+# Recalling.
 
 
-def add_recall_options(parser: ArgumentParser) -> None:
-    _add_question_argument(parser, limits.RECALL_DEFAULT_COUNT)
-    _add_budget_option(parser)
-    parser.add_argument("--why", action="store_true", help="say what raised each of them")
-    _add_filter_options(parser)
-    _add_agent_option(parser)
+def _given_filters(args: Namespace) -> dict[str, Any]:
+    given = {name: getattr(args, name) for name in _FILTERS}
+    for name in _TIME_FILTERS:
+        text = getattr(args, name)
+        given[name] = None if text is None else validation.parse_iso_datetime(name, text)
+    return {name: value for name, value in given.items() if value is not None}
 
 
-def add_query_options(parser: ArgumentParser) -> None:
-    _add_question_argument(parser, limits.QUERY_DEFAULT_COUNT)
-    _add_budget_option(parser)
-    parser.add_argument("--full", action="store_true", help="with the records behind the bullets")
-    _add_filter_options(parser)
-    _add_agent_option(parser)
-
-
-def add_block_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--style", metavar="STYLE", help="memory, filtered or summary")
-    _add_agent_option(parser)
-
-
-def add_fresh_options(parser: ArgumentParser) -> None:
-    _add_question_argument(parser, limits.RECALL_DEFAULT_COUNT)
-    _add_budget_option(parser, limits.FRESH_BUDGET_TOKENS)
-    parser.add_argument(
-        "--since", type=int, metavar="REVISION", help="changes after this one; else after the block"
-    )
-    _add_agent_option(parser)
-
-
-def _add_question_argument(parser: ArgumentParser, count: int) -> None:
-    parser.add_argument("query", metavar="QUESTION", help="in plain words")
-    parser.add_argument(
-        "--top-k",
-        type=int,
-        metavar="N",
-        default=count,
-        help="at most this many (default %(default)s)",
-    )
-
-
-def _add_budget_option(parser: ArgumentParser, tokens: int | None = None) -> None:
-    parser.add_argument(
-        "--budget-tokens",
-        type=int,
-        metavar="N",
-        default=tokens,
-        help="never more than this in a prompt" + " (default %(default)s)" * (tokens is not None),
-    )
-
-
-def _add_agent_option(parser: ArgumentParser) -> None:
-    parser.add_argument("--by", metavar="AGENT", help="the agent that asks, kept to its allow-list")
-
-
-def _add_filter_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--category",
-        "--namespace",
-        dest="categories",
-        action="append",
-        metavar="CATEGORY",
-        help="only what is filed here; may be repeated",
-    )
-    add(
-        "--kind",
-        dest="kinds",
-        action="append",
-        metavar="KIND",
-        help=f"only this kind; may be repeated: {', '.join(Kind)}",
-    )
-    add("--user", metavar="PERSON", help="only what belongs to this person")
-    add("--actor", metavar="PERSON", help="only what this person said")
-    add("--agent", metavar="TEXT", help="only what this agent wrote down")
-    add("--run", metavar="TEXT", help="only what was written down in this run")
-    add("--role", metavar="TEXT", help="only what was said in this role")
-    add("--pinned", action="store_const", const=True, help="only what is pinned")
-    add(
-        "--no-pinned",
-        "--not-pinned",
-        dest="pinned",
-        action="store_const",
-        const=False,
-        help="only what is not",
-    )
-    add("--importance-min", type=int, metavar="N", help="1 to 5")
-    add("--importance-max", type=int, metavar="N", help="1 to 5")
-    add("--updated-after", metavar="DATE", help="2026-03-01 or 2026-03-01T12:00Z")
-    add("--updated-before", metavar="DATE", help="2026-03-01 or 2026-03-01T12:00Z")
-    add("--as-of", metavar="DATE", help="answer with what was known then")
-    add("--threshold", type=float, metavar="X", help="0 to 1: only what is this similar")
-    _add_turn_options(parser)
-
-
-def _add_turn_options(parser: ArgumentParser) -> None:
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument(
-        "--turns",
-        dest="include",
-        action="store_const",
-        const=(INCLUDE_MEMORIES, INCLUDE_TURNS),
-        help="also what was said, word for word",
-    )
-    either.add_argument(
-        "--only-turns",
-        dest="include",
-        action="store_const",
-        const=(INCLUDE_TURNS,),
-        help="only what was said, word for word",
-    )
-
-
-def parse_filters(args: Namespace) -> dict[str, Any]:
-    """What was asked for; the rest is left to the memory."""
-    named = {name: getattr(args, name) for name in _FILTER_OPTIONS}
-    named |= {name: _parse_filter_time(name, getattr(args, name)) for name in _FILTER_TIME_OPTIONS}
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def _parse_filter_time(name: str, written: str | None) -> object:
-    return None if written is None else validation.parse_iso_datetime(name, written)
-
-
-# Commands that bring things to mind: recall, query, block, fresh.
-
-
-def recall_memories(session: CommandSession) -> CommandResult:
+@command(
+    "recall",
+    *_question(limits.RECALL_DEFAULT_COUNT),
+    _budget(),
+    flag("--why", "show the signals of each result"),
+    *_FILTER_ARGUMENTS,
+    BY,
+)
+def recall(session: CommandSession) -> CommandResult:
+    """Find memories that answer a question."""
     args = session.args
     found = session.view.recall(
-        args.query, top_k=args.top_k, budget_tokens=args.budget_tokens, **parse_filters(args)
+        args.query, top_k=args.top_k, budget_tokens=args.budget_tokens, **_given_filters(args)
     )
     rows = [
         (
             one.memory.id,
-            _format_score(one),
+            f"{one.score:.2f}",
             one.rule,
-            output.format_category(one.memory),
+            format_category(one.memory),
             _memory_text(one.memory),
         )
         for one in found
     ]
-    lines = output.format_table(rows)
+    lines = format_table(rows)
     return CommandResult(
-        document={"recalled": [output.recalled_document(one) for one in found]},
+        document={"recalled": to_json(found)},
         lines=list(_add_reasons(lines, found)) if args.why else lines,
         notes=() if found else (NOTHING_FOUND,),
     )
@@ -526,14 +612,32 @@ def _add_reasons(lines: Sequence[str], found: Sequence[Recalled]) -> Iterator[st
         yield line
         yield f"  {one.why}"
         yield f"  {', '.join([f'similarity {one.similarity:.2f}', *raised])}"
-        rows = [("  related", other.id, _memory_text(other)) for other in one.related]
-        yield from output.format_table(rows)
+        yield from format_table(
+            [("  related", other.id, _memory_text(other)) for other in one.related]
+        )
 
 
-def query_memories(session: CommandSession) -> CommandResult:
+def _memory_text(memory: Memory) -> str:
+    """Quote a turn of a conversation with its time and speaker."""
+    if not memory.is_turn:
+        return show_with_key(memory.key, memory.content)
+    who = memory.name or memory.role or ""
+    return f"{format_time(memory.observed_at)}, {who}: {memory.content}"
+
+
+@command(
+    "query",
+    *_question(limits.QUERY_DEFAULT_COUNT),
+    _budget(),
+    flag("--full", "show IDs, scores and rules"),
+    *_FILTER_ARGUMENTS,
+    BY,
+)
+def query(session: CommandSession) -> CommandResult:
+    """Answer a question with bullets for a prompt."""
     args = session.args
-    filters = parse_filters(args)
-    told = session.view.query(
+    filters = _given_filters(args)
+    found = session.view.query(
         args.query,
         categories=filters.pop("categories", None),
         threshold=filters.pop("threshold", None),
@@ -543,58 +647,62 @@ def query_memories(session: CommandSession) -> CommandResult:
         budget_tokens=args.budget_tokens,
     )
     return CommandResult(
-        document={"bullets": [output.bullet_document(one) for one in told]},
-        lines=_full_lines(told) if args.full else [f"- {_bullet_text(one)}" for one in told],
-        notes=() if told else (NOTHING_FOUND,),
+        document={"bullets": to_json(found)},
+        lines=_full_lines(found) if args.full else [f"- {_bullet_text(one)}" for one in found],
+        notes=() if found else (NOTHING_FOUND,),
     )
 
 
-def _full_lines(told: Sequence[Bullet]) -> list[str]:
+def _full_lines(found: Sequence[Bullet]) -> list[str]:
     rows = []
-    for one in told:
-        behind = one.recalled
-        score, rule = (_format_score(behind), behind.rule) if behind else ("", "")
+    for one in found:
+        score, rule = ("", "")
+        if one.recalled:
+            score, rule = f"{one.recalled.score:.2f}", one.recalled.rule
         rows.append((one.id, score, rule, _bullet_text(one)))
-    return output.format_table(rows)
+    return format_table(rows)
 
 
 def _bullet_text(one: Bullet) -> str:
     return f"↳ {one.text}" if one.related else one.text
 
 
-def show_block(session: CommandSession) -> CommandResult:
+@command("block", arg("--style", metavar="STYLE", help="memory, filtered or summary"), BY)
+def block(session: CommandSession) -> CommandResult:
+    """Print the memory block for the start of a prompt."""
     made = session.view.block(session.args.style)
     cut = tuple(f"{count} more in {name} did not fit" for name, count in sorted(made.cut.items()))
     return CommandResult(
-        document=output.block_document(made),
+        document=record_document(made),
         lines=_text_lines(made.text),
         notes=cut if made.text else (NOTHING_FOUND, *cut),
     )
 
 
-def show_fresh(session: CommandSession) -> CommandResult:
+@command(
+    "fresh",
+    *_question(limits.RECALL_DEFAULT_COUNT),
+    _budget(limits.FRESH_BUDGET_TOKENS),
+    arg(
+        "--since",
+        type=int,
+        metavar="REVISION",
+        help="changes after this revision (default: that of the block)",
+    ),
+    BY,
+)
+def fresh(session: CommandSession) -> CommandResult:
+    """Print the fresh context for the end of a prompt."""
     args = session.args
     made = session.view.fresh(
         args.query, since=args.since, top_k=args.top_k, budget_tokens=args.budget_tokens
     )
     return CommandResult(
-        document=output.fresh_document(made),
+        document=record_document(made),
         lines=_text_lines(made.text),
-        notes=() if made.text else ("nothing new, and nothing comes to mind",),
+        notes=() if made.text else (NOTHING_FOUND,),
     )
 
 
 def _text_lines(text: str) -> list[str]:
-    return output.indent_text(text.removesuffix("\n"), indent="") if text else []
-
-
-def _format_score(one: Recalled) -> str:
-    return f"{one.score:.2f}"
-
-
-def _memory_text(memory: Memory) -> str:
-    """A turn of a conversation is quoted with who said it and when."""
-    if not memory.is_turn:
-        return show_with_key(memory.key, memory.content)
-    who = memory.name or memory.role or ""
-    return f"{output.format_time(memory.observed_at)}, {who}: {memory.content}"
+    return indent_text(text.removesuffix("\n"), indent="") if text else []

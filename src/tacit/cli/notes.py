@@ -1,14 +1,24 @@
-"""Commands for notes: sessions, and the files that people edit."""
+"""Commands for sessions and note files."""
 
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Iterator
 
-from tacit.cli import inputs, output
-from tacit.cli.output import NOTHING_FOUND, BadUsage, CommandResult, ExitCode, StreamedResult
-from tacit.cli.session import CommandSession, format_count
+from tacit.cli import inputs
+from tacit.cli.arguments import arg, command, flag
+from tacit.cli.output import (
+    NOTHING_FOUND,
+    BadUsage,
+    CommandResult,
+    ExitCode,
+    StreamedResult,
+    format_count,
+    format_table,
+    record_document,
+    to_json,
+)
+from tacit.cli.session import CommandSession
 from tacit.records.notes import (
     SECTION_HEADINGS,
     Note,
@@ -20,23 +30,18 @@ from tacit.records.notes import (
 )
 
 _NOTE_ACTIONS = ("sync", "diff", "rebuild", "import", "watch")
-_SESSION_ACTIONS = ("start", "end")
 _TASK_MARKS = {True: "[x] ", False: "[ ] ", None: ""}
 
 
-def add_notes_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("act", metavar="ACT", choices=_NOTE_ACTIONS, help=", ".join(_NOTE_ACTIONS))
-    add("--to", metavar="DIR", help="with rebuild: all of them anew, in a folder that has none")
-    add("--from", dest="from_", metavar="DIR", help="with import: from another folder")
-    add(
-        "--forget",
-        action="store_true",
-        help="with import: forget what is gone from the files, however much",
-    )
-
-
-def manage_notes(session: CommandSession) -> CommandResult | StreamedResult:
+@command(
+    "notes",
+    arg("act", metavar="ACTION", choices=_NOTE_ACTIONS, help=", ".join(_NOTE_ACTIONS)),
+    arg("--to", metavar="DIR", help="with rebuild: write all files to a folder without notes"),
+    arg("--from", dest="from_", metavar="DIR", help="with import: read another folder"),
+    flag("--forget", "with import: forget all lines that were removed from the files"),
+)
+def notes(session: CommandSession) -> CommandResult | StreamedResult:
+    """Synchronize note files with the database."""
     args = session.args
     for option, given, act in (
         ("--to", args.to, "rebuild"),
@@ -44,7 +49,7 @@ def manage_notes(session: CommandSession) -> CommandResult | StreamedResult:
         ("--forget", args.forget, "import"),
     ):
         if given and args.act != act:
-            raise BadUsage(f"notes: {option} goes with {act}")
+            raise BadUsage(f"notes: {option} requires {act}")
     memory = session.memory
     if args.act == "watch":
         return StreamedResult(lines=_watch_lines(memory.watch_notes()))
@@ -59,7 +64,7 @@ def manage_notes(session: CommandSession) -> CommandResult | StreamedResult:
 
 def _watch_lines(reports: Iterator[NotesReport]) -> Iterator[str]:
     for one in reports:
-        yield json.dumps(output.record_document(one), ensure_ascii=False)
+        yield json.dumps(record_document(one), ensure_ascii=False)
 
 
 def _report_result(what: str, done: NotesReport) -> CommandResult:
@@ -70,15 +75,14 @@ def _report_result(what: str, done: NotesReport) -> CommandResult:
         "forgotten": done.forgotten,
     }
     read = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
+    problems = [("problem", one.problem, one.path, one.detail) for one in done.problems]
     return CommandResult(
-        document=output.record_document(done),
+        document=record_document(done),
         lines=[
             f"{what}  {format_count(done.files, 'file')}",
             f"read    {format_count(done.read_back, 'file')}" + (f": {read}" if read else ""),
             f"wrote   {format_count(done.written, 'file')}",
-            *output.format_table(
-                [("problem", one.problem, one.path, one.detail) for one in done.problems]
-            ),
+            *format_table(problems),
         ],
         exit=ExitCode.ABSENT if done.problems else ExitCode.OK,
     )
@@ -87,9 +91,9 @@ def _report_result(what: str, done: NotesReport) -> CommandResult:
 def _difference_result(found: list[NoteChange]) -> CommandResult:
     rows = [(one.act, one.path, _change_text(one.before, one.after)) for one in found]
     return CommandResult(
-        document={"changes": [output.record_document(one) for one in found]},
-        lines=output.format_table(rows),
-        notes=() if found else ("files and store agree",),
+        document={"changes": to_json(found)},
+        lines=format_table(rows),
+        notes=() if found else ("No differences found.",),
     )
 
 
@@ -97,62 +101,54 @@ def _change_text(before: str | None, after: str | None) -> str:
     return " → ".join(dict.fromkeys(one for one in (before, after) if one is not None))
 
 
-def add_session_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("act", metavar="ACT", choices=_SESSION_ACTIONS, help="start or end")
-    add(
-        "file", metavar="FILE", nargs="?", help="with end: what was said, as JSON lines; - is stdin"
-    )
-    add("--draft", metavar="FILE", help="with end: what it came to, as a JSON object; - is stdin")
-    add("--session", metavar="NAME", help="the session; else that of the thread")
-    add("--by", metavar="AGENT", help="the agent whose session it is")
-
-
-def manage_session(session: CommandSession) -> CommandResult:
+@command(
+    "session",
+    arg("act", metavar="ACTION", choices=("start", "end"), help="start or end"),
+    arg("file", metavar="FILE", nargs="?", help="with end: turns as JSON lines; - reads stdin"),
+    arg("--draft", metavar="FILE", help="with end: draft of the note as JSON; - reads stdin"),
+    arg("--session", metavar="NAME", help="the session (default: that of the thread)"),
+    arg("--by", metavar="AGENT", help="agent that holds the session"),
+)
+def session(session: CommandSession) -> CommandResult:
+    """Start a session, or end it with a note."""
     args = session.args
     if args.act == "start":
         if args.file is not None or args.draft is not None:
-            raise BadUsage("session: FILE and --draft go with end")
-        return _session_result(session.view.sessions.begin(args.session))
+            raise BadUsage("session: FILE and --draft require end")
+        return _start_result(session.view.sessions.begin(args.session))
     if args.file is None and args.draft is None:
-        raise BadUsage("session: name a FILE of what was said, or a --draft of what it came to")
+        raise BadUsage("session: end needs a FILE of turns or a --draft")
     if inputs.STDIN_NAME == args.file == args.draft:
-        raise BadUsage("session: standard input is one file only")
-    return _end_session(session)
-
-
-def _end_session(session: CommandSession) -> CommandResult:
-    args = session.args
+        raise BadUsage("session: only one file can be standard input")
     draft = None if args.draft is None else inputs.read_draft(args.draft)
-    said = []
+    turns = []
     if args.file is not None:
         with inputs.open_input(args.file) as source:
-            said = inputs.parse_turns(inputs.read_lines(source))
-    done = session.view.sessions.end(said, draft=draft, session=args.session)
-    told = [f"added {done.added}", f"merged {done.merged}", f"ticked {done.ticked}"]
-    kept = [f"kept for good  {done.promoted}"] if done.promoted is not None else []
+            turns = inputs.parse_turns(inputs.read_lines(source))
+    done = session.view.sessions.end(turns, draft=draft, session=args.session)
+    kept = [f"promoted  {done.promoted}"] if done.promoted is not None else []
+    counts = f"added {done.added}, merged {done.merged}, ticked {done.ticked}"
     return CommandResult(
-        document=output.record_document(done),
-        lines=[f"ended  {done.path}  {', '.join(told)}", *kept, *_note_lines(done.note)],
-        notes=() if done.note is not None or kept else ("there was nothing to write down",),
+        document=record_document(done),
+        lines=[f"ended  {done.path}  {counts}", *kept, *_note_lines(done.note)],
+        notes=() if done.note is not None or kept else ("The session has no note.",),
     )
 
 
-def _session_result(woken: SessionStart) -> CommandResult:
-    nothing = not (woken.long_term or woken.recent)
+def _start_result(started: SessionStart) -> CommandResult:
     return CommandResult(
-        document=output.record_document(woken),
+        document=record_document(started),
         lines=[
-            f"session  {woken.session}",
-            *output.format_table([_kept_row(one) for one in woken.long_term]),
-            *output.format_table([_summary_row(one) for one in woken.recent]),
-            *_note_lines(woken.today),
+            f"session  {started.session}",
+            *format_table([_long_term_row(one) for one in started.long_term]),
+            *format_table([_summary_row(one) for one in started.recent]),
+            *_note_lines(started.today),
         ],
-        notes=(NOTHING_FOUND,) if nothing else (),
+        notes=() if started.long_term or started.recent else (NOTHING_FOUND,),
     )
 
 
-def _kept_row(item: NoteItem) -> tuple[str, ...]:
+def _long_term_row(item: NoteItem) -> tuple[str, ...]:
     added = item.added.isoformat() if item.added is not None else ""
     return ("kept", item.id or "", added, f"{_TASK_MARKS[item.done]}{item.content}")
 
@@ -163,11 +159,10 @@ def _summary_row(one: NoteSummary) -> tuple[str, ...]:
 
 
 def _note_lines(note: Note | None) -> list[str]:
-    """What stands in the session's own note of the day."""
-    if note is None:
-        return []
-    rows = [
-        ("today", SECTION_HEADINGS[i.section], f"{_TASK_MARKS[i.done]}{i.content}")
-        for i in note.items
-    ]
-    return output.format_table(rows)
+    items = () if note is None else note.items
+    return format_table(
+        [
+            ("today", SECTION_HEADINGS[one.section], f"{_TASK_MARKS[one.done]}{one.content}")
+            for one in items
+        ]
+    )

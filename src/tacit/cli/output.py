@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum, IntEnum
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Self
 
 from tacit.errors import (
     Conflict,
@@ -26,26 +26,10 @@ from tacit.errors import (
     StoreError,
     TacitError,
 )
-from tacit.records.accounts import Person
-from tacit.records.memory import HistoryEntry, Memory
-from tacit.records.results import (
-    Block,
-    Bullet,
-    Change,
-    EmbeddingStatus,
-    Fresh,
-    LearningQueueStatus,
-    Proposal,
-    Quarantined,
-    Recalled,
-    Remembered,
-)
+from tacit.records.memory import Memory
+from tacit.records.results import Recalled
 
-if TYPE_CHECKING:
-    from tacit.memory import Link
-
-
-# How a command ends: one exit code for each kind of outcome, and which error leads to which.
+# Exit codes.
 
 
 class ExitCode(IntEnum):
@@ -63,29 +47,28 @@ class ExitCode(IntEnum):
 
 EXIT_CODE_MEANINGS = {
     ExitCode.OK: "done",
-    ExitCode.ABSENT: "not found or not for you, not done, or a line of an import was refused, "
-    "or nothing was found in it",
-    ExitCode.USAGE: "bad usage, or input that cannot be used",
-    ExitCode.DISABLED: "memory is disabled: nobody is known to be asking, or it is switched off",
-    ExitCode.CONFLICT: "conflict: the memory moved on, or its key is taken",
-    ExitCode.STORE: "trouble with the database",
-    ExitCode.SETUP: "the settings, a missing extra, a model or a file is in the way",
+    ExitCode.ABSENT: "not found or not visible, declined, or an import with rejected or no lines",
+    ExitCode.USAGE: "invalid usage or input",
+    ExitCode.DISABLED: "memory is disabled: no requester, or turned off in the settings",
+    ExitCode.CONFLICT: "conflict: the memory has a newer version, or its key is taken",
+    ExitCode.STORE: "database error",
+    ExitCode.SETUP: "invalid settings, missing extra, or a model or file that cannot be used",
     ExitCode.BUG: "a bug in Tacit",
     ExitCode.INTERRUPTED: "interrupted",
-    ExitCode.PIPE: "whoever read the output stopped reading",
+    ExitCode.PIPE: "the reader of the output closed it",
 }
 
 
 class BadUsage(Exception):
-    """The command line itself cannot be understood."""
+    """The command line is invalid."""
 
 
 class MemoryDisabled(Exception):
-    """There is nobody to act for, or memory is switched off."""
+    """There is no requester, or memory is turned off."""
 
 
 class NotDone(Exception):
-    """The person at the terminal said no."""
+    """The user declined at the prompt."""
 
 
 _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
@@ -108,38 +91,38 @@ def find_exit_code(error: Exception) -> ExitCode:
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), ExitCode.BUG)
 
 
-# What a command answers with: once for people, once for programs.
+# Results of commands.
 
-NOTHING_FOUND = "nothing that may be said here"
+NOTHING_FOUND = "No memories found."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult:
     document: dict[str, Any]  # what --json prints
-    lines: Iterable[str]  # what people read; each is one line, and is made safe when printed
-    notes: tuple[str, ...] = ()  # for people too, beside the output: on stderr
+    lines: Iterable[str]  # for people; control characters are escaped when printed
+    notes: tuple[str, ...] = ()  # for people, on stderr
     exit: ExitCode = ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedResult:
-    """JSON lines, printed as they come and the same with --json."""
+    """JSON lines, printed as they come, with and without --json."""
 
     lines: Iterable[str]
 
 
-# The one place that writes to the terminal. What people wrote is made safe here, all of it.
+# Writing to the terminal.
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# They join letters and pictures in many scripts, and do nothing to a terminal.
+# Zero-width joiners, which scripts and emoji need and terminals ignore.
 _JOINERS = frozenset("\u200c\u200d")
-# What our own layout uses, for terminals that have nothing but ASCII.
+# For terminals without Unicode.
 _ASCII_FALLBACKS = str.maketrans({"·": "-", "─": "-", "—": "-", "…": "...", "⏎": "\\n", "’": "'",
                         "“": '"', "”": '"', "↳": ">"})  # fmt: skip
 
 
 def escape_controls(line: str) -> str:
-    """One line that cannot move the cursor, change colours or turn the reading direction."""
+    """Escape characters that move the cursor, change colors or reverse the text direction."""
     if line.isascii() and line.isprintable():
         return line
     return "".join(_escape_char(char) for char in line)
@@ -166,22 +149,22 @@ class TerminalWriter:
             _write_line(sys.stdout, escape_controls(line))
 
     def raw(self, lines: Iterable[str]) -> None:
-        """JSON lines: characters that the output cannot carry become JSON escapes."""
+        """Print JSON lines; characters outside the encoding become JSON escapes."""
         for line in lines:
             _write_line(sys.stdout, line if _is_encodable(sys.stdout, line) else _escape_json(line))
 
     def note(self, text: str) -> None:
-        """A remark for people. It never stands in the way of the output itself."""
+        """Print a remark on stderr, unless the output is JSON."""
         if not self.as_json:
             _write_line(sys.stderr, escape_controls(text))
 
     def failed(self, error: Exception, code: ExitCode, message: str) -> None:
         if self.as_json:
             flat = " ".join(message.split())
-            told: dict[str, Any] = {"type": type(error).__name__, "message": flat, "exit": code}
+            shown: dict[str, Any] = {"type": type(error).__name__, "message": flat, "exit": code}
             if field := getattr(error, "field", None):
-                told["field"] = field
-            _write_line(sys.stderr, json.dumps({"error": told}))
+                shown["field"] = field
+            _write_line(sys.stderr, json.dumps({"error": shown}))
             return
         for line in f"tacit: {message}".split("\n"):
             _write_line(sys.stderr, escape_controls(line))
@@ -203,7 +186,7 @@ class _WarningHandler(logging.Handler):
 
 @contextlib.contextmanager
 def print_warnings(console: TerminalWriter) -> Iterator[None]:
-    """What the library warns of is told as a remark: never where a program reads stderr."""
+    """Print warnings of the library as remarks, so that --json keeps stderr parseable."""
     log, handler = logging.getLogger("tacit"), _WarningHandler(console)
     log.addHandler(handler)
     try:
@@ -212,73 +195,64 @@ def print_warnings(console: TerminalWriter) -> Iterator[None]:
         log.removeHandler(handler)
 
 
-class CountProgress:
-    """How far something long has come, on stderr. A terminal has one line for it, which grows;
-    elsewhere a line comes each time the count has doubled, so that a log stays short."""
-
-    def __init__(self, what: str, *, quiet: bool) -> None:
-        self._what = what
-        self._quiet = quiet or sys.stderr is None
-        self._next = 1
-        self._open = False  # a line of the terminal that is not ended yet
-
-    def __call__(self, count: int) -> None:
-        if self._quiet or count < self._next:
-            return
-        told = f"{count} {self._what}"
-        if sys.stderr.isatty():
-            with contextlib.suppress(OSError):
-                sys.stderr.write(f"\r{told}")
-                sys.stderr.flush()
-            self._next, self._open = count + 1, True
-        else:
-            _write_line(sys.stderr, told)
-            self._next = 2 * count
-
-    def __enter__(self) -> CountProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._open:
-            _write_line(sys.stderr, "")
-
-
-class ShareProgress:
-    """How much of something is done, on stderr. A terminal has one line for it, which is written
-    anew; elsewhere there is one a second."""
+class _Progress:
+    """Progress on stderr: one growing line on a terminal, few lines in a log."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet or sys.stderr is None
-        self._told_at = -1.0
-        self._open = False
+        self._on_terminal = not self._quiet and sys.stderr.isatty()
+        self._line_open = False
 
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        on_terminal = not self._quiet and sys.stderr.isatty()
-        pause = 0.1 if on_terminal else 1.0
-        if self._quiet or (now - self._told_at < pause and done < total):
-            return
-        self._told_at = now
-        told = f"{done:,} of {total:,}"
-        if on_terminal:
+    def _print(self, text: str) -> None:
+        if self._on_terminal:
             with contextlib.suppress(OSError):
-                sys.stderr.write(f"\r{told}")
+                sys.stderr.write(f"\r{text}")
                 sys.stderr.flush()
-            self._open = True
+            self._line_open = True
         else:
-            _write_line(sys.stderr, told)
+            _write_line(sys.stderr, text)
 
-    def __enter__(self) -> ShareProgress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._open:
+        if self._line_open:
             _write_line(sys.stderr, "")
+
+
+class CountProgress(_Progress):
+    """A count without a known total. A log gets a line each time the count has doubled."""
+
+    def __init__(self, what: str, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._what = what
+        self._next = 1
+
+    def __call__(self, count: int) -> None:
+        if not self._quiet and count >= self._next:
+            self._print(f"{count} {self._what}")
+            self._next = count + 1 if self._on_terminal else 2 * count
+
+
+class ShareProgress(_Progress):
+    """A count out of a total. A log gets a line per second."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._printed_at = -1.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        pause = 0.1 if self._on_terminal else 1.0
+        if self._quiet or (now - self._printed_at < pause and done < total):
+            return
+        self._printed_at = now
+        self._print(f"{done:,} of {total:,}")
 
 
 @contextlib.contextmanager
 def _mute_stdout_on_error() -> Iterator[None]:
-    """After stdout failed, nothing more goes there, also not when the interpreter ends."""
+    """Redirect stdout to /dev/null after an error, so that the interpreter's last flush passes."""
     try:
         yield
     except OSError:
@@ -290,7 +264,7 @@ def _mute_stdout_on_error() -> Iterator[None]:
 
 
 def _write_line(stream: IO[str] | None, line: str) -> None:
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the parent process
         return
     if not _is_encodable(stream, line):
         encoding = getattr(stream, "encoding", None) or "ascii"
@@ -301,7 +275,7 @@ def _write_line(stream: IO[str] | None, line: str) -> None:
         with _mute_stdout_on_error():
             stream.write(line + "\n")
         return
-    with contextlib.suppress(OSError):  # nobody reads what went wrong: the exit code tells it
+    with contextlib.suppress(OSError):  # stderr is closed: the exit code reports the failure
         stream.write(line + "\n")
 
 
@@ -317,7 +291,7 @@ def _escape_json(line: str) -> str:
     return "".join(char if char.isascii() else json.dumps(char)[1:-1] for char in line)
 
 
-# The records as people read them in a terminal: compact, aligned, one line for each.
+# Text for people.
 
 _COLUMN_GAP = "  "
 _NEWLINE_MARK = " ⏎ "
@@ -327,7 +301,7 @@ _AGE_UNITS = (("y", timedelta(days=365)), ("d", timedelta(days=1)), ("h", timede
 
 
 def format_memories(items: Iterable[Memory], now: datetime) -> list[str]:
-    """What is filed under, how far it goes and how old it is; the words last, to run free."""
+    """Format one line per memory: ID, category, visibility, age, content."""
     rows = [
         (m.id, format_category(m), m.visibility.value, format_age(m.created_at, now), m.content)
         for m in items
@@ -336,7 +310,7 @@ def format_memories(items: Iterable[Memory], now: datetime) -> list[str]:
 
 
 def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest cell. The last is cut on a terminal, and never in a pipe."""
+    """Align columns. The last one is cut to the width of a terminal, and never in a pipe."""
     cells = [[escape_controls(to_one_line(cell)) for cell in row] for row in rows]
     if not cells:
         return []
@@ -352,7 +326,7 @@ def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def format_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names and values, one pair on a line; a pair without a value is left out."""
+    """Format one name and value per line, without empty values."""
     shown = [(name, value) for name, value in pairs if value]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
@@ -360,7 +334,6 @@ def format_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def indent_text(text: str, indent: str = "  ") -> list[str]:
-    """Somebody's words as they wrote them, line by line."""
     return [indent + line for line in text.replace("\r\n", "\n").split("\n")]
 
 
@@ -381,7 +354,7 @@ def format_time(moment: datetime | None) -> str:
 
 
 def text_width(text: str) -> int:
-    """Columns on a terminal: pictures and CJK take two, marks on a letter take none."""
+    """Count terminal columns: emoji and CJK take two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(_char_width(char) for char in text)
@@ -419,14 +392,27 @@ def _terminal_columns() -> int | None:
     return shutil.get_terminal_size().columns
 
 
-# The records as JSON: the fields that `--json` promises, listed in docs/cli.md.
+def format_count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def format_memory_count(number: int) -> str:
+    return format_count(number, "memory", "memories")
+
+
+def more_notes(cursor: str | None) -> tuple[str, ...]:
+    if cursor is None:
+        return ()
+    return (f"More results: repeat the command with --cursor {cursor}",)
+
+
+# JSON documents: the fields that docs/cli.md lists.
 
 MEMORY_FIELDS = (
     "id", "content", "kind", "category", "key", "version", "visibility", "sensitivity", "trust",
     "importance", "confidence", "pinned", "tags", "state", "owner", "speaker", "subjects",
     "created_at", "updated_at", "observed_at", "expires_at", "data",
 )  # fmt: skip
-# Where it came from and where it may not go: for its owner alone.
 OWNER_FIELDS = (
     "learned_in", "learned_kind", "heard_by", "confidential", "portable", "withheld_from", "slot",
     "inferred", "source", "thread", "agent", "run", "role", "last_accessed_at", "access_count",
@@ -439,139 +425,44 @@ def memory_document(record: Memory) -> dict[str, Any]:
 
 
 def owner_document(record: Memory) -> dict[str, Any]:
-    found = {name: to_json(getattr(record, name)) for name in OWNER_FIELDS if name != "source"}
-    return found | {"source": asdict(record.source)}
+    return {name: to_json(getattr(record, name)) for name in OWNER_FIELDS}
 
 
 def recalled_document(one: Recalled) -> dict[str, Any]:
+    """Encode a result; a turn of a conversation names its speaker, a memory has none."""
+    memory = one.memory
     return {
-        "memory": memory_document(one.memory),
+        "memory": memory_document(memory),
         "score": one.score,
         "why": one.why,
         "rule": one.rule,
         "similarity": one.similarity,
         "signals": asdict(one.signals),
         "related": [memory_document(other) for other in one.related],
-        "turn": turn_document(one.memory),
+        "turn": {"role": memory.role, "name": memory.name} if memory.is_turn else None,
     }
-
-
-def turn_document(record: Memory) -> dict[str, Any] | None:
-    """Who spoke, of a turn of a conversation; a memory is none."""
-    return {"role": record.role, "name": record.name} if record.is_turn else None
-
-
-def bullet_document(one: Bullet) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "category": one.category,
-        "text": one.text,
-        "related": one.related,
-        "recalled": None if one.recalled is None else recalled_document(one.recalled),
-    }
-
-
-def block_document(one: Block) -> dict[str, Any]:
-    return {
-        "text": one.text,
-        "revision": one.revision,
-        "ids": list(one.ids),
-        "cut": dict(one.cut),
-        "tokens": one.tokens,
-    }
-
-
-def fresh_document(one: Fresh) -> dict[str, Any]:
-    found = [recalled_document(each) for each in one.recalled]
-    return {
-        "text": one.text,
-        "revision": one.revision,
-        "recalled": found,
-        "tokens": one.tokens,
-    }
-
-
-def embedding_document(one: EmbeddingStatus) -> dict[str, Any]:
-    return asdict(one) | {"complete": one.complete}
-
-
-def remembered_document(done: Remembered) -> dict[str, Any]:
-    return {
-        "id": done.id,
-        "state": to_json(done.state),
-        "version": done.version,
-        "created": done.created,
-        "supersedes": done.supersedes,
-    }
-
-
-def change_document(one: Change) -> dict[str, Any]:
-    return {name: to_json(value) for name, value in asdict(one).items()}
-
-
-def proposal_document(one: Proposal) -> dict[str, Any]:
-    return {name: to_json(value) for name, value in asdict(one).items()}
-
-
-def quarantined_document(one: Quarantined) -> dict[str, Any]:
-    return {name: to_json(value) for name, value in asdict(one).items()}
-
-
-def waiting_document(one: LearningQueueStatus) -> dict[str, Any]:
-    return {name: to_json(value) for name, value in asdict(one).items()}
 
 
 def record_document(record: Any) -> dict[str, Any]:
-    """A record of records, each under the names of its own fields."""
-    return {one.name: _encode_nested(getattr(record, one.name)) for one in fields(record)}
-
-
-def _encode_nested(value: object) -> Any:
-    if is_dataclass(value):
-        return record_document(value)
-    return [_encode_nested(one) for one in value] if isinstance(value, tuple) else to_json(value)
-
-
-def history_document(entry: HistoryEntry) -> dict[str, Any]:
-    return {
-        "event": entry.event.value,
-        "at": to_json(entry.at),
-        "actor": entry.actor,
-        "version": entry.version,
-        "content": entry.content,
-        "detail": entry.detail,
-    }
-
-
-def person_document(one: Person) -> dict[str, Any]:
-    names = [{"kind": name.kind.value, "text": name.text} for name in one.names]
-    return {"id": one.id, "names": names, "identities": sorted(one.identities)}
-
-
-def link_document(one: Link) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "source": one.source,
-        "target": one.target,
-        "kind": one.kind.value,
-        "actor": one.actor,
-        "created_at": to_json(one.created_at),
-        "verified_at": to_json(one.verified_at),
-        "ended_at": to_json(one.ended_at),
-    }
+    """Encode a dataclass with its fields, and the dataclasses in them."""
+    return {one.name: to_json(getattr(record, one.name)) for one in fields(record)}
 
 
 def to_json(value: object) -> Any:
-    if isinstance(value, date):  # or a moment
+    if isinstance(value, Memory):
+        return memory_document(value)
+    if isinstance(value, Recalled):
+        return recalled_document(value)
+    if is_dataclass(value):
+        return record_document(value)
+    if isinstance(value, date):  # or datetime
         return value.isoformat()
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, frozenset):
-        return sorted(value)
-    if (
-        isinstance(value, Iterable)
-        and not isinstance(value, Mapping)
-        and not isinstance(value, str)
-    ):
-        return list(value)
+        return sorted(map(to_json, value))
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [to_json(one) for one in value]
     return value

@@ -5,16 +5,23 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tacit import Chat, Requester, limits
-from tacit.cli import inputs, output
-from tacit.cli.output import BadUsage, CommandResult, MemoryDisabled, StreamedResult, TerminalWriter
-from tacit.cli.session import CommandSession, format_count
+from tacit.cli import inputs
+from tacit.cli.arguments import BY, arg, command
+from tacit.cli.output import (
+    BadUsage,
+    CommandResult,
+    StreamedResult,
+    TerminalWriter,
+    format_count,
+    to_json,
+)
+from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput, MissingExtra, SettingsError
 from tacit.records import validation
 
@@ -24,32 +31,32 @@ if TYPE_CHECKING:
     from tacit.settings import ServerSettings, Settings
 
 
-# The command that makes a link to sign in to the console, for a person or for an operator.
+# Sign-in links to the console.
 
 SIGN_IN_COMMAND = "tacit console --for KEY"
 
 
 def format_sign_in_command(settings: Settings, served: ServerSettings) -> str:
-    """The command that makes a link to what is served like this, whatever the settings say."""
+    """Return the command that creates a sign-in link to a server with these settings."""
     from tacit.server.authentication import console_url
 
     there = console_url(replace(settings, server=served))
     return SIGN_IN_COMMAND if there == console_url(settings) else f"{SIGN_IN_COMMAND} --url {there}"
 
 
-def add_console_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--for", dest="person", metavar="KEY", help="the person who signs in: telegram:123")
-    add("--operator", metavar="NAME", help="an operator, who sees the whole space under this name")
-    add("--url", metavar="URL", help="where the console is; without it, console.url")
-
-
-def print_console_link(session: CommandSession) -> CommandResult:
+@command(
+    "console",
+    arg("--for", dest="person", metavar="KEY", help="person who signs in: telegram:123"),
+    arg("--operator", metavar="NAME", help="operator who signs in, with access to the space"),
+    arg("--url", metavar="URL", help="URL of the console (default: console.url)"),
+)
+def console(session: CommandSession) -> CommandResult:
+    """Print a one-time link to sign in to the console."""
     from tacit.server.authentication import local_person, sign_in_url
 
     person, operator = session.args.person, session.args.operator
     if person is not None and operator is not None:
-        raise BadUsage("console: name a person with --for, or an operator, and not both")
+        raise BadUsage("console: specify --for or --operator, not both")
     there = _find_console_url(session)
     if person is None and operator is None:
         settings = session.settings
@@ -58,11 +65,9 @@ def print_console_link(session: CommandSession) -> CommandResult:
     offered = session.memory.offer_sign_in(person=person, operator=operator)
     url = sign_in_url(there, offered.token)
     return CommandResult(
-        document={"url": url, "expires_at": output.to_json(offered.expires_at)},
+        document={"url": url, "expires_at": to_json(offered.expires_at)},
         lines=[url],
-        notes=(
-            f"it {describe_link_lifetime(session.settings)}, for whoever has it: give it to nobody else",
-        ),
+        notes=(f"The link {describe_link_lifetime(session.settings)}. Keep it secret.",),
     )
 
 
@@ -71,38 +76,34 @@ def describe_link_lifetime(settings: Settings) -> str:
 
 
 def _find_console_url(session: CommandSession) -> str:
-    """Where the console is; refuses where there is none."""
     from tacit.server.authentication import console_url
     from tacit.settings.parsers import console_url as parse_console_url
 
     settings = session.settings
-    if not settings.memory.enabled:
-        from tacit.memory import SWITCHED_OFF
-
-        raise MemoryDisabled(SWITCHED_OFF)
+    session.require_enabled()
     if not settings.console.enabled:
-        raise SettingsError("console.enabled: is false, so there is nothing to sign in to")
+        raise SettingsError("console.enabled: is false; set it to true to use the console")
     if session.args.url:
         return parse_console_url("--url", session.args.url)
     found = console_url(settings)
     if found is None:
-        raise BadUsage("console: server.port is 0, so say where it is, with --url")
+        raise BadUsage("console: server.port is 0; specify --url")
     return found
 
 
-# The command that serves memory to others: REST and MCP, until it is told to stop.
+# The server.
 
 _SERVED_RESULT = CommandResult(document={"served": True}, lines=())
 
 
-def add_serve_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--host", metavar="HOST", help="where to listen; without it, server.host")
-    add("--port", type=int, metavar="N", help="and at which port; without it, server.port")
-    add("--workers", type=int, metavar="N", help="processes that serve; PostgreSQL only")
-
-
+@command(
+    "serve",
+    arg("--host", metavar="HOST", help="host to listen on (default: server.host)"),
+    arg("--port", type=int, metavar="N", help="port to listen on (default: server.port)"),
+    arg("--workers", type=int, metavar="N", help="number of processes; PostgreSQL only"),
+)
 def serve(session: CommandSession) -> CommandResult:
+    """Serve REST, MCP and the console, until stopped."""
     try:
         import structlog  # noqa: F401
         import uvicorn  # noqa: F401
@@ -124,7 +125,7 @@ def serve(session: CommandSession) -> CommandResult:
 
 
 def _inherited_socket() -> int | None:
-    """The number of the socket that a worker was handed; None: this process is on its own."""
+    """Return the socket that a worker process inherited; None: this is the only process."""
     from tacit.server.process import SOCKET_VARIABLE
 
     number = os.environ.get(SOCKET_VARIABLE, "")
@@ -132,14 +133,11 @@ def _inherited_socket() -> int | None:
 
 
 def _server_settings(session: CommandSession) -> ServerSettings:
-    """The settings, with what the command line says instead."""
+    """Return the settings, with the options of the command line."""
     from tacit.settings.parsers import host as parse_host
 
     args, how = session.args, session.settings.server
-    if not session.settings.memory.enabled:
-        from tacit.memory import SWITCHED_OFF
-
-        raise MemoryDisabled(SWITCHED_OFF)
+    session.require_enabled()
     most = limits.SERVER_WORKERS_MAX_COUNT
     return replace(
         how,
@@ -154,16 +152,16 @@ def _server_settings(session: CommandSession) -> ServerSettings:
 
 
 def _open_socket(session: CommandSession, how: ServerSettings) -> socket.socket:
-    """Refuses whatever would fail later, before anybody is let in. Opening the memory brings its
-    schema up to date, once for all workers."""
+    """Check everything that could fail later, then listen. Opening the memory migrates the schema
+    once for all workers."""
     from tacit.server.process import bind_socket, require_keys
 
     number = _inherited_socket()
     if number is not None:
         return socket.socket(fileno=number)
     if how.workers > 1 and not _uses_postgres(session):
-        problem = "more than one process needs PostgreSQL: SQLite has one writer at a time"
-        raise SettingsError(f"server.workers: {problem}; serve with one, which has server.threads")
+        problem = "more than one process needs PostgreSQL, because SQLite has one writer"
+        raise SettingsError(f"server.workers: {problem}; use one process with server.threads")
     require_keys(session.memory, how.host, local=_is_local(how))
     return bind_socket(how.host, how.port)
 
@@ -184,8 +182,8 @@ def _is_local(how: ServerSettings) -> bool:
 def _announce_server(
     session: CommandSession, listening: socket.socket, how: ServerSettings, log: ServerLog
 ) -> None:
-    """Where, and how to get into the console. A log never holds what signs somebody in: that is for
-    the one local person, at the terminal where they started it."""
+    """Log the address and how to sign in. A sign-in link is never logged: only the local person
+    gets one, at the terminal that started the server."""
     from tacit.server.process import socket_url
 
     where, local, console = socket_url(listening), _is_local(how), session.settings.console
@@ -205,10 +203,10 @@ def _print_sign_in_link(session: CommandSession, console: str, how_to: str) -> N
     offered = session.memory.offer_sign_in(person=person)
     terminal = TerminalWriter(as_json=session.args.json)
     terminal.note(
-        f"this link leads into the console, as {person}; it {describe_link_lifetime(settings)}:"
+        f"Sign in to the console as {person}; the link {describe_link_lifetime(settings)}:"
     )
     terminal.note(sign_in_url(console, offered.token))
-    terminal.note(f"and as somebody else: {how_to}")
+    terminal.note(f"As another person: {how_to}")
 
 
 def _serve_one_process(
@@ -224,7 +222,7 @@ def _serve_one_process(
         memory.keep_working()
     app = application(memory, settings, local=_is_local(how))
     run_server(app, RequestLogMiddleware(app, log, request_spans(settings)), listening, how, log)
-    session.close()  # what is being learned is left to whoever comes next
+    session.close()  # stops learning; the queue keeps the rest
     log.tell("stopped")
     return _SERVED_RESULT
 
@@ -234,7 +232,7 @@ def _serve_workers(
 ) -> CommandResult:
     from tacit.server.process import WorkerProcesses
 
-    session.close()  # the workers have their own
+    session.close()  # each worker opens its own
     args = session.args
     given = (("--db", args.db), ("--config", args.config), ("--space", args.space))
     passed_on = [part for option, value in given if value is not None for part in (option, value)]
@@ -246,63 +244,48 @@ def _serve_workers(
     return _SERVED_RESULT
 
 
-# `tacit mcp`: memory for an MCP client that starts the server itself.
+# MCP over standard input and output.
 
 MCP_PROFILES = ("standard", "reference")
 
 
-def add_mcp_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "mcp",
+    arg(
         "--profile",
         choices=MCP_PROFILES,
         default=MCP_PROFILES[0],
-        help="which tools: Tacit's own, or those of the reference memory server",
-    )
-    parser.add_argument("--by", metavar="AGENT", help="the agent that uses it")
-
-
-def serve_mcp(session: CommandSession) -> StreamedResult:
-    """Standard output is the protocol's: nothing else is printed there."""
-    import sys
-
+        help="tools of Tacit, or of the reference memory server",
+    ),
+    BY,
+)
+def mcp(session: CommandSession) -> StreamedResult:
+    """Serve one MCP client over standard input and output."""
     from tacit.tools.mcp import ProfileName, serve_stdio
 
     view = session.view
     if sys.stdin is None or sys.stdout is None:
-        raise InvalidInput("mcp", "speaks over standard input and output, and there are none")
+        raise InvalidInput("mcp", "needs standard input and output")
     serve_stdio(view, ProfileName(session.args.profile))
     return StreamedResult(lines=())
 
 
-# The commands that hold conversations: bots that answer in a channel, and a terminal.
+# Bots and the chat in the terminal.
 
-_BOT_LIBRARIES = ("starlette", "structlog", "uvicorn")  # what every bot that listens needs
+_BOT_LIBRARIES = ("starlette", "structlog", "uvicorn")
 _BOT_RESULT = CommandResult(document={"answered": True}, lines=())
 _BOT_EPILOG = "--db, --config, --space and --json work here too: see `tacit --help`."
 
 
-def add_telegram_options(parser: ArgumentParser) -> None:
-    parser.epilog = f"""\
-The bot's token, from @BotFather, is read from the variable TELEGRAM_BOT_TOKEN.
-How to set it up, for groups and webhooks too: docs/telegram.md.
-{_BOT_EPILOG}"""
-
-
-def add_slack_options(parser: ArgumentParser) -> None:
-    parser.epilog = f"""\
-The app's secrets are read from the variables SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.
-How to make the app in Slack: docs/slack.md.
-{_BOT_EPILOG}"""
-
-
-def add_chat_options(parser: ArgumentParser) -> None:
-    parser.epilog = f"""\
-Begin with `tacit chat --as local:me --name Me`. To press a button, type its number; /help tells
-the commands, Ctrl-D ends it. More: docs/chat.md and docs/commands.md.
-{parser.epilog}"""
-
-
-def run_telegram(session: CommandSession) -> CommandResult:
+@command(
+    "telegram",
+    epilog=f"""\
+The variable TELEGRAM_BOT_TOKEN must hold the bot token, which @BotFather creates.
+Setup, groups and webhooks: docs/telegram.md.
+{_BOT_EPILOG}""",
+)
+def telegram(session: CommandSession) -> CommandResult:
+    """Run a Telegram bot, until stopped."""
     _require_libraries("telegram", "a Telegram bot", "telegram")
     from tacit.bots.telegram.runner import read_telegram_secrets, run_telegram
 
@@ -311,7 +294,15 @@ def run_telegram(session: CommandSession) -> CommandResult:
     return _run_bot(session, lambda memory, log: run_telegram(memory, settings, known, log))
 
 
-def run_slack(session: CommandSession) -> CommandResult:
+@command(
+    "slack",
+    epilog=f"""\
+The variables SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET must hold the secrets of the app.
+How to create the app: docs/slack.md.
+{_BOT_EPILOG}""",
+)
+def slack(session: CommandSession) -> CommandResult:
+    """Run a Slack bot, until stopped."""
     _require_libraries("slack", "a Slack bot", "slack_bolt")
     from tacit.bots.slack.runner import read_slack_secrets, run_slack
 
@@ -320,8 +311,15 @@ def run_slack(session: CommandSession) -> CommandResult:
     return _run_bot(session, lambda memory, log: run_slack(memory, settings, known, log))
 
 
-def run_chat(session: CommandSession) -> StreamedResult:
-    """Answers are printed as they come: there is no end before the person makes one."""
+@command(
+    "chat",
+    epilog="""\
+Start with `tacit chat --as local:me --name Me`. To press a button, type its number. /help lists
+the commands, Ctrl-D exits. More: docs/chat.md and docs/commands.md.
+Global options such as --as, --chat and --json work here too: see `tacit --help`.""",
+)
+def chat(session: CommandSession) -> StreamedResult:
+    """Chat with the agent in the terminal."""
     from tacit.bots.bot import Bot
     from tacit.bots.terminal import TerminalConversation, TerminalScreen
 
@@ -330,21 +328,21 @@ def run_chat(session: CommandSession) -> StreamedResult:
     view = memory.view(who, where)
     console = TerminalWriter(as_json=session.args.json)
     if view.enabled:
-        console.note("type /help for what there is, and Ctrl-D to leave")
+        console.note("Type /help for the commands, Ctrl-D to exit.")
     else:
-        console.note(f"memory is disabled: {view.why_disabled}")
+        console.note(f"Memory is disabled: {view.why_disabled}")
     prompt = "you> " if view.enabled else "you (memory is disabled)> "
     screen = TerminalScreen(console, prompt, enabled=view.enabled)
     bot = Bot(memory, settings.chat, console=settings.console)
     has_model = memory.has_model() or not view.enabled
     TerminalConversation(bot, who, where, screen, has_model=has_model).run()
     if view.enabled and settings.learn.enabled:
-        memory.catch_up()  # the next conversation knows of this one
+        memory.catch_up()  # so that the next conversation knows this one
     return StreamedResult(lines=())
 
 
 def _find_requester_and_chat(session: CommandSession) -> tuple[Requester | None, Chat]:
-    """Who talks, and where. Without anybody there is a conversation too, which nobody remembers."""
+    """Return requester and chat; without a requester, the chat has no memory."""
     from tacit.bots.terminal import ANONYMOUS_CHAT
 
     person = inputs.parse_requester(session.args, session.settings.memory.local_person)
@@ -364,20 +362,17 @@ def _require_libraries(extra: str, what: str, library: str) -> None:
 
 
 def _run_bot(session: CommandSession, run: Callable[[Memory, ServerLog], None]) -> CommandResult:
-    """A bot, until it is told to stop. It learns meanwhile, unless that is left to others."""
+    """Run a bot until it is stopped; it also learns, unless learn.workers is 0."""
     from tacit.server.logs import ServerLog, capture_logging
 
     settings = session.settings
-    if not settings.memory.enabled:
-        from tacit.memory import SWITCHED_OFF
-
-        raise MemoryDisabled(SWITCHED_OFF)
+    session.require_enabled()
     log = ServerLog(settings.server.log)
     capture_logging(log)
     memory = session.memory
     if settings.learn.workers:
         memory.keep_working()
     run(memory, log)
-    session.close()  # what is being learned is left to whoever comes next
+    session.close()  # stops learning; the queue keeps the rest
     log.tell("stopped")
     return _BOT_RESULT

@@ -1,4 +1,4 @@
-"""One run of a command: its settings, its memory, and the view of whom it acts for."""
+"""One run of a command: its settings, its memory, and the view of its requester."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
     from tacit.settings import Settings
 
 NO_IDENTITY_HELP = """\
-memory is disabled, because nobody is known to be asking. What Tacit remembers
-belongs to people, so every command acts for one of them. Name that person:
+Memory is disabled: no requester. Memories belong to people, so every command
+acts for one person. Name that person:
 
   tacit list --as telegram:123
 
-or settle it once, with `local_person: telegram:123` under `memory:` in
-~/.tacit/tacit.yaml, or with TACIT_MEMORY_LOCAL_PERSON=telegram:123 in the
-environment. Nothing was read, and nothing was kept."""
+or set a default: `local_person: telegram:123` under `memory:` in
+~/.tacit/tacit.yaml, or TACIT_MEMORY_LOCAL_PERSON=telegram:123 in the
+environment. Nothing was read or stored."""
 
-_STDIN = "-"
-YES_ANSWERS = frozenset({"y", "yes"})
 _UTF8_MAX_BYTES = 4
-_CHAT_COMMANDS = frozenset({"telegram", "slack", "chat"})  # there somebody can be asked
+_CHAT_COMMANDS = frozenset({"telegram", "slack", "chat"})  # they can ask for consent
 _LONG_RUNNING_COMMANDS = _CHAT_COMMANDS | {"serve"}
 
 
@@ -53,7 +51,7 @@ class CommandSession:
 
     @cached_property
     def memory(self) -> Memory:
-        """Opened when first asked for, closed when the command ends."""
+        """Open the memory on first use; it is closed when the command ends."""
         from tacit.bootstrap import open_memory
 
         settings = self.settings
@@ -63,43 +61,40 @@ class CommandSession:
         if self.args.command in _CHAT_COMMANDS:
             learn = replace(learn, confirm=settings.chat.confirm)
         settings = replace(settings, learn=learn)
-        # Files of notes are read at the start of a command and written at its end.
+        # Short commands read note files when they start and write them when they end.
         watches = settings.notes.watch and self._keeps_running
         settings = replace(settings, notes=replace(settings.notes, watch=watches))
-        if self.args.command == "metrics":  # whatever is set: that is what was asked for
+        if self.args.command == "metrics":
             settings = replace(settings, metrics=replace(settings.metrics, exporter="prometheus"))
         opened = self._resources.enter_context(
             open_memory(self.args.db, settings=settings, mirror=not self._only_inspects)
         )
-        if self.args.command == "work" and settings.metrics.exporter == "prometheus":
-            self._serve_metrics(settings.metrics.port)
+        if (
+            self.args.command == "work"
+            and settings.metrics.exporter == "prometheus"
+            and settings.metrics.port
+        ):
+            from tacit.server.metrics import serve_metrics
+
+            self._resources.enter_context(serve_metrics(settings.metrics.port))
         return opened if self.args.space is None else opened.space(self.args.space)
 
     def close(self) -> None:
-        """Before the command ends, where something is still to be done without a memory."""
+        """Close the memory before the command ends."""
         self._resources.close()
-
-    def _serve_metrics(self, port: int) -> None:
-        """Who learns for a long time can be scraped meanwhile, unless the port is 0."""
-        if port:
-            from tacit.server.metrics import serve_metrics
-
-            self._resources.enter_context(serve_metrics(port))
 
     @property
     def _workers(self) -> int:
-        """Commands end before a thread of theirs would have learned much: only those that stay have
-        some, and a server may leave it to others."""
+        """Return the number of learning threads. Short commands have none."""
         if self.args.command == "chat" and self.settings.language.provider == "none":
-            return 0  # rules are quick: what was said is learned before it is answered
+            return 0  # rules are fast: each message is learned before the answer
         if self.args.command in _LONG_RUNNING_COMMANDS:
             return self.settings.learn.workers
         return max(1, self.settings.learn.workers) if self._keeps_running else 0
 
     @property
     def _only_inspects(self) -> bool:
-        """Tells how files and store differ, or what it did about that: to open the memory must not
-        bring them together before."""
+        """Whether the command reports differences of note files, which opening must not remove."""
         command: str = self.args.command
         return command == "doctor" or (command == "notes" and self.args.act != "watch")
 
@@ -110,31 +105,34 @@ class CommandSession:
 
     @cached_property
     def requester(self) -> Requester:
-        """Whom the command acts for. Without anybody, nothing is opened, let alone created."""
+        """Return the requester. Without one, no database is opened or created."""
         person = inputs.parse_requester(self.args, self.settings.memory.local_person)
+        self.require_enabled()
+        if person is None:
+            raise MemoryDisabled(NO_IDENTITY_HELP)
+        if self.args.requester is None and self.args.chat not in (None, inputs.PRIVATE_CHAT):
+            raise BadUsage("specify --as to act in a chat other than the private one")
+        return person
+
+    def require_enabled(self) -> None:
         if not self.settings.memory.enabled:
             from tacit.memory import SWITCHED_OFF
 
             raise MemoryDisabled(SWITCHED_OFF)
-        if person is None:
-            raise MemoryDisabled(NO_IDENTITY_HELP)
-        if self.args.requester is None and self.args.chat not in (None, inputs.PRIVATE_CHAT):
-            raise BadUsage("the local person speaks in private: to act in another chat, say --as")
-        return person
 
     @property
     def view(self) -> View:
-        """Memory as the requester may use it in the chat that was named."""
+        """Return the view of the requester in the chat that --chat names."""
         return self._view(inputs.parse_chat(self.args, self.requester))
 
     @property
     def private_view(self) -> View:
-        """The requester's own private chat, where owners look after what is theirs."""
+        """Return the view of the requester in their private chat."""
         return self._view(Chat.private(self.requester.key))
 
     def require_private_view(self, what: str) -> View:
-        """The view of a private chat, or a refusal: an empty answer from a group would look like
-        a person without memories."""
+        """Return the view of a private chat. Refuse a group, where an empty result would look like a
+        person without memories."""
         chat = inputs.parse_chat(self.args, self.requester)
         if chat.kind != ChatKind.PRIVATE:
             raise InvalidInput("--chat", f"{what} works in a private chat only; leave out --chat")
@@ -149,7 +147,7 @@ class CommandSession:
 
     @property
     def actor(self) -> str:
-        """Who stands in the record of links and merges."""
+        """Return the actor to record for links and merges."""
         return self.args.requester or "cli"
 
     @property
@@ -157,24 +155,24 @@ class CommandSession:
         return system_clock()
 
     def confirm(self, what: str) -> None:
-        """Ask before what cannot be undone. Where nobody can answer, --yes must."""
+        """Ask before an action that cannot be undone; without a terminal, require --yes."""
         if self.args.yes:
             return
         if sys.stdin is None or not sys.stdin.isatty():
-            raise BadUsage(f"{what} cannot be undone; off a terminal, say --yes")
-        sys.stderr.write(f"{escape_controls(what)}? This cannot be undone. [y/N] ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in YES_ANSWERS:
-            raise NotDone("nothing was erased")
+            raise BadUsage(f"{what} cannot be undone; without a terminal, confirm with --yes")
+        if not ask(f"{what}? This cannot be undone."):
+            raise NotDone("Nothing was erased.")
 
 
-def format_count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def ask(question: str) -> bool:
+    sys.stderr.write(f"{escape_controls(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def read_text_argument(written: str | None) -> str | None:
-    """An argument that is text; `-` stands for what comes on standard input."""
-    if written != _STDIN:
+    """Return a text argument; `-` reads standard input."""
+    if written != inputs.STDIN_NAME:
         return written
     if sys.stdin is None:
         raise InvalidInput("content", "there is no standard input to read it from")
@@ -182,10 +180,10 @@ def read_text_argument(written: str | None) -> str | None:
     raw = sys.stdin.buffer.read(most + 2)
     if len(raw) > most + 1:
         raise InvalidInput(
-            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters: shorten it"
+            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters; shorten it"
         )
     try:
-        # A shell's last newline belongs to the shell.
+        # The shell adds the last newline.
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise InvalidInput("content", "is not UTF-8 text; convert it first") from None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit import limits
-from tacit.cli import memories, operations, options, output
+from tacit.cli import inputs
+from tacit.cli.arguments import CURSOR, LIMIT, OPTIONAL_ID, YES, arg, command, flag
+from tacit.cli.memories import done_result, require_one_of
 from tacit.cli.output import (
     BadUsage,
     CommandResult,
@@ -22,8 +22,14 @@ from tacit.cli.output import (
     ShareProgress,
     StreamedResult,
     escape_controls,
+    format_count,
+    format_memory_count,
+    format_table,
+    format_time,
+    more_notes,
+    to_json,
 )
-from tacit.cli.session import YES_ANSWERS, CommandSession, format_count
+from tacit.cli.session import CommandSession, ask
 from tacit.errors import InvalidInput
 from tacit.records.drafts import ImportPreviewItem, ImportRun
 from tacit.records.memory import ExportFormat
@@ -33,19 +39,38 @@ if TYPE_CHECKING:
     from tacit.transfer.importers import ImportSource, ImportSummary, SourcePreview
 
 
-# Commands that take over what other memories kept, tell what came, and take it back.
+# `ImportFormat` of the importers, which are imported late because they load slowly.
+IMPORT_FORMATS = ("mem0", "mcp", "basic-memory", "langgraph", "chatgpt", "claude")
 
-_NOTHING_DONE = "nothing was imported"
-_NOTHING_FOUND = "nothing was found in it: look at the format, and at --only"
-_SHOWN_COUNT = 20  # of a preview; with --json there are more
+_NOTHING_DONE = "Nothing was imported"
+_NOTHING_FOUND = "No memories found in it. Check the format and --only."
+_SHOWN_COUNT = 20  # of a preview; --json shows all
 
 
-def import_memories(session: CommandSession) -> CommandResult:
+# Importing.
+
+
+@command(
+    "import",
+    arg("file", metavar="PATH", help="JSON lines, - reads stdin; with --from: a file or folder"),
+    arg(
+        "--from",
+        dest="form",
+        choices=IMPORT_FORMATS,
+        metavar="FORMAT",
+        help=", ".join(IMPORT_FORMATS),
+    ),
+    arg("--only", metavar="NAME", help="mem0: one user; langgraph: one namespace"),
+    arg("--run", metavar="NAME", help="name of the import (default: from the file)"),
+    YES,
+)
+def import_(session: CommandSession) -> CommandResult:
+    """Import an export of Tacit or of another memory system."""
     args = session.args
     if args.form is None:
         if args.only or args.run or args.yes:
-            raise BadUsage("import: --only, --run and --yes go with --from")
-        return operations.import_lines(session)
+            raise BadUsage("import: --only, --run and --yes require --from")
+        return _import_lines(session)
     from tacit.transfer import importers
 
     source = importers.open_source(args.file, args.form, only=args.only)
@@ -57,18 +82,34 @@ def import_memories(session: CommandSession) -> CommandResult:
     return _import_result(_run_import(session, view, source))
 
 
-def manage_imports(session: CommandSession) -> CommandResult:
+def _import_lines(session: CommandSession) -> CommandResult:
+    view = session.require_private_view("import")
+    with inputs.open_input(session.args.file) as source:
+        done = view.imports.add_lines(inputs.read_lines(source))
+    refused = len(done.refused)
+    foreign = done.refused and not done.created and not done.skipped
+    hint = f"For an export of another system, add --from {'|'.join(IMPORT_FORMATS)}."
+    return CommandResult(
+        document={"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
+        lines=[f"imported  {done.created} new, {done.skipped} already here, {refused} refused"],
+        notes=(*done.refused, *((hint,) if foreign else ())),
+        exit=ExitCode.ABSENT if done.refused else ExitCode.OK,
+    )
+
+
+@command("imports", arg("--revert", metavar="RUN", help="forget all it imported"), LIMIT, CURSOR)
+def imports(session: CommandSession) -> CommandResult:
+    """List imports from other memory systems, or revert one."""
     args = session.args
     view = session.require_private_view("imports")
     if args.revert is not None:
         return _revert_import(view, args.revert)
     page = view.imports.list(limit=args.limit, cursor=args.cursor)
     rows = [_import_row(one) for one in page]
-    more = (f"there are more: say the same again with --cursor {page.cursor}",)
     return CommandResult(
-        document={"imports": [_import_document(one) for one in page], "cursor": page.cursor},
-        lines=output.format_table(rows),
-        notes=("no imports yet",) if not rows else more if page.cursor else (),
+        document={"imports": to_json(page.items), "cursor": page.cursor},
+        lines=format_table(rows),
+        notes=more_notes(page.cursor) if rows else ("No imports found.",),
     )
 
 
@@ -77,25 +118,21 @@ def _revert_import(view: View, run: str) -> CommandResult:
     done = view.imports.revert(run)
     document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
     if before is not None:
-        told = f"it was reverted already, {output.format_time(before)}: nothing was done"
-        return CommandResult(document={**document, "already": True}, lines=[], notes=(told,))
-    told = f"reverted  {done.run}  {_format_memory_count(done.forgotten)} forgotten"
-    left = f"{_format_memory_count(done.changed)} changed since, and left alone"
+        note = f"Already reverted, {format_time(before)}. Nothing was changed."
+        return CommandResult(document={**document, "already": True}, lines=[], notes=(note,))
+    forgotten = f"{format_memory_count(done.forgotten)} forgotten"
+    left = f"  {format_memory_count(done.changed)} changed since, and kept"
     return CommandResult(
         document={**document, "already": False},
         lines=[
-            f"{told}; restorable for {limits.RESTORABLE_DAYS} days",
-            *([f"  {left}"] if done.changed else []),
+            f"reverted  {done.run}  {forgotten}; restorable for {limits.RESTORABLE_DAYS} days",
+            *([left] if done.changed else []),
         ],
     )
 
 
-def _format_memory_count(number: int) -> str:
-    return f"{number:,} {'memory' if number == 1 else 'memories'}"
-
-
 def _find_reverted_at(view: View, run: str) -> datetime | None:
-    """Since when, where it was reverted before: to revert it again does nothing."""
+    """Return when an import was reverted, or None."""
     cursor = None
     while True:
         page = view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
@@ -114,39 +151,37 @@ def _run_import(session: CommandSession, view: View, source: ImportSource) -> Im
     quiet = session.args.json
     begun = False
 
-    def tell(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         nonlocal begun
         begun = True
-        portion(done, total)
+        progress(done, total)
 
     try:
-        with ShareProgress(quiet=quiet) as portion:
-            return importers.import_source(view, source, run=run, progress=tell)
+        with ShareProgress(quiet=quiet) as progress:
+            return importers.import_source(view, source, run=run, progress=report)
     except BaseException:
         if begun and not quiet and sys.stderr is not None:
             name = escape_controls(shlex.quote(run or source.run))
             sys.stderr.write(
-                "stopped on the way: the same command goes on from there, and\n"
-                f"`tacit imports --revert {name}` takes back what has come\n"
+                "The import is incomplete. Repeat the command to continue, or undo it with\n"
+                f"`tacit imports --revert {name}`.\n"
             )
         raise
 
 
 def _confirm_preview(found: SourcePreview, *, quiet: bool) -> bool:
-    """Whether somebody said yes. Where nobody can, they are told how."""
+    """Show the preview at a terminal and ask. Without one, return False."""
     if quiet or sys.stdin is None or not sys.stdin.isatty() or not found.new:
         return False
     for line in (*_preview_lines(found), *_problem_lines(found)):
         sys.stderr.write(f"{escape_controls(line)}\n")
-    sys.stderr.write(f"import {found.new:,}? It can be reverted as one. [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in YES_ANSWERS:
-        raise NotDone(_NOTHING_DONE)
+    if not ask(f"import {found.new:,}? It can be reverted as one."):
+        raise NotDone(f"{_NOTHING_DONE}.")
     return True
 
 
 def _preview_result(found: SourcePreview) -> CommandResult:
-    how = "say --yes to import it" if found.new else "there is nothing new in it"
+    how = "Confirm with --yes." if found.new else "It has no new memories."
     if not found.total:
         how = _NOTHING_FOUND
     return CommandResult(
@@ -160,16 +195,16 @@ def _preview_result(found: SourcePreview) -> CommandResult:
             "refused": found.refused,
             "skipped": found.skipped,
             "problems": list(found.problems),
-            "shown": [_import_document(one) for one in found.shown],
+            "shown": to_json(found.shown),
         },
         lines=_preview_lines(found),
-        notes=(*_problem_lines(found), f"{_NOTHING_DONE}; {how}"),
+        notes=(*_problem_lines(found), f"{_NOTHING_DONE}. {how}"),
         exit=ExitCode.ABSENT if found.new or not found.total else ExitCode.OK,
     )
 
 
 def _import_result(done: ImportSummary) -> CommandResult:
-    revert = f"  `tacit imports --revert {shlex.quote(done.run)}` takes it back"
+    revert = f"  undo with `tacit imports --revert {shlex.quote(done.run)}`"
     return CommandResult(
         document={
             "done": True,
@@ -190,11 +225,11 @@ def _import_result(done: ImportSummary) -> CommandResult:
 def _preview_lines(found: SourcePreview) -> list[str]:
     shown = found.shown[:_SHOWN_COUNT]
     more = found.new - len(shown)
-    sensitive = f"  sensitive: {found.sensitive:,} of the new ones; no group will hear them"
+    sensitive = f"  sensitive: {found.sensitive:,} of the new ones; never shown in a group"
     return [
         _count_line("preview", found.new, found),
         *([sensitive] if found.sensitive else []),
-        *(f"  {line}" for line in output.format_table([_preview_row(one) for one in shown])),
+        *(f"  {line}" for line in format_table([_preview_row(one) for one in shown])),
         *([f"  and {more:,} more; --json shows them"] if more else []),
     ]
 
@@ -218,70 +253,40 @@ def _preview_row(one: ImportPreviewItem) -> tuple[str, ...]:
 
 def _import_row(one: ImportRun) -> tuple[str, ...]:
     counts = f"{one.created:,} new, {one.already:,} already here, {one.refused:,} refused"
-    # A terminal that is narrow cuts the last of these.
-    return one.run, _import_state(one), one.source, output.format_time(one.started_at), counts
+    return one.run, _import_state(one), one.source, format_time(one.started_at), counts
 
 
 def _import_state(one: ImportRun) -> str:
     if one.reverted_at is not None:
-        return f"reverted {output.format_time(one.reverted_at)}"
+        return f"reverted {format_time(one.reverted_at)}"
     if one.reverting:
-        return "half reverted: say --revert again"
+        return "partly reverted: repeat --revert"
     if one.total is not None and one.done < one.total:
         return f"stopped at {one.done:,} of {one.total:,}"
     return "complete"
 
 
-def _import_document(one: ImportRun | ImportPreviewItem) -> dict[str, Any]:
-    return {name: output.to_json(value) for name, value in asdict(one).items()}
+# Exporting, backup and restore.
 
 
-# Commands that take memories along, copy the database, and put a copy in its place.
-
-
-def add_export_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--output", metavar="FILE", help="a new file that only you can read")
-    add("--everything", action="store_true", help="all that you may see about yourself")
-    add("--turns", action="store_true", help="with it, what was said, word for word")
-    add(
+@command(
+    "export",
+    arg("--output", metavar="FILE", help="new file that only you can read"),
+    flag("--everything", "also memories about you that you may see"),
+    flag("--turns", "with --everything: also recorded turns"),
+    arg(
         "--format",
         choices=[form.value for form in ExportFormat],
         default=ExportFormat.JSONL.value,
-        help="jsonl, or markdown to be read: that is everything (default %(default)s)",
-    )
-
-
-def add_backup_options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("path", metavar="PATH", nargs="?", help="where the copy goes")
-    add("--overwrite", action="store_true", help="even if that file exists")
-    add(
-        "--verify",
-        metavar="URL",
-        nargs="?",
-        const="",
-        help="instead: check a backup, or a database that was restored; without one, this one",
-    )
-    add("--journal", metavar="FILE", help="with --verify: erase again what it tells")
-
-
-def add_restore_options(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", nargs="?", help="the memory's 8 characters")
-    parser.add_argument(
-        "--from",
-        dest="backup",
-        metavar="PATH",
-        help="instead: put this backup in the place of the database",
-    )
-    options.add_yes_option(parser)
-
-
-def export_memories(session: CommandSession) -> CommandResult | StreamedResult:
+        help="jsonl, or markdown to read, which implies --everything (default %(default)s)",
+    ),
+)
+def export(session: CommandSession) -> CommandResult | StreamedResult:
+    """Export your memories as JSON lines or Markdown."""
     args = session.args
     markdown = args.format == ExportFormat.MARKDOWN.value
     if markdown and args.json and args.output is None:
-        raise BadUsage("export: Markdown is for people; leave out --json, or name a file")
+        raise BadUsage("export: --json cannot print Markdown; leave it out, or specify --output")
     view = session.require_private_view("export")
     lines = view.export(format=args.format, everything=args.everything, turns=args.turns)
     if args.output is not None:
@@ -296,12 +301,26 @@ def export_memories(session: CommandSession) -> CommandResult | StreamedResult:
     return StreamedResult(lines=lines)
 
 
-def back_up_database(session: CommandSession) -> CommandResult:
+@command(
+    "backup",
+    arg("path", metavar="PATH", nargs="?", help="path of the copy"),
+    flag("--overwrite", "overwrite an existing file"),
+    arg(
+        "--verify",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help="check a backup or a restored database instead (default: the database)",
+    ),
+    arg("--journal", metavar="FILE", help="with --verify: repeat the erasures of this journal"),
+)
+def backup(session: CommandSession) -> CommandResult:
+    """Back up the database while it is in use."""
     args = session.args
     if (args.path is None) is (args.verify is None):
-        raise BadUsage("backup: name a PATH for the copy, or say --verify")
+        raise BadUsage("backup: specify a PATH for the copy, or --verify")
     if args.journal is not None and args.verify is None:
-        raise BadUsage("backup: --journal goes with --verify")
+        raise BadUsage("backup: --journal requires --verify")
     if args.verify is not None:
         return _verify_backup(session)
     done = session.memory.backup(args.path, overwrite=args.overwrite)
@@ -315,7 +334,7 @@ def back_up_database(session: CommandSession) -> CommandResult:
             "problems": [],
             "erased_again": 0,
         },
-        lines=[f"backed up  {format_count(rows, 'row')} to {done.path}; the copy was checked"],
+        lines=[f"backed up  {format_count(rows, 'row')} to {done.path}; the copy is verified"],
     )
 
 
@@ -326,8 +345,8 @@ def _verify_backup(session: CommandSession) -> CommandResult:
     where = args.verify or args.db
     done = verify_backup(where, journal=args.journal, settings=session.settings)
     rows = sum(done.counts.values())
-    verdict = "healthy" if done.healthy else "trouble"
-    again = f", {format_count(done.erased_again, 'memory', 'memories')} erased again"
+    verdict = "healthy" if done.healthy else "unhealthy"
+    again = f", {format_memory_count(done.erased_again)} erased again"
     return CommandResult(
         document={
             "path": done.path,
@@ -346,17 +365,25 @@ def _verify_backup(session: CommandSession) -> CommandResult:
     )
 
 
-def restore_memory_or_backup(session: CommandSession) -> CommandResult:
+@command(
+    "restore",
+    OPTIONAL_ID,
+    arg("--from", dest="backup", metavar="PATH", help="replace the database with this backup"),
+    YES,
+)
+def restore(session: CommandSession) -> CommandResult:
+    """Restore a forgotten memory, or a backup."""
     args = session.args
-    memories.require_one_of(args, "restore", "id", "backup")
+    require_one_of(args, "restore", "id", "backup")
     if args.id is not None:
-        return memories.restore_memory(session)
+        session.view.restore(args.id)
+        return done_result(args.id, "restored")
     from tacit.bootstrap import restore_backup
 
-    session.confirm(f"put {args.backup} in the place of the database")
+    session.confirm(f"replace the database with {args.backup}")
     done = restore_backup(args.backup, args.db, settings=session.settings)
-    aside = "" if done.aside is None else f"; what was there is now {done.aside}"
-    erased = f", {format_count(done.erasures, 'erasure')} done again" if done.erasures else ""
+    aside = "" if done.aside is None else f"; the previous database is now {done.aside}"
+    erased = f", {format_count(done.erasures, 'erasure')} repeated" if done.erasures else ""
     return CommandResult(
         document={
             "path": done.path,
@@ -369,13 +396,15 @@ def restore_memory_or_backup(session: CommandSession) -> CommandResult:
 
 
 def _write_new_file(path: Path, lines: Iterable[str]) -> int:
-    """To a new file that only its owner can read: all of it, or no file."""
+    """Write a new file that only its owner can read, or none if that fails."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise InvalidInput("--output", "that file exists; name another, or remove it") from None
+        raise InvalidInput(
+            "--output", "the file exists; choose another name, or remove it"
+        ) from None
     except ValueError:
-        raise InvalidInput("--output", "is no file name") from None
+        raise InvalidInput("--output", "is not a file name") from None
     written = 0
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
