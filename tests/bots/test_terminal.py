@@ -154,4 +154,4 @@ def test_a_model_answers_with_what_is_known_and_cannot_move_the_cursor(
     assert "\x1b" not in shown
     assert "of course." in shown
     assert nobody.strip() == "All right."
-    assert "memory is disabled" in beside
+    assert "Memory is disabled" in beside
