@@ -134,7 +134,7 @@ def hammer(url: str, *, kills: int, seed: int) -> tuple[Outcome, Story, int]:
     outcome.accepted = set(range(1, story.said + 1))
     # What somebody was at who was killed is anybody's again when its lease has run out.
     with opened(url, workers=0, ago_seconds=-limits.LEASE_SECONDS - 1) as memory:
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
         check(memory, outcome)
     return outcome, story, repeated
 
@@ -143,7 +143,7 @@ def _worked_off(url: str, process: subprocess.Popen[bytes], story: Story) -> Non
     until = time.monotonic() + _PATIENCE_SECONDS
     story.api.wait_confirmed(story.last, _PATIENCE_SECONDS)
     with tacit.open(url, embedder=None) as memory:
-        while memory.waiting_updates("telegram", limit=1):
+        while memory.inbox.pending("telegram", limit=1):
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError("the bot has ended, or does not get on")
             time.sleep(0.05)

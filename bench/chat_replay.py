@@ -203,7 +203,7 @@ def _worked_off(process: subprocess.Popen[bytes], url: str) -> None:
 
     until = time.monotonic() + _STEP_MAX_SECONDS
     with tacit.open(url, embedder=None) as memory:
-        while memory.waiting_updates("telegram", limit=1):
+        while memory.inbox.pending("telegram", limit=1):
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError("the bot has ended, or does not get on")
             time.sleep(0.05)

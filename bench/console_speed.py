@@ -85,7 +85,7 @@ class Side:
 def fill(memory: tacit.Memory, count: int) -> str:
     view = memory.view(tacit.Requester(WHO, name="Ann"), tacit.Chat.private(WHO))
     for one in (WHO, *(f"bench:{n}" for n in range(2, 12))):
-        memory.joined(ROOM, one)
+        memory.chats.join(ROOM, one)
     last = ""
     for n in range(count):
         rare = f" near the {_RARE}" if n in _RARELY else ""
@@ -95,9 +95,9 @@ def fill(memory: tacit.Memory, count: int) -> str:
 
 
 def signed_in(memory: tacit.Memory, url: str, id: str, *, operator: bool) -> Side:
-    offer = memory.offer_sign_in
+    offer = memory.console.create_link
     offered = offer(operator=OPERATOR) if operator else offer(person=WHO)
-    cookie = memory.sign_in(offered.token).cookie
+    cookie = memory.console.sign_in(offered.token).cookie
     asking = httpx2.Client(base_url=url, cookies={COOKIE: cookie}, timeout=60)
     return Side(asking=asking, id=id)
 

@@ -120,7 +120,7 @@ class Ledger:
         if intent is not None:
             self.in_flight["whole" if differing | fresh else "absent"] += 1
         self.memories, self.links = found, links
-        return wrong + list(memory.maintain().problems)
+        return wrong + list(memory.admin.maintain().problems)
 
     def _came_through(self, id: str, now: Kept | None, intent: Line) -> bool:
         before = self.memories.get(id)

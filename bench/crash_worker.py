@@ -90,7 +90,7 @@ class Worker:
     def _link(self) -> None:
         key = f"irc:{self._name}-{self._random.getrandbits(48):x}"
         say(intent="link", key=key)
-        self._memory.link(key, f"acct:{key.partition(':')[2]}")
+        self._memory.admin.link(key, f"acct:{key.partition(':')[2]}")
         say(done="link", key=key)
 
     def _done(self, room: int, content: str, written: Remembered) -> None:

@@ -59,15 +59,17 @@ def measured(name: str, url_of: MakeUrl, sizes: tuple[int, int]) -> Figure:
         url = url_of(f"doctor{size}")
         stores.build(url, stores.everybody(size, group=False), embedder, embedded=None)
         memory = tacit.open(url, embedder=embedder)
-        memory.doctor(repair=True)  # rows were copied from a memory that is not indexed yet itself
-        found = memory.doctor()
+        memory.admin.doctor(
+            repair=True
+        )  # rows were copied from a memory that is not indexed yet itself
+        found = memory.admin.doctor()
         assert not found.findings, found
         opened.append((memory, size))
     times: dict[int, list[float]] = {size: [] for size in sizes}
     for turn in range(_ROUNDS):
         for memory, size in opened if turn % 2 else reversed(opened):
             started = time.perf_counter()
-            memory.doctor()
+            memory.admin.doctor()
             times[size].append((time.perf_counter() - started) / size)
     _tell_slowest(opened[-1][0])
     for memory, _ in opened:
@@ -81,7 +83,7 @@ def _tell_slowest(memory: Memory) -> None:
     took: list[tuple[float, str]] = []
     for check in CHECKS:
         started = time.perf_counter()
-        memory.doctor(checks=[check.name])
+        memory.admin.doctor(checks=[check.name])
         took.append((time.perf_counter() - started, check.name))
     slowest = sorted(took, reverse=True)[:5]
     print("  slowest:", ", ".join(f"{name} {seconds:.2f} s" for seconds, name in slowest))

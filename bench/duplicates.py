@@ -120,7 +120,7 @@ def _coexist(memory: Memory, seeded: Seeded) -> None:
         for text in (pair.first, pair.second):
             before = {one.id for one in view.list(limit=500)}
             view.learn([tacit.Message("user", text)])
-            memory.catch_up()
+            memory.jobs.wait_for_learning()
             new = [one.id for one in view.list(limit=500) if one.id not in before]
             made.append(new or [view.remember(text, kind="knowledge").id])
         seeded.pairs += [(one, other) for one in made[0] for other in made[1]]
@@ -144,7 +144,7 @@ def play(url: str, endpoint: Endpoint | None) -> Outcome:
     quiet = Settings(learn=_QUIET)
     with tacit.open(url, settings=quiet, clock=clock, embedder=LocalEmbedder()) as memory:
         seeded = seed(memory, clock)
-        memory.reembed()
+        memory.admin.reembed()
         there = standing(memory)
     pairs = [pair for pair in seeded.pairs if there >= {*pair}]
     before = duplicates(seeded, there)
@@ -156,7 +156,7 @@ def play(url: str, endpoint: Endpoint | None) -> Outcome:
     settings = Settings(learn=_QUIET, language=language)
     with tacit.open(url, settings=settings, clock=clock, embedder=LocalEmbedder()) as memory:
         for _ in range(DAYS if endpoint else 1):
-            done = memory.consolidate()
+            done = memory.jobs.consolidate()
             asked, questions = asked + done.pairs, questions + done.asked
             clock.now += timedelta(days=1)
         left = standing(memory)

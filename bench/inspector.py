@@ -147,7 +147,7 @@ def served(database: Path) -> Iterator[tuple[str, str]]:
     """The address of a server, and a key to it."""
     with socket.socket() as listening, tacit.open(database, embedder=None) as memory:
         listening.bind(("127.0.0.1", 0))
-        token = memory.create_key("inspector", scopes=["read", "write"], requester=WHO).token
+        token = memory.keys.create("inspector", scopes=["read", "write"], requester=WHO).token
         made = create_app(memory, Settings(), local=False)
         server = uvicorn.Server(uvicorn.Config(made, log_config=None, access_log=False))
         thread = threading.Thread(target=server.run, args=([listening],))

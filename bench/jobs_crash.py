@@ -140,7 +140,7 @@ class Stage:
         self.outcome.blows += 1
         with self.memory() as memory:
             for name in SPACES:
-                standing = {one.task: one.state for one in memory.space(name).jobs()}
+                standing = {one.task: one.state for one in memory.space(name).jobs.list()}
                 self.outcome.cut_off += standing[TASK] == "running"
         self._move(MOVED_SECONDS)
 
@@ -148,9 +148,9 @@ class Stage:
         """What is left is done, and then everything is counted."""
         self._move(MOVED_SECONDS)
         with self.memory() as memory:
-            memory.catch_up()
+            memory.jobs.wait_for_learning()
             deadline = time.monotonic() + _SETTLED_MAX_SECONDS
-            while memory.run_due_jobs() and time.monotonic() < deadline:
+            while memory.jobs.run_due() and time.monotonic() < deadline:
                 pass
             check(memory, self.outcome)
 
@@ -186,17 +186,17 @@ def check(memory: Memory, outcome: Outcome) -> None:
     outcome.twice = sorted(number for number, count in found.items() if count > 1)
     invented = found.keys() - outcome.acknowledged - outcome.in_flight
     outcome.wrong += [f"{number} was never handed over" for number in sorted(invented)]
-    left = memory.waiting()
+    left = memory.jobs.pending()
     if left.turns or left.parked:
         outcome.wrong.append(f"{left.turns} turns wait, {left.parked} are parked: {left.problems}")
     for name in SPACES:
         _check_task(memory.space(name), name, outcome)
-    outcome.wrong += memory.maintain().problems
+    outcome.wrong += memory.admin.maintain().problems
 
 
 def _check_task(memory: Memory, name: str, outcome: Outcome) -> None:
     """Each run ticks off each thing; its last step, and its end, are one transaction."""
-    status = {one.task: one for one in memory.jobs()}[TASK]
+    status = {one.task: one for one in memory.jobs.list()}[TASK]
     times = ticked(memory, name)
     with memory._storage.database.read() as connection:
         params = {"space": name, "task": TASK}

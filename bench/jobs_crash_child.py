@@ -60,7 +60,7 @@ def main() -> None:
     with opened(url, clock_file, workers=2) as memory:
         view = memory.view(ALICE, tacit.Chat.private(ALICE.key))
         assert isinstance(view, View)
-        memory.keep_working()
+        memory.jobs.start()
         _say(ready=True)
         number = first
         while not ending:
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def _hand_over(memory: Memory, view: View, number: int) -> None:
-    while memory.waiting().turns >= _BACKLOG_MAX_COUNT:
+    while memory.jobs.pending().turns >= _BACKLOG_MAX_COUNT:
         time.sleep(0.005)
     _say(intent=number)
     if number % 2:

@@ -95,7 +95,7 @@ def child() -> None:
         _say(ready=True)
         number = first
         while True:
-            while memory.waiting().turns >= _BACKLOG_MAX_COUNT:
+            while memory.jobs.pending().turns >= _BACKLOG_MAX_COUNT:
                 time.sleep(0.005)
             _say(intent=number)
             chance.choice(views).learn([message(number)])
@@ -107,7 +107,7 @@ def _read_rules() -> None:
     """Somewhere else: it takes longer than most processes here live."""
     with opened("sqlite://", workers=0) as memory:
         memory.view(_PEOPLE[0], tacit.Chat.private("web:1")).learn([message(1)])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
 
 
 def _say(**line: object) -> None:
@@ -156,7 +156,7 @@ def hammer(url: str, *, kills: int, seed: int) -> Outcome:
             then = to_micros(system_clock() - timedelta(seconds=ago))
             outcome.held += connection.execute(text(_HELD), {"now": then}).scalar_one()
     with opened(url, workers=0) as memory:
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
         check(memory, outcome)
     return outcome
 
@@ -179,10 +179,10 @@ def check(memory: Memory, outcome: Outcome) -> None:
     outcome.through = len(outcome.in_flight & found.keys())
     invented = found.keys() - outcome.accepted - outcome.in_flight
     outcome.wrong += [f"box {number} was never handed over" for number in sorted(invented)]
-    left = memory.waiting()
+    left = memory.jobs.pending()
     if left.turns or left.parked:
         outcome.wrong.append(f"{left.turns} turns wait, {left.parked} are parked: {left.problems}")
-    outcome.wrong += memory.maintain().problems
+    outcome.wrong += memory.admin.maintain().problems
 
 
 def killed(url: str, first: int, ago: float, chance: random.Random) -> list[dict[str, int]]:

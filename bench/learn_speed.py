@@ -92,7 +92,7 @@ def _worked_off(memory: tacit.Memory) -> float:
     begun = time.perf_counter()
     count = runner.drain()
     spent = time.perf_counter() - begun
-    left = memory.waiting()
+    left = memory.jobs.pending()
     if left.turns or left.parked or count != PER_ROUND:
         raise SystemExit(f"not everything was learned: {left}")
     return spent

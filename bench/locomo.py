@@ -69,7 +69,7 @@ def _recorded(memory: tacit.Memory, n: int, talk: Conversation) -> tacit.View:
             for turn in turns
         ]
         view.record(said, session=session)
-    memory.reembed()  # many at a time are embedded later
+    memory.admin.reembed()  # many at a time are embedded later
     return view
 
 

@@ -84,7 +84,7 @@ def week(url: str, root: Path, days: int, sessions: int) -> Iterator[View]:
                 chat = _GROUP if number % _GROUP_EVERY == 0 else _PRIVATE
                 view = memory.view(_ALICE, chat)
                 view.sessions.end(draft=_draft(number, words), session=f"session {number}")
-        memory.sync_notes()
+        memory.notes.sync()
         view = memory.view(_ALICE, _PRIVATE)
         assert isinstance(view, View)
         yield view

@@ -281,7 +281,7 @@ class Measuring:
             ) as client,
         ):
             _fill(memory)
-            key = memory.create_key("bench", scopes=tuple(Scope), rate_per_minute=UNHURRIED)
+            key = memory.keys.create("bench", scopes=tuple(Scope), rate_per_minute=UNHURRIED)
             headers = {"Authorization": f"Bearer {key.token}", "X-Tacit-Requester": WHO}
 
             def ask(one: Sent) -> tuple[float, str]:
@@ -397,7 +397,7 @@ def _fill(memory: tacit.Memory) -> None:
 
 def _learned(memory: tacit.Memory, text: str) -> float:
     _view(memory).learn([tacit.Message("user", text)])
-    return _timed(memory.catch_up)
+    return _timed(memory.jobs.wait_for_learning)
 
 
 def main() -> None:

@@ -176,7 +176,7 @@ def hammer(url: str, name: str, kills: int, seed: int) -> bool:
     chance = random.Random(seed)
     argv = ("--workers", "2") if url.startswith("postgres") else ()
     with tacit.open(url) as memory:
-        ledger = Ledger(memory.create_key("crash", scopes=["read", "write", "act-as"]).token)
+        ledger = Ledger(memory.keys.create("crash", scopes=["read", "write", "act-as"]).token)
     rounds: list[Round] = []
     wrong: list[str] = []
     while len(rounds) < kills and not wrong:

@@ -94,7 +94,7 @@ def filled(url: str) -> str:
     with tacit.open(url) as memory:
         for number in range(PEOPLE * MEMORIES):
             _view(memory, number).remember(sentence(next(_numbers)), category="context")
-        return memory.create_key("bench", scopes=["read", "write", "act-as"]).token
+        return memory.keys.create("bench", scopes=["read", "write", "act-as"]).token
 
 
 def _view(memory: tacit.Memory, number: int) -> tacit.View:

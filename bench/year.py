@@ -248,7 +248,7 @@ class Year:
         young = limits.EVICTION_MIN_AGE_DAYS * (_WRITES + 2)
         bound = self.people * self.each + young + len(pinned)
         tally.check(active <= bound, f"{active} active, at most {bound}")
-        problems = self.memory.maintain().problems
+        problems = self.memory.admin.maintain().problems
         tally.check(not problems, f"maintain: {', '.join(problems)}")
         told = {what: f"{count:,}" for what, count in sorted(tally.counts.items())}
         return [

@@ -42,7 +42,7 @@ known = dict[str, str]()
 for number, text in enumerate(SAID, 1):
     print(text)
     accepted = view.learn([tacit.Message("user", text, id=str(number))])
-    memory.catch_up()  # it happens in the background anyway; this waits for it
+    memory.jobs.wait_for_learning()  # it happens in the background anyway; this waits for it
     for kind in accepted.refused:
         print(f"  refused: {kind}")
     for one in sorted(view.list(), key=lambda memory: memory.content):

@@ -101,7 +101,7 @@ class Bot:
         for one in heard.came:
             self._came(heard.chat, one)
         for one in heard.went:
-            self._memory.left(heard.chat.id, one.key)
+            self._memory.chats.leave(heard.chat.id, one.key)
             self._present[heard.chat.id].discard(one.key)
         view = self._memory.view(heard.who, heard.chat)
         if not view.enabled or heard.who is None or not heard.text.strip():
@@ -130,7 +130,7 @@ class Bot:
         """Once, however often the channel brings it."""
         message = tacit.Message("user", heard.text, id=heard.message)
         accepted = view.once(f"{heard.update}/learn").learn([message])
-        self._memory.catch_up(thread=heard.chat.id)  # so that we can ask about it now
+        self._memory.jobs.wait_for_learning(thread=heard.chat.id)  # so that we can ask about it now
         secrets = (one.replace("_", " ") for one in accepted.refused)
         return [f"That looks like a {one}. I do not keep those." for one in secrets]
 
@@ -175,7 +175,7 @@ class Bot:
         """Whoever is new begins a new page: what was said before was not said to them."""
         present = self._present[chat.id]
         if chat.kind is tacit.ChatKind.GROUP and who.key not in present and not who.is_bot:
-            self._memory.joined(chat.id, who.key)
+            self._memory.chats.join(chat.id, who.key)
             present.add(who.key)
             self._recent[chat.id].clear()
 

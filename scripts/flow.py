@@ -76,14 +76,14 @@ def flows() -> Iterator[dict[str, Flow]]:
         alice = tacit.Requester("telegram:1001", name="Alice")
         view = memory.view(alice, tacit.Chat.private(alice.key))
         view.put("profile", "timezone", "Europe/Lisbon")
-        token = memory.create_key("flow", scopes=["read", "write"], requester=alice.key).token
+        token = memory.keys.create("flow", scopes=["read", "write"], requester=alice.key).token
         client = stack.enter_context(
             TestClient(create_app(memory, settings, local=False), base_url="http://localhost")
         )
 
         def learn(time: int) -> None:
             view.learn([tacit.Message("user", f"My cat is called {('Tom', 'Tim')[time - 1]}")])
-            memory.catch_up()
+            memory.jobs.wait_for_learning()
 
         def post(time: int) -> None:
             headers = {"Authorization": f"Bearer {token}"}

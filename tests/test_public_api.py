@@ -11,14 +11,7 @@ from tacit.view.table import VIEW_OPERATIONS
 from tacit.view.view import View
 
 MEMORY = """
-    answers backup catch_up chat close consolidate create_key diff_notes doctor embedding
-    erase_about erase_space erase_subject events expire forget_subject has_keys has_model
-    import_notes is_guarded jobs joined keep_learning keep_working key_of keys left link links
-    maintain merge_people metrics migrated offer_sign_in operator purge rebuild_notes reembed
-    reflect renew_certificate replay_erasures retry_learning revoke_key run_due_jobs run_job
-    sensitivity_of set_confidential sign_in sign_out sign_out_everywhere signed_in space spaces
-    stats summarise sync_notes take_in talk undo_consolidation unlink unmerge_people update_done
-    update_failed verify_certificate verify_link view waiting waiting_updates watch_notes
+    admin chats close console inbox jobs keys llm notes operator space spaces view
 """
 VIEW = """
     account audience audit block browse browse_count checkpoints count delta enabled erase explain

@@ -146,7 +146,7 @@ def verify_backup(
     again = 0
     if journal is not None:
         with open_memory(place, settings=_without_background_work(chosen), embedder=None) as memory:
-            again = memory.replay_erasures(Path(journal)).count
+            again = memory.admin.replay_erasures(Path(journal)).count
     database = open_database(place, _build_engine_options(chosen))
     try:
         shown = database.engine.url.render_as_string(hide_password=True)

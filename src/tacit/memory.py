@@ -7,12 +7,19 @@ from dataclasses import replace
 from types import TracebackType
 
 from tacit import limits
-from tacit.admin.auth import MemoryKeys, MemorySignIn
-from tacit.admin.bots import MemoryInbox, MemoryLlm
-from tacit.admin.jobs import MemoryConsolidation, MemoryExpiry, MemoryJobs, MemoryLearningQueue
-from tacit.admin.notes import MemoryNotes
-from tacit.admin.people import MemoryErasure, MemoryIdentities
-from tacit.admin.space import MemoryBackup, MemoryEvents, MemoryHealth, MemorySpace
+from tacit.admin.auth import Console, Keys
+from tacit.admin.bots import Inbox, Llm
+from tacit.admin.jobs import Jobs
+from tacit.admin.notes import Notes
+from tacit.admin.people import Chats, ErasureAdmin, IdentityAdmin
+from tacit.admin.space import (
+    BackupAdmin,
+    EventAdmin,
+    HealthAdmin,
+    SpaceAdmin,
+    SpaceContext,
+    space_resource,
+)
 from tacit.identity.resolution import parse_request
 from tacit.learning.consent import refuse_profile_sentence
 from tacit.operator import Operator
@@ -52,24 +59,21 @@ NO_IDENTITY = (
 SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
 
 
-class Memory(
-    MemoryExpiry,
-    MemoryHealth,
-    MemoryIdentities,
-    MemoryInbox,
-    MemoryJobs,
-    MemoryKeys,
-    MemoryLearningQueue,
-    MemoryNotes,
-    MemoryErasure,
-    MemoryBackup,
-    MemorySignIn,
-    MemorySpace,
-    MemoryLlm,
-    MemoryEvents,
-    MemoryConsolidation,
-):
+class Admin(IdentityAdmin, ErasureAdmin, SpaceAdmin, HealthAdmin, EventAdmin, BackupAdmin):
+    """What an operator of the database does to a space as a whole."""
+
+
+class Memory(SpaceContext):
     """Made by `tacit.open`. Safe to share between threads; close it when done."""
+
+    admin = space_resource(Admin)
+    jobs = space_resource(Jobs)
+    keys = space_resource(Keys)
+    notes = space_resource(Notes)
+    console = space_resource(Console)
+    inbox = space_resource(Inbox)
+    chats = space_resource(Chats)
+    llm = space_resource(Llm)
 
     def view(
         self,

@@ -75,7 +75,7 @@ class Stage:
 
     def settle(self) -> None:
         """What was said is learned, and time goes on."""
-        self.memory.catch_up(20)
+        self.memory.jobs.wait_for_learning(20)
         self.clock.forward(seconds=1)
 
     @property

@@ -49,7 +49,9 @@ def _told_about(typed: Typing) -> None:
     assert typed("/memory").text == texts.NO_MEMORIES
     link = re.search(r"https://memory\.example\.org/sign-in\?token=(\S+)", typed("/console").text)
     assert link is not None
-    assert driver.stage.memory.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
+    assert (
+        driver.stage.memory.console.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
+    )
 
 
 def _kept_and_forgotten(typed: Typing) -> None:

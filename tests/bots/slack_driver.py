@@ -126,7 +126,7 @@ class SlackDriver:
 
     def _settle(self) -> None:
         self.slack.done()
-        assert self.stage.memory.waiting_updates("slack") == []
+        assert self.stage.memory.inbox.pending("slack") == []
         self.stage.settle()
 
     def _told(self, who: Person, room: Room, message: str, since: int) -> Told:

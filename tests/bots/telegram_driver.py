@@ -137,10 +137,10 @@ class TelegramDriver:
         until = time.monotonic() + _SETTLED_SECONDS
         while time.monotonic() < until:
             assert self.telegram.dispatcher.wait_until_idle(_SETTLED_SECONDS)
-            if not self.stage.memory.waiting_updates("telegram"):
+            if not self.stage.memory.inbox.pending("telegram"):
                 break
             time.sleep(0.01)  # a chat rests, because Telegram asked for it
-        assert self.stage.memory.waiting_updates("telegram") == []
+        assert self.stage.memory.inbox.pending("telegram") == []
         self.stage.settle()
         return tuple(_shown(sent) for sent in self.api.sent[self._before :])
 

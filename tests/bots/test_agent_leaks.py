@@ -114,7 +114,7 @@ def test_what_was_erased_is_in_nobodys_prompt(driver: LocalDriver, how: str) -> 
         (asked,) = driver.say(ALICE, alone(ALICE), "/forget everything").shown
         driver.press(ALICE, asked, asked.buttons[0])
     else:
-        driver.stage.memory.erase_subject("telegram:1001")
+        driver.stage.memory.admin.erase_person("telegram:1001")
         driver.stage.clock.forward(seconds=3_601)
     driver.say(BOB, TEAM, "and now?")
     assert "zebra" not in model_of(driver).prompts[-1].text

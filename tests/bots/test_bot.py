@@ -60,7 +60,7 @@ def test_a_message_that_is_heard_again_after_a_crash_is_learned_once(database_ur
         for bot in (bot_of(stage), bot_of(stage)):
             for one in (learned, kept):
                 assert bot.hear(one, NOWHERE), "it is answered at least once"
-        assert stage.memory.catch_up(20) == 1
+        assert stage.memory.jobs.wait_for_learning(20) == 1
         assert remembered(driver, ALICE) == ["Alice is left-handed", "Alice owns a kayak"]
 
 
@@ -76,7 +76,7 @@ def test_nobody_in_particular_gets_an_answer_that_knows_nothing() -> None:
             assert prompt.tools == []
             assert "9:30" not in prompt.text
             assert len(prompt.messages) == 2
-        assert stage.memory.waiting().turns == 0
+        assert stage.memory.jobs.pending().turns == 0
     with staged(IN_MEMORY, replace(bare(), answer=None)) as stage:
         asked = replace(said(driver, ALICE, TEAM, "Hello"), who=None)
         assert "cannot tell who is writing" in bot_of(stage).hear(asked, NOWHERE)[0].text

@@ -216,7 +216,7 @@ def test_undo_takes_back_what_was_learned_from_talking(desk: Desk, clock: SetClo
     alice.remember("plays the piano")
     clock.forward(seconds=1)
     alice.learn([tacit.Message("user", "I prefer tea over coffee.")])
-    desk.memory.catch_up()
+    desk.memory.jobs.wait_for_learning()
     learned = {one.content for one in alice.list()} - {"plays the piano"}
     assert len(learned) == 1
     clock.forward(seconds=1)

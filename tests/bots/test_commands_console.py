@@ -22,9 +22,9 @@ def token_of(desk: Desk) -> str:
 def test_the_link_signs_in_whoever_asked_for_it_and_once(desk: Desk) -> None:
     desk.console = ConsoleSettings(url=URL)
     token = token_of(desk)
-    assert desk.memory.sign_in(token).sitting.person == ALICE.key
+    assert desk.memory.console.sign_in(token).sitting.person == ALICE.key
     with pytest.raises(tacit.SignInRefused):
-        desk.memory.sign_in(token)
+        desk.memory.console.sign_in(token)
     assert token_of(desk) != token
     assert "once, within 10 minutes." in desk.say(ALICE, "/console").text
 

@@ -59,7 +59,7 @@ def test_after_unlinking_nothing_older_is_undone_in_place_of_what_stays_behind(
 ) -> None:
     desk.memory.view(CAROL, alone(CAROL)).remember("plays chess")
     clock.forward(seconds=1)
-    desk.memory.link(CAROL.key, "acct:7")
+    desk.memory.admin.link(CAROL.key, "acct:7")
     clock.forward(seconds=1)
     desk.memory.view(CAROL, alone(CAROL)).remember("likes figs")
     clock.forward(seconds=1)
@@ -146,6 +146,6 @@ def test_wrong_old_own_and_used_codes_read_alike(desk: Desk, clock: SetClock) ->
 
 
 def test_who_is_linked_already_is_told_to_unlink_first(desk: Desk) -> None:
-    desk.memory.link(CAROL.key, "acct:7")
+    desk.memory.admin.link(CAROL.key, "acct:7")
     sure = desk.say(CAROL, f"/link {code_of(desk.say(ALICE, '/link'))}")
     assert desk.pressed(CAROL, sure, texts.LINK_BOTH_MINE).text == texts.LINK_TAKEN

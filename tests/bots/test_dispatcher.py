@@ -85,7 +85,7 @@ def test_a_crash_between_sending_and_noting_repeats_the_sending_alone(
         _wait(stuck)
         _until(lambda: len(before.texts(2)) == 3)
         assert before.texts(1) == ["1 says 0", "1 says 1"]
-        _until(lambda: len(memory.waiting_updates(CHANNEL)) == 2)
+        _until(lambda: len(memory.inbox.pending(CHANNEL)) == 2)
         with tacit.open(database_url, embedder=None) as again:
             with running(again, Keeper(again), after) as rooms:
                 assert rooms.add_updates(updates) == 0, "the channel brings them again"
@@ -179,7 +179,7 @@ def test_to_stop_is_to_finish_what_is_there_and_the_rest_waits_for_the_next_star
         rooms.add_updates(alternating(range(1, 6), 4))
         assert rooms.stop(PATIENCE_SECONDS)
         assert len(first.sent) == 20
-        assert not memory.waiting_updates(CHANNEL)
+        assert not memory.inbox.pending(CHANNEL)
         rooms.add_updates([update(100, 1, "too late")])
     assert len(first.sent) == 20
     with running(memory, Keeper(memory), second) as rooms:

@@ -22,7 +22,7 @@ def test_a_place_of_unknown_kind_does_not_become_a_group(driver: LocalDriver) ->
     who, where = driver.requester(ALICE), tacit.Chat.unknown("slack:T1:X1")
     said = TextMessage(channel="slack", update="1", chat=where, who=who, text="hello", message="1")
     driver.bot.hear(said, driver.outlet)
-    assert driver.stage.memory.chat(who, where.id).kind is tacit.ChatKind.UNKNOWN
+    assert driver.stage.memory.chats.resolve(who, where.id).kind is tacit.ChatKind.UNKNOWN
 
 
 def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(
@@ -44,7 +44,7 @@ def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(
 def test_what_is_forgotten_is_not_shown_to_the_other_identity_either(driver: LocalDriver) -> None:
     memory = driver.stage.memory
     for who in (ALICE, BOB):
-        memory.link(driver.requester(who).key, "acct:7")
+        memory.admin.link(driver.requester(who).key, "acct:7")
     driver.say(BOB, alone(BOB), "I take the zebra tea")
     (asked,) = driver.say(ALICE, alone(ALICE), "/forget everything").shown
     driver.press(ALICE, asked, asked.buttons[0])

@@ -57,7 +57,7 @@ def test_what_slack_did_not_sign_just_now_is_refused_and_nothing_is_kept(
     ]
     assert {status for status, _ in refused} == {401}
     there.done()
-    assert stage.memory.waiting_updates("slack") == []
+    assert stage.memory.inbox.pending("slack") == []
     assert posted(there) == []
     # It was the signature alone: the same, signed as it should be, is taken in and answered.
     assert there.knock(body) == (200, "")
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_turned_away_however_it_is_signed(
         assert there.knock(body)[0] in (200, 401), body[:20]
         assert there.knock(body, secret="wrong")[0] == 401
     assert there.knock("x" * 1_048_577)[0] == 413
-    assert stage.memory.waiting_updates("slack") == []
+    assert stage.memory.inbox.pending("slack") == []
 
 
 def test_events_of_any_shape_do_no_harm(there: Slack, stage: Stage) -> None:
@@ -100,7 +100,7 @@ def test_events_of_any_shape_do_no_harm(there: Slack, stage: Stage) -> None:
     ]
     for event in odd:
         there.event(event)
-    assert stage.memory.waiting_updates("slack") == []
+    assert stage.memory.inbox.pending("slack") == []
     assert there.lines.of("update failed") == []
 
 
@@ -170,7 +170,7 @@ def test_a_wrong_token_is_told_in_one_line_and_tried_again_while_everything_is_k
         ((event, what),) = there.lines.told
         assert (event, what["problem"]) == ("slack waits", problem)
         assert what["again_in_seconds"] == 0.05
-        assert len(stage.memory.waiting_updates("slack")) == 1
+        assert len(stage.memory.inbox.pending("slack")) == 1
         # The operator of the workspace mends it: what was said meanwhile is answered.
         there.api.workspace.token = wrong
         until(lambda: bool(posted(there)))

@@ -105,7 +105,7 @@ def test_the_same_user_of_two_workspaces_is_two_people(stage: Stage, there: Slac
     # What happens in a workspace that the token is not for is neither kept nor answered.
     there.event(there.message(ALICE, HER_OWN, "I live in Rome."), team="T9")
     assert "Rome" not in " ".join(known(stage) + known(stage, team="T9"))
-    assert stage.memory.waiting_updates("slack") == []
+    assert stage.memory.inbox.pending("slack") == []
 
 
 def test_what_was_passed_on_quoted_or_pasted_is_never_a_fact_about_the_sender(
@@ -163,6 +163,6 @@ def test_a_busy_slack_gets_the_answer_later_and_once(stage: Stage, there: Slack)
     assert there.lines.of("not sent") == [
         {"channel": "slack", "for_good": False, "wait_seconds": 1.0}
     ]
-    until(lambda: not stage.memory.waiting_updates("slack"))
+    until(lambda: not stage.memory.inbox.pending("slack"))
     assert len(there.api.workspace.posts) == 1
     assert len(known(stage)) == 1

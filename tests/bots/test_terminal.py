@@ -113,7 +113,7 @@ def test_that_there_is_no_model_is_told_to_people_when_it_starts(
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
             screen = TerminalScreen(TerminalWriter(as_json=as_json), "you> ", enabled=True)
             bot = Bot(memory, ChatSettings())
-            TerminalConversation(bot, who, where, screen, has_model=memory.has_model()).run()
+            TerminalConversation(bot, who, where, screen, has_model=memory.llm.available).run()
             printed = capsys.readouterr()
             assert printed.out == ""
             assert printed.err == ("" if as_json else f"{terminal.NO_MODEL}\n")

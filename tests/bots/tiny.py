@@ -113,7 +113,7 @@ def running(
 def settled(rooms: Dispatcher, memory: Memory) -> None:
     """Also what rests for a moment is done."""
     pause = threading.Event()
-    while memory.waiting_updates(CHANNEL, limit=1):
+    while memory.inbox.pending(CHANNEL, limit=1):
         assert rooms.wait_until_idle(PATIENCE_SECONDS)
         pause.wait(0.002)
     assert rooms.wait_until_idle(PATIENCE_SECONDS)

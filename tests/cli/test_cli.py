@@ -167,8 +167,8 @@ def prepared(url: str, space: str) -> list[str]:
         view.remember("Sarah is my wife", about=["Sarah"])
         view.put("profile", "timezone", "Europe/Lisbon")
         for n in (1, 2):
-            memory.link(f"telegram:8{n}", f"acct:8{n}")
-            memory.merge_people(f"person:7777777{n}", "telegram:9")
+            memory.admin.link(f"telegram:8{n}", f"acct:8{n}")
+            memory.admin.merge_people(f"person:7777777{n}", "telegram:9")
         gone = view.erase(view.remember("gone").id).certificate
     Path("certificate").write_text(gone.to_json() if gone else "")
     Path("backup").write_text('{"content": "Sarah is my wife"}\n')
@@ -185,7 +185,7 @@ def conversed(url: str, space: str) -> tuple[list[str], list[str]]:
         view.learn([Message("user", f"My {who} is called Ana") for who in ("sister", "aunt")])
         view.learn([Message("user", f"Remember that I like {what}") for what in ("tea", "jazz")])
         view.learn([Message("tool", f"The {what} is open") for what in ("door", "vault")])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
         held = [one.id for one in memory.operator("root").quarantine.list()]
         asked = [one.id for one in view.proposals.list()]
         view.learn([Message("user", "I play the cello"), Message("user", "I live in Faro")])

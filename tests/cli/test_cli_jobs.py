@@ -49,7 +49,7 @@ def test_what_somebody_else_is_at_is_a_conflict(on_file: Tacit, tmp_path: Path) 
             return ordinary(space, before, save)
 
         memory._runtime.tasks["expire"] = meanwhile
-        memory.run_job("expire")
+        memory.jobs.run("expire")
     assert codes == [4]
 
 

@@ -20,7 +20,7 @@ def test_what_is_created_opens_the_space_as_it_was_asked_to(on_file: Tacit, tmp_
     assert described.endswith("  laptop")
     assert "not shown again" in ran.err
     with open_memory(tmp_path / "memory.sqlite", settings=Settings(), embedder=None) as memory:
-        key = memory.key_of(token)
+        key = memory.keys.authenticate(token)
     assert key is not None
     assert (key.space, key.scopes, key.requester) == ("acme", frozenset(Scope), "telegram:1001")
     assert (key.agent, key.categories, key.rate_per_minute) == ("planner", ("goal",), 90)

@@ -18,7 +18,7 @@ def used(ran: Ran, tmp_path: Path) -> tuple[str, WebSession]:
     link = LINK.fullmatch(ran.out)
     assert link is not None, ran
     with open_memory(tmp_path / "memory.sqlite", settings=Settings(), embedder=None) as memory:
-        return link[1], memory.sign_in(link[2]).sitting
+        return link[1], memory.console.sign_in(link[2]).sitting
 
 
 def test_a_link_lets_in_whom_it_was_asked_for(on_file: Tacit, tmp_path: Path) -> None:

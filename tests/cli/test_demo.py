@@ -65,8 +65,8 @@ def test_every_room_tells_of_every_memory(story: demo.DemoStory) -> None:
 def test_the_story_follows_the_memory_and_not_a_script(tmp_path: Path) -> None:
     """Where Alice and Bob are one person, they keep nothing from themselves but the surprise."""
     with tacit.open(tmp_path / "demo.sqlite", settings=Settings(), embedder=None) as memory:
-        memory.link(demo.ALICE.key, "acct:1")
-        memory.link(demo.BOB.key, "acct:1")
+        memory.admin.link(demo.ALICE.key, "acct:1")
+        memory.admin.link(demo.BOB.key, "acct:1")
         story = demo.build_story(memory)
     for private in (story.rooms[0], story.rooms[2]):
         assert [v.said for v in private.verdicts] == [True, True, False, True, True, True]

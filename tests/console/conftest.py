@@ -44,8 +44,8 @@ class World:
     url: str
 
     def cookie(self, *, person: str | None = None, operator: str | None = None) -> str:
-        token = self.memory.offer_sign_in(person=person, operator=operator).token
-        return self.memory.sign_in(token).cookie
+        token = self.memory.console.create_link(person=person, operator=operator).token
+        return self.memory.console.sign_in(token).cookie
 
     def seat(self, **whose: str | None) -> Any:
         """The cookie, as a browser is handed it."""

@@ -75,7 +75,7 @@ def test_every_answer_tells_browsers_to_load_nothing_from_elsewhere(
 
 def test_a_link_that_is_only_looked_at_is_not_used_up(world: World) -> None:
     nobody = Caller(world)
-    token = world.memory.offer_sign_in(person=ALICE).token
+    token = world.memory.console.create_link(person=ALICE).token
     for _ in range(2):
         assert nobody.get(f"{SIGN_IN}?token={token}").status_code == 200
     assert nobody.post(SIGN_IN, {"token": token}).status_code == 303
@@ -86,7 +86,7 @@ def test_a_link_that_is_only_looked_at_is_not_used_up(world: World) -> None:
 
 
 def test_the_cookie_is_for_this_host_and_no_script(world: World) -> None:
-    token = world.memory.offer_sign_in(person=ALICE).token
+    token = world.memory.console.create_link(person=ALICE).token
     given = Caller(world).post(SIGN_IN, {"token": token}).headers["set-cookie"]
     assert given.startswith(f"{COOKIE}=")
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(given.split("; "))
@@ -95,7 +95,7 @@ def test_the_cookie_is_for_this_host_and_no_script(world: World) -> None:
 
 def test_who_signs_in_gets_another_cookie_than_they_came_with(world: World, alice: Caller) -> None:
     """A sitting that somebody else prepared is of no use to them."""
-    token = world.memory.offer_sign_in(person=BOB).token
+    token = world.memory.console.create_link(person=BOB).token
     given = alice.post(SIGN_IN, {"token": token})
     assert given.status_code == 303
     made = given.headers["set-cookie"].partition("=")[2].partition(";")[0]
@@ -155,7 +155,7 @@ def test_a_form_of_another_page_does_nothing(
 ) -> None:
     assert alice.post("/sign-out", {"csrf": alice.token()}, **headers).status_code == 403
     assert alice.get("/").status_code == 200
-    token = world.memory.offer_sign_in(person=BOB).token
+    token = world.memory.console.create_link(person=BOB).token
     assert Caller(world).post(SIGN_IN, {"token": token}, **headers).status_code == 403
     assert Caller(world).post(SIGN_IN, {"token": token}).status_code == 303
 

@@ -37,7 +37,7 @@ def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
     expect(page.get_by_role("link", name=id)).to_have_attribute("href", f"/memories/{id}")
     expect(page.locator("main")).not_to_contain_text("cat")
     assert faults(page) == []
-    assert not seeded.memory.doctor().healthy
+    assert not seeded.memory.admin.doctor().healthy
 
 
 def test_a_look_that_takes_long_comes_onto_the_page_when_it_is_done(

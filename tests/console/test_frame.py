@@ -18,7 +18,7 @@ TRANSFERRED = """() => ["navigation", "resource"]
 def test_a_link_signs_in_once_and_the_button_signs_out(
     anywhere: World, visiting: Callable[[World], Visit]
 ) -> None:
-    token = anywhere.memory.offer_sign_in(person=ALICE).token
+    token = anywhere.memory.console.create_link(person=ALICE).token
     page = visiting(anywhere)(f"/sign-in?token={token}")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Memories")).to_be_visible()

@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from sqlalchemy import text
 
 from tacit import Message
+from tacit.admin.jobs import Jobs
 from tacit.console import site
 from tacit.console.site import TaskRunner
 from tacit.errors import Conflict, StoreBusy
-from tacit.memory import Memory
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person
@@ -28,7 +28,7 @@ def test_a_task_is_run_by_its_button_and_tells_how_it_went(seeded: World, visit:
     row.get_by_role("button", name="Run now").click()
     expect(page.get_by_role("status").first).to_contain_text("came to its end")
     expect(row).to_contain_text("just now")
-    (done,) = [one for one in seeded.memory.jobs() if one.task == "expire"]
+    (done,) = [one for one in seeded.memory.jobs.list() if one.task == "expire"]
     assert done.last is not None
 
 
@@ -53,7 +53,7 @@ def test_what_was_given_up_is_tried_again(world: World, visiting: Callable[[Worl
     page.get_by_role("button", name="Try them again").click()
     expect(page.get_by_role("status").first).to_contain_text("One turn is tried again")
     page.get_by_role("link", name="Look again").click()
-    assert world.memory.waiting().parked == 0
+    assert world.memory.jobs.pending().parked == 0
 
 
 def test_what_has_nothing_to_work_with_is_told_on_the_page(seeded: World) -> None:
@@ -66,7 +66,7 @@ def test_what_has_nothing_to_work_with_is_told_on_the_page(seeded: World) -> Non
 
 def test_the_number_of_a_run_is_no_count(world: World) -> None:
     ops = Caller(world, world.cookie(operator=OPERATOR))
-    last = world.memory.run_job("consolidate").last
+    last = world.memory.jobs.run("consolidate").last
     assert last is not None
     run = last.counts["run"]
     told = ops.get("/jobs").text
@@ -79,10 +79,10 @@ def test_a_task_that_fails_or_is_being_run_is_told_so(
 ) -> None:
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
 
-    def fails(_: Memory, task: str) -> None:
+    def fails(_: Jobs, task: str) -> None:
         raise StoreBusy(task) if task == "purge" else Conflict(f"{task} is being run by another")
 
-    monkeypatch.setattr(Memory, "run_job", fails)
+    monkeypatch.setattr(Jobs, "run", fails)
     failed = ops.do("/jobs/purge/run")
     assert (failed.status_code, failed.headers["location"]) == (303, "/jobs")
     assert "job-failed" in failed.headers["set-cookie"]

@@ -29,7 +29,7 @@ def test_a_token_is_shown_once_and_opens_what_it_says(
     form.get_by_role("button", name="Make it").click()
     token = page.get_by_label("Token of").input_value()
     assert faults(page) == []
-    key = world.memory.key_of(token)
+    key = world.memory.keys.authenticate(token)
     assert key is not None
     assert (key.name, key.requester) == (ODD, "telegram:1001")
     assert key.scopes == {Scope.READ}
@@ -46,19 +46,19 @@ def test_a_token_is_shown_once_and_opens_what_it_says(
 def test_a_key_is_revoked_after_a_question(
     world: World, visiting: Callable[[World], Visit]
 ) -> None:
-    made = world.memory.create_key("bot", scopes=["read", "act-as"])
+    made = world.memory.keys.create("bot", scopes=["read", "act-as"])
     page = visiting(world)("/keys", operator=OPERATOR, phone=True, dark=True)
     expect(page.get_by_text("whomever it names")).to_be_visible()
     assert faults(page) == []
     assert not is_wider_than_its_window(page)
     page.get_by_role("link", name="Revoke bot").click()
     page.get_by_role("dialog").get_by_role("link", name="Leave it").click()
-    assert world.memory.key_of(made.token) is not None
+    assert world.memory.keys.authenticate(made.token) is not None
     page.get_by_role("link", name="Revoke bot").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke it").click()
     expect(page.get_by_role("status").first).to_contain_text("opens nothing")
     expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
-    assert world.memory.key_of(made.token) is None
+    assert world.memory.keys.authenticate(made.token) is None
 
 
 def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World], Visit]) -> None:
@@ -68,7 +68,7 @@ def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World]
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("alert")).to_contain_text("name some of read, write")
     expect(page.get_by_label("Name", exact=True)).to_have_value("bot")
-    assert world.memory.keys() == []
+    assert world.memory.keys.list() == []
     page.get_by_label("Remember, change and forget").check()
     page.get_by_role("button", name="Make it").click()
     page.get_by_role("link", name="I have it").click()
@@ -78,23 +78,23 @@ def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World]
 
 
 def test_keys_of_another_space_are_not_there(world: World, seeded: World) -> None:
-    other = world.memory.space("elsewhere").create_key("theirs", scopes=["read"])
+    other = world.memory.space("elsewhere").keys.create("theirs", scopes=["read"])
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
     assert "theirs" not in ops.get("/keys").text
     absent = ops.get("/keys/nothing/revoke").text
     assert ops.get(f"/keys/{other.key.id}/revoke").text == absent
     assert ops.do(f"/keys/{other.key.id}/revoke").status_code == 404
-    assert world.memory.key_of(other.token) is not None
+    assert world.memory.keys.authenticate(other.token) is not None
 
 
 def test_a_long_list_is_paged(world: World) -> None:
     for number in range(51):
-        world.memory.create_key(f"key number {number}", scopes=["read"])
+        world.memory.keys.create(f"key number {number}", scopes=["read"])
     ops = Caller(world, world.cookie(operator=OPERATOR))
     first = ops.get("/keys").text
     assert "key number 50" in first
     assert "key number 0<" not in first
-    oldest = world.memory.keys()[1].id
+    oldest = world.memory.keys.list()[1].id
     assert "key number 0<" in ops.get(f"/keys?cursor={oldest}").text
 
 
@@ -111,4 +111,4 @@ def test_what_is_wrong_is_said_of_its_field(world: World) -> None:
         answer = ops.do("/keys", **fields)
         assert answer.status_code == 422, field
         assert f'id="{field}-problem"' in answer.text
-    assert world.memory.keys() == []
+    assert world.memory.keys.list() == []

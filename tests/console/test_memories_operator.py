@@ -112,4 +112,4 @@ def test_an_operator_erases_with_a_certificate(seeded: World, visit: Visit) -> N
     page.get_by_label("To go on, type erase").fill("erase")
     press(page, "Erase it")
     page.get_by_text("As a file to keep").click()
-    assert seeded.memory.verify_certificate(page.locator("pre").inner_text())
+    assert seeded.memory.admin.verify_certificate(page.locator("pre").inner_text())

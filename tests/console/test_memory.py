@@ -206,7 +206,7 @@ def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: 
     assert faults_by_day_and_night(tea) == []
     expect(tea.get_by_text("No file of the database holds it.")).to_be_visible()
     tea.get_by_text("As a file to keep").click()
-    assert seeded.memory.verify_certificate(tea.locator("pre").inner_text())
+    assert seeded.memory.admin.verify_certificate(tea.locator("pre").inner_text())
     tea.goto(f"/memories/{id}")
     expect(tea.get_by_role("heading", name="Nothing is here")).to_be_visible()
 

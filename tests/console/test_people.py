@@ -181,10 +181,10 @@ def test_an_operator_says_who_somebody_is_to_everybody(
     expect(page.get_by_role("status").first).to_contain_text("one person")
     expect(page.get_by_role("heading", name="Bob", level=1)).to_be_visible()
     expect(page.get_by_text("Robbie sings")).to_be_visible()
-    (link,) = seeded.memory.links("telegram:2002")
+    (link,) = seeded.memory.admin.links("telegram:2002")
     assert (link.holds, link.actor) == (True, f"operator:{OPERATOR}")
     page.get_by_role("button", name="Take them apart").click()
-    (link,) = seeded.memory.links("telegram:2002")
+    (link,) = seeded.memory.admin.links("telegram:2002")
     assert not link.holds
     looked = {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
     assert "about" in looked

@@ -32,7 +32,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def say(memory: Memory, *said: str) -> None:
     for text in said:
         person(memory, ALICE).learn([Message("user", text)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
 
 
 def test_a_yes_keeps_it_in_the_place_of_what_it_replaces(

@@ -27,8 +27,8 @@ def test_a_person_answers_and_an_operator_looks_after_the_space(anywhere: World)
     made = ops.do("/keys", name="bot", scopes="read").text
     found = re.search(r'id="token"[^>]* value="([^"]+)"', made)
     assert found is not None
-    key = memory.key_of(found[1])
+    key = memory.keys.authenticate(found[1])
     assert key is not None
     assert ops.do(f"/keys/{key.id}/revoke").status_code == 303
-    assert memory.key_of(found[1]) is None
+    assert memory.keys.authenticate(found[1]) is None
     assert "7 active" in ops.get("/settings").text

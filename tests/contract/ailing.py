@@ -42,11 +42,11 @@ def live(memory: Memory, clock: SetClock) -> None:
     told(memory, alone, "My favourite colour is green.")
     told(memory, private(memory, BOB), "I live in Berlin.")
     told(memory, group(memory, BOB), "I live in Munich now.")
-    memory.link(ALICE.key, ACCOUNT)
+    memory.admin.link(ALICE.key, ACCOUNT)
     private(memory, tacit.Requester(ACCOUNT)).put("profile", "city", "Faro")
     group(memory, CAROL, "telegram:-200", here=(ALICE, CAROL)).remember("Secret plans")
-    memory.set_confidential("telegram:-200")
-    memory.left("telegram:-100", BOB.key)
+    memory.chats.set_confidential("telegram:-200")
+    memory.chats.leave("telegram:-100", BOB.key)
 
 
 def dump(memory: Memory) -> dict[str, list[str]]:

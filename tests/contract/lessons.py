@@ -19,7 +19,7 @@ def told(memory: Memory, view: View, *texts: str, role: str = "user") -> None:
     """Said one after the other, and learned."""
     for text in texts:
         view.learn([Message(role, text)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
 
 
 def contents(view: View, **narrowing: str) -> list[str]:

@@ -49,7 +49,7 @@ class Notebook:
     def __init__(self, memory: Memory, folder: Path, view: View) -> None:
         self.memory, self.folder, self.view = memory, folder, view
         ended = view.sessions.end(draft=TRIP)
-        memory.sync_notes()
+        memory.notes.sync()
         self.path = folder / ended.path
         self.name = ended.path
 

@@ -39,7 +39,11 @@ class Switchboard:
         self._keys[token] = (memory, key)
         return token
 
-    def key_of(self, token: str) -> Key | None:
+    @property
+    def keys(self) -> "Switchboard":
+        return self
+
+    def authenticate(self, token: str) -> Key | None:
         self._here.memory, key = self._keys[token]
         return key
 

@@ -149,7 +149,7 @@ def test_looks_are_told_in_pages_whichever_identity_they_were_at(
 ) -> None:
     alice = private(memory, ALICE)
     ids = [kept(alice, "one"), kept(private(memory, WEB), "two")]
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     for number in range(5):
         root.show(ids[number % 2])
         clock.forward(seconds=number % 2)
@@ -222,7 +222,7 @@ def test_looks_go_with_the_person_and_ids_with_their_memory(memory: Memory, root
         ("show", None),
         ("browse", None),
     }
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     assert list(alice.audit.access_log()) == []
     assert sorted(words_of(root)) == ["browse", "show"]
     assert words_of(bob).count("browse") == 1
@@ -233,12 +233,12 @@ def test_looks_are_kept_for_a_while(memory: Memory, root: Operator, clock: SetCl
     kept(own, "one")
     root.browse()
     clock.forward(days=399)
-    memory.purge(confirm_clock=True)
-    memory.expire()
+    memory.jobs.purge(confirm_clock=True)
+    memory.jobs.expire()
     assert len(own.audit.access_log()) == 1
     clock.forward(days=2)
-    memory.purge(confirm_clock=True)
-    memory.expire()
+    memory.jobs.purge(confirm_clock=True)
+    memory.jobs.expire()
     assert len(own.audit.access_log()) == 0
 
 

@@ -75,7 +75,7 @@ def test_what_happened_before_a_time_is_left_out(memory: Memory, clock: SetClock
 def test_all_identities_of_a_person_are_told_together(memory: Memory, clock: SetClock) -> None:
     kept(private(memory, ALICE), "First")
     clock.forward(seconds=1)
-    memory.link("telegram:1001", ACCOUNT)
+    memory.admin.link("telegram:1001", ACCOUNT)
     kept(private(memory, tacit.Requester(ACCOUNT)), "Second")
     clock.forward(seconds=1)
     kept(private(memory, ALICE), "Third")
@@ -137,7 +137,7 @@ def test_ageing_says_why(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     kept(view, "It rains", expires_at=clock.now + timedelta(days=1))
     clock.forward(days=2)
-    memory.expire()
+    memory.jobs.expire()
     newest = view.audit.activity().items[0]
     assert (newest.event.value, newest.reason, newest.actor) == ("TTL", "expired", "system")
     assert view.audit.daily_counts(1)[0].counts == {"expired": 1}

@@ -32,16 +32,16 @@ others_act = st.one_of(
 def act(memory: Memory, what: str, first: Any, second: Any) -> None:
     """What others do, where Alice is not."""
     if what == "link":
-        memory.link(first, second)
+        memory.admin.link(first, second)
     elif what == "unlink":
-        memory.unlink(first)
+        memory.admin.unlink(first)
     elif what == "confide":
-        memory.set_confidential(ELSEWHERE)
+        memory.chats.set_confidential(ELSEWHERE)
     elif what == "merge":
         alone = private(memory, tacit.Requester(first))
         alone.remember("Ally is kind", about=["Ally"])
         known = {identity for one in alone.people.list() for identity in one.identities}
-        memory.merge_people(min(one for one in known if one.startswith("person:")), second)
+        memory.admin.merge_people(min(one for one in known if one.startswith("person:")), second)
     elif what == "meet":
         somebody = tacit.Requester(first)
         group(memory, somebody, ELSEWHERE, here=(somebody, second)).remember("hello")

@@ -38,22 +38,22 @@ def rules(found: AudienceReport) -> dict[str, str]:
 def test_the_rooms_of_somebody_are_those_they_are_in_now(memory: Memory, own: View) -> None:
     group(memory, BOB, BOBS_ROOM, here=(BOB, CAROL)).remember("hello")
     own.people.name(BOB.key, "my brother-in-law")
-    memory.set_confidential(FAMILY)
+    memory.chats.set_confidential(FAMILY)
     told = [(room.id, room.kind, room.confidential, names(room)) for room in own.audience.chats()]
     assert told == [
         (ALICE.key, "private", False, []),
         (FAMILY, "group", True, ["Carol", "Bob"]),
         (TEAM, "group", False, ["Bob"]),
     ]
-    memory.left(TEAM, BOB.key)
+    memory.chats.leave(TEAM, BOB.key)
     assert [names(room) for room in own.audience.chats()] == [[], ["Carol", "Bob"], []]
-    memory.left(FAMILY, ALICE.key)
+    memory.chats.leave(FAMILY, ALICE.key)
     assert [room.id for room in own.audience.chats()] == [ALICE.key, TEAM]
 
 
 def test_a_room_that_moved_is_one_room_under_its_newest_id(memory: Memory, own: View) -> None:
     id = kept(group(memory, ALICE), "Alice likes tea", visibility="room")
-    memory.migrated(TEAM, "telegram:-1000000000100")
+    memory.chats.migrate(TEAM, "telegram:-1000000000100")
     assert [room.id for room in own.audience.chats()] == [
         ALICE.key,
         "telegram:-1000000000100",
@@ -158,8 +158,8 @@ def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(
 ) -> None:
     laptop = tacit.Requester("slack:T1:UA", name="Alice")
     group(memory, laptop, "slack:C1", here=(laptop, CAROL)).remember("hello")
-    memory.link(ALICE.key, "acct:alice")
-    memory.link(laptop.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
+    memory.admin.link(laptop.key, "acct:alice")
     assert [room.id for room in own.audience.chats()] == [ALICE.key, "slack:C1", FAMILY, TEAM]
     assert {name for room in own.audience.chats() for name in names(room)} == {"Bob", "Carol"}
     id = kept(own, "Alice likes tea", visibility="public_ok")

@@ -51,7 +51,7 @@ def test_a_backup_is_made_while_others_write_and_is_whole(
     writer = Thread(target=write)
     writer.start()
     try:
-        done = [memory.backup(tmp_path / f"copy{number}.db") for number in range(3)]
+        done = [memory.admin.backup(tmp_path / f"copy{number}.db") for number in range(3)]
     finally:
         stop.append(True)
         writer.join()
@@ -72,21 +72,21 @@ def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path, url: str, opene
     copy = tmp_path / "copy.db"
     copy.write_text("precious")
     with pytest.raises(tacit.InvalidInput, match="exists"):
-        memory.backup(copy)
+        memory.admin.backup(copy)
     assert copy.read_text() == "precious"
-    assert memory.backup(copy, overwrite=True).counts["memories"] == 1
+    assert memory.admin.backup(copy, overwrite=True).counts["memories"] == 1
     for bad in ("", "a\0b", tmp_path, tmp_path / "no" / "folder", 5, None):
         with pytest.raises(tacit.InvalidInput):
-            memory.backup(bad)  # type: ignore[arg-type]
+            memory.admin.backup(bad)  # type: ignore[arg-type]
     for own in ("tacit.db", "tacit.db-wal"):
         with pytest.raises(tacit.InvalidInput, match="database itself"):
-            memory.backup(tmp_path / "live" / own, overwrite=True)
+            memory.admin.backup(tmp_path / "live" / own, overwrite=True)
 
 
 def test_a_database_in_memory_can_be_kept(tmp_path: Path, opened: Open) -> None:
     memory = opened("sqlite://")
     private(memory, ALICE).remember("one")
-    assert memory.backup(tmp_path / "copy.db").counts["memories"] == 1
+    assert memory.admin.backup(tmp_path / "copy.db").counts["memories"] == 1
     assert said(private(opened(str(tmp_path / "copy.db")), ALICE).list()) == ["one"]
 
 
@@ -95,7 +95,7 @@ def test_postgresql_points_to_its_own_tools(
 ) -> None:
     memory = opened(migrated_postgres_url)
     with pytest.raises(tacit.InvalidInput, match="pg_dump"):
-        memory.backup(tmp_path / "copy.db")
+        memory.admin.backup(tmp_path / "copy.db")
 
 
 def test_a_damaged_or_foreign_file_is_no_backup(tmp_path: Path, url: str, opened: Open) -> None:
@@ -103,7 +103,7 @@ def test_a_damaged_or_foreign_file_is_no_backup(tmp_path: Path, url: str, opened
     for number in range(200):
         private(memory, ALICE).remember(f"fact {number} about the parrot that lives upstairs")
     copy = tmp_path / "copy.db"
-    memory.backup(copy)
+    memory.admin.backup(copy)
     memory.close()
     data = bytearray(copy.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 4096] = os.urandom(4096)
@@ -122,7 +122,7 @@ def test_a_damaged_or_foreign_file_is_no_backup(tmp_path: Path, url: str, opened
 def test_a_restore_keeps_what_was_there_aside(tmp_path: Path, url: str, opened: Open) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("before")
-    memory.backup(tmp_path / "copy.db")
+    memory.admin.backup(tmp_path / "copy.db")
     private(memory, ALICE).remember("after")
     memory.close()
     done = restore_backup(tmp_path / "copy.db", url)
@@ -139,7 +139,7 @@ def test_a_database_that_somebody_has_open_is_not_replaced(
 ) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("one")
-    memory.backup(tmp_path / "copy.db")
+    memory.admin.backup(tmp_path / "copy.db")
     code = (
         "import sys, tacit; m = tacit.open(sys.argv[1], embedder=None); m.stats(); "
         "print('open', flush=True); sys.stdin.read()"
@@ -162,7 +162,7 @@ def test_a_backup_takes_the_place_of_a_broken_or_missing_database(
 ) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("one")
-    memory.backup(tmp_path / "copy.db")
+    memory.admin.backup(tmp_path / "copy.db")
     memory.close()
     file = Path(make_url(url).database or "")
     file.write_bytes(b"not a database at all" * 500)
@@ -176,17 +176,17 @@ HOW: dict[str, Callable[[Memory, str], tacit.Erased]] = {
     "erase": lambda memory, id: private(memory, ALICE).erase(id),
     "wipe": lambda memory, _: private(memory, ALICE).wipe(),
     "person and about": lambda memory, _: (
-        memory.erase_about(ALICE.key),
-        memory.erase_subject(ALICE.key),
+        memory.admin.erase_about(ALICE.key),
+        memory.admin.erase_person(ALICE.key),
     )[1],
-    "space": lambda memory, _: memory.erase_space(),
+    "space": lambda memory, _: memory.admin.erase_space(),
 }
 
 
 def copied(url: str, memory: Memory, folder: Path) -> str:
     """A copy of the database as it is now: by ours, or by what a server has of its own."""
     if url.startswith("sqlite"):
-        memory.backup(folder / "copy.db")
+        memory.admin.backup(folder / "copy.db")
         return str(folder / "copy.db")
     here, name = make_url(url).database, f"{make_url(url).database}_copy"
     others = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{here}'"
@@ -229,7 +229,7 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
     private(memory, BOB).remember("Bob's own")
     memory.close()
     memory = opened(shared_url, settings=KEEPING)
-    memory.stats()
+    memory.admin.stats()
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     if not shared_url.startswith("sqlite"):
@@ -239,11 +239,11 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
     assert cleaned(HOW[how](memory, id))
     if how == "erase":  # what else there is of the word
         for one in ("telegram:1001", "telegram:2002"):
-            memory.erase_about(one)
-            memory.erase_subject(one)
+            memory.admin.erase_about(one)
+            memory.admin.erase_person(one)
     elif how == "wipe":
-        memory.erase_about(ALICE.key)
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_about(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     assert traces(shared_url, word) == []
     told = lines(memory)
     memory.close()
@@ -252,7 +252,7 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
     memory = opened(shared_url, settings=KEEPING)
     if not shared_url.startswith("sqlite"):
         assert traces(shared_url, word)
-        memory.replay_erasures(told)
+        memory.admin.replay_erasures(told)
         assert dead_rows(shared_url) == 0
     assert traces(shared_url, word) == []
     assert rows_with(shared_url, id) == []
@@ -260,7 +260,7 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
     exports = [*private(memory, ALICE).export(everything=True, turns=True)]
     exports += private(memory, BOB).export(format="markdown", turns=True)
     assert word not in "\n".join(exports)
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert traces(shared_url, word) == []
     if how in ("wipe", "person and about"):
         assert said(private(memory, BOB).list()) == ["Bob's own"] * 2
@@ -304,5 +304,5 @@ def test_verifying_a_restored_server_tells_how_much_is_there_and_replays(
 def test_the_journal_is_in_no_backup(tmp_path: Path, url: str, opened: Open) -> None:
     memory = opened(url)
     private(memory, ALICE).erase(kept(private(memory, ALICE), "one"))
-    memory.backup(tmp_path / "copy.db")
+    memory.admin.backup(tmp_path / "copy.db")
     assert not erasure_records.journal_path(tmp_path / "copy.db").exists()

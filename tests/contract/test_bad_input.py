@@ -100,7 +100,7 @@ def test_keys_are_made_of_what_can_be_seen(memory: Memory) -> None:
         lambda key: view.get("profile", key),
         lambda key: view.forget_key("profile", key),
     )
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_categories_are_known_ones(memory: Memory) -> None:
@@ -149,11 +149,11 @@ def test_chat_ids_are_what_a_channel_writes(memory: Memory) -> None:
         lambda chat: memory.view(ALICE, tacit.Chat.private(chat)),
         lambda chat: memory.view(ALICE, tacit.Chat.group(chat)),
         lambda chat: memory.view(ALICE, tacit.Chat.unknown(chat)),
-        lambda chat: memory.set_confidential(chat),
-        lambda chat: memory.joined(chat, ALICE.key),
-        lambda chat: memory.left(chat, ALICE.key),
-        lambda chat: memory.migrated("telegram:-1", chat),
-        lambda chat: memory.migrated(chat, "telegram:-1"),
+        lambda chat: memory.chats.set_confidential(chat),
+        lambda chat: memory.chats.join(chat, ALICE.key),
+        lambda chat: memory.chats.leave(chat, ALICE.key),
+        lambda chat: memory.chats.migrate("telegram:-1", chat),
+        lambda chat: memory.chats.migrate(chat, "telegram:-1"),
     )
     assert memory.spaces() == []
 
@@ -164,13 +164,13 @@ def test_external_keys_are_what_a_channel_writes(memory: Memory) -> None:
         NO_KEY,
         lambda key: memory.view(tacit.Requester(key), tacit.Chat.private("web:1")),
         lambda key: memory.view(ALICE, tacit.Chat.group("telegram:-1", participants=[key])),
-        lambda key: memory.link(key, "acct:a"),
-        lambda key: memory.link("telegram:1", key),
-        lambda key: memory.unlink(key),
-        lambda key: memory.verify_link(key),
-        lambda key: memory.joined("telegram:-1", key),
-        lambda key: memory.erase_subject(key),
-        lambda key: memory.forget_subject(key),
+        lambda key: memory.admin.link(key, "acct:a"),
+        lambda key: memory.admin.link("telegram:1", key),
+        lambda key: memory.admin.unlink(key),
+        lambda key: memory.admin.verify_link(key),
+        lambda key: memory.chats.join("telegram:-1", key),
+        lambda key: memory.admin.erase_person(key),
+        lambda key: memory.admin.forget_person(key),
     )
     assert memory.spaces() == []
 
@@ -186,7 +186,7 @@ def test_people_are_named_by_what_can_be_seen(memory: Memory) -> None:
         lambda name: view.people.name(name, "Al"),
         lambda name: view.people.name("Sarah", name),
     )
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
     assert "Sarah" not in repr(view.people.list())
 
 
@@ -198,7 +198,7 @@ def test_what_a_channel_calls_somebody_never_locks_them_out(memory: Memory) -> N
         view = memory.view(odd, tacit.Chat.private("telegram:7"))
         view.put("profile", "k", "one")
         assert said(view.list()) == ["one"]
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_a_bad_field_is_named_and_nothing_is_written(memory: Memory) -> None:

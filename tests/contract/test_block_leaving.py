@@ -85,7 +85,7 @@ def test_another_audience_gets_another_block(memory: Memory, clock: SetClock) ->
     clock.forward(seconds=1)
     with_carol = group(memory, BOB, here=(ALICE, BOB, CAROL)).block()
     assert "canary" in with_carol.text
-    memory.left(TEAM, CAROL.key)
+    memory.chats.leave(TEAM, CAROL.key)
     without = group(memory, BOB).block()
     assert "lent" in without.text
     assert "canary" not in without.text

@@ -194,7 +194,7 @@ def test_pages_follow_one_another_until_the_end(
     for number in range(9):
         kept(own if number % 2 else web, f"{'xy' if number % 3 else 'ab'} thing {number}")
         clock.forward(seconds=number % 2)
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     for (first, few), words in product(WAYS, [None, "x", "x th"]):
         monkeypatch.setattr("tacit.limits.BROWSE_FIRST_COUNT", first)
         monkeypatch.setattr("tacit.limits.BROWSE_LOOKUP_MAX_COUNT", few)

@@ -88,25 +88,25 @@ def test_only_lines_on_the_list_are_taken_in(listed: Memory) -> None:
 def test_only_what_is_on_the_list_is_learned(listed: Memory) -> None:
     said_now = [Message("user", "I like green tea"), Message("user", "My sister is called Ana")]
     narrowed(listed, "preference").learn(said_now)
-    listed.catch_up()
+    listed.jobs.wait_for_learning()
     kept = private(listed, ALICE).list()
     assert [one.category for one in kept] == ["preference"]
     narrowed(listed).learn([Message("user", "I like black coffee")])
-    listed.catch_up()
+    listed.jobs.wait_for_learning()
     assert len(private(listed, ALICE).list()) == 1
 
 
 def test_learning_neither_changes_nor_tells_what_is_off_the_list(listed: Memory) -> None:
     own = private(listed, ALICE)
     own.learn([Message("user", "I live in Lisbon")])
-    listed.catch_up()
+    listed.jobs.wait_for_learning()
     (home,) = own.list()
     view = narrowed(listed, "goal")
     for words in ("I live in Porto", "No wait, Porto", "I live in Lisbon"):
         steps = view.trace(words, keep=True)
         assert not any("Lisbon" in one.says for one in steps if one.stage == "reconcile"), steps
         view.learn([Message("user", words)])
-    listed.catch_up()
+    listed.jobs.wait_for_learning()
     assert own.list().items == (home,)
 
 
@@ -114,7 +114,7 @@ def test_a_proposal_off_the_list_is_neither_told_nor_answered(opened: Open) -> N
     memory = opened("sqlite://", settings=Settings(learn=LearnSettings(workers=0, confirm="new")))
     own = private(memory, ALICE)
     own.learn([Message("user", "My sister is called Ana")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     (asked,) = own.proposals.list()
     view = narrowed(memory, "goal")
     assert view.proposals.list() == []

@@ -72,9 +72,9 @@ def test_a_group_cannot_be_claimed_as_a_private_chat_nor_the_reverse(memory: Mem
 def test_who_listens_is_whoever_is_known_to_be_there(memory: Memory) -> None:
     own = private(memory, ALICE)
     first = kept(group(memory, ALICE, here=(ALICE, BOB)), "one", **OPEN)
-    memory.joined(TEAM, CAROL.key)
+    memory.chats.join(TEAM, CAROL.key)
     second = kept(group(memory, ALICE, here=(ALICE,)), "two", **OPEN)
-    memory.left(TEAM, BOB.key)
+    memory.chats.leave(TEAM, BOB.key)
     third = kept(group(memory, ALICE, here=(ALICE,)), "three", **OPEN)
     alice, bob, carol = (f"ext:{who.key}" for who in ALL)
     assert own.show(first).heard_by == {alice, bob}
@@ -89,16 +89,16 @@ def test_who_left_counts_as_unknown_until_they_are_back(memory: Memory, clock: S
     bob = group(memory, BOB, here=())
     assert said(bob.list()) == ["Standup is at 9"]
     clock.forward(seconds=1)
-    memory.left(TEAM, BOB.key)
+    memory.chats.leave(TEAM, BOB.key)
     assert said(bob.list()) == []
     clock.forward(seconds=1)
-    memory.joined(TEAM, BOB.key)
+    memory.chats.join(TEAM, BOB.key)
     assert said(bob.list()) == ["Standup is at 9"]
 
 
 def test_whoever_was_away_knows_of_nobody_that_they_are_still_there(memory: Memory) -> None:
     group(memory, ALICE, here=ALL)
-    memory.left(TEAM)
+    memory.chats.leave(TEAM)
     later = kept(group(memory, ALICE, here=(ALICE,)), "later", **OPEN)
     assert private(memory, ALICE).show(later).heard_by == {f"ext:{ALICE.key}"}
     assert said(private(memory, BOB).list()) == []
@@ -106,8 +106,8 @@ def test_whoever_was_away_knows_of_nobody_that_they_are_still_there(memory: Memo
 
 def test_coming_and_going_within_one_tick_of_the_clock_is_not_lost(memory: Memory) -> None:
     group(memory, ALICE).remember("Standup is at 9", for_room=True, sensitivity="public")
-    memory.left(TEAM, BOB.key)
-    memory.joined(TEAM, BOB.key)
+    memory.chats.leave(TEAM, BOB.key)
+    memory.chats.join(TEAM, BOB.key)
     assert said(group(memory, BOB, here=()).list()) == ["Standup is at 9"]
 
 
@@ -136,36 +136,36 @@ def test_a_bot_among_the_listeners_means_that_nobody_knows_who_listens(memory: M
 
 
 def test_nothing_leaves_a_confidential_chat(memory: Memory) -> None:
-    memory.set_confidential(TEAM)
+    memory.chats.set_confidential(TEAM)
     kept(group(memory, ALICE), "Bob plays chess", about=[BOB.key], **OPEN)
     elsewhere = group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True)
     assert said(group(memory, BOB).list()) == ["Bob plays chess"]
     assert said(elsewhere.list()) == []
-    memory.set_confidential(TEAM, False)
+    memory.chats.set_confidential(TEAM, False)
     assert said(elsewhere.list()) == ["Bob plays chess"]
-    memory.set_confidential(TEAM, True)
+    memory.chats.set_confidential(TEAM, True)
     assert said(elsewhere.list()) == []
 
 
 def test_a_chat_with_a_new_id_keeps_its_memories_and_members(memory: Memory) -> None:
     new = "telegram:-1007"
     id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, sensitivity="public")
-    memory.migrated(TEAM, new)
+    memory.chats.migrate(TEAM, new)
     for chat in (new, TEAM):
         view = group(memory, BOB, chat, here=())
         assert said(view.list()) == ["Standup is at 9"], chat
     done = group(memory, BOB, new, here=()).update(id, "Standup is at 10")
     assert (done.id, done.created) == (id, False)
     group(memory, ALICE, new, here=()).put("project", "k", "new", for_room=True)
-    memory.migrated(new, "telegram:-1008")
+    memory.chats.migrate(new, "telegram:-1008")
     assert group(memory, BOB, "telegram:-1008", here=()).show(id).content == "Standup is at 10"
-    memory.migrated(TEAM, "telegram:-1008")  # said again: nothing to do
+    memory.chats.migrate(TEAM, "telegram:-1008")  # said again: nothing to do
 
 
 def test_a_confidential_chat_stays_so_under_its_new_id(memory: Memory) -> None:
-    memory.set_confidential(TEAM)
+    memory.chats.set_confidential(TEAM)
     group(memory, ALICE).remember("old", for_room=True, **OPEN)
-    memory.migrated(TEAM, "telegram:-1007")
+    memory.chats.migrate(TEAM, "telegram:-1007")
     group(memory, ALICE, "telegram:-1007").remember("new", for_room=True, **OPEN)
     assert said(group(memory, BOB, "telegram:-1007").list()) == ["new", "old"]
     assert said(group(memory, BOB, FAMILY, here=(ALICE, BOB), complete=True).list()) == []
@@ -174,7 +174,7 @@ def test_a_confidential_chat_stays_so_under_its_new_id(memory: Memory) -> None:
 def test_a_rooms_key_is_one_key_under_both_ids(memory: Memory) -> None:
     old = kept(group(memory, ALICE), "at 9", category="project", key="standup", for_room=True)
     group(memory, ALICE).forget(old)
-    memory.migrated(TEAM, "telegram:-1007")
+    memory.chats.migrate(TEAM, "telegram:-1007")
     room = group(memory, ALICE, "telegram:-1007")
     room.put("project", "standup", "at 10", for_room=True)
     with pytest.raises(tacit.NotFound):  # what stands in its place is nobody's to know of
@@ -186,11 +186,11 @@ def test_a_chat_cannot_move_into_another_chat(memory: Memory) -> None:
     group(memory, ALICE).remember("x")
     private(memory, BOB).remember("y")
     with pytest.raises(tacit.Conflict):
-        memory.migrated(TEAM, BOB.key)
+        memory.chats.migrate(TEAM, BOB.key)
     with pytest.raises(tacit.NotFound, match="no such group chat here"):
-        memory.migrated(BOB.key, "telegram:-7")
+        memory.chats.migrate(BOB.key, "telegram:-7")
     with pytest.raises(tacit.NotFound, match="no such group chat here"):
-        memory.set_confidential(BOB.key)
+        memory.chats.set_confidential(BOB.key)
 
 
 def test_another_process_knows_at_once_who_joined_and_left(shared_url: str, opened: Open) -> None:
@@ -198,7 +198,7 @@ def test_another_process_knows_at_once_who_joined_and_left(shared_url: str, open
     group(here, ALICE).remember("Standup is at 9", for_room=True, sensitivity="public")
     bob, own = group(there, BOB, here=()), private(there, ALICE)
     assert said(bob.list()) == ["Standup is at 9"]
-    here.left(TEAM, BOB.key)
+    here.chats.leave(TEAM, BOB.key)
     assert said(bob.list()) == []
     id = kept(group(there, ALICE, here=()), "I run", **OPEN)
     assert own.show(id).heard_by == {"ext:telegram:1001"}

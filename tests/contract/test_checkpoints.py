@@ -164,14 +164,14 @@ def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(
     there.checkpoints.save("by the account")
     clock.forward(seconds=1)
     here.checkpoints.save("by telegram")
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     newest = here.checkpoints.get()
     assert newest == there.checkpoints.get()
     assert newest is not None
     assert newest.data == "by telegram"
     clock.forward(seconds=1)
     there.checkpoints.save("by both", version=newest.version)
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     left = [view.checkpoints.get() for view in (here, there)]
     assert [one and one.data for one in left] == ["by both", "by the account"]
 
@@ -181,7 +181,7 @@ def test_what_was_forgotten_is_gone_at_once_under_every_identity(plain: Memory) 
     here = private(plain, ALICE, thread="plans")
     there.checkpoints.save("by the account")
     here.checkpoints.save("by telegram")
-    plain.link(ALICE.key, ACCOUNT.key)
+    plain.admin.link(ALICE.key, ACCOUNT.key)
     here.checkpoints.delete()
     here.checkpoints.delete()
     assert here.checkpoints.get() is there.checkpoints.get() is None
@@ -262,9 +262,9 @@ def test_whatever_erases_a_person_erases_their_checkpoints(
     if act == "wipe":
         private(memory, ALICE).wipe()
     elif act == "person":
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     else:
-        memory.erase_space()
+        memory.admin.erase_space()
     assert private(memory, ALICE).checkpoints.get() is None
     assert bool(private(memory, BOB).checkpoints.get()) is (act != "space")
     memory.close()
@@ -319,4 +319,4 @@ def test_a_checkpoint_that_is_sent_twice_is_saved_once(plain: Memory) -> None:
 def test_a_backup_counts_them(opened: Open, tmp_path: Path) -> None:
     memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
     private(memory, ALICE).checkpoints.save(STATE)
-    assert memory.backup(tmp_path / "copy.db").counts["checkpoints"] == 1
+    assert memory.admin.backup(tmp_path / "copy.db").counts["checkpoints"] == 1

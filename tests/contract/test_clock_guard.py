@@ -36,7 +36,7 @@ class World:
 
     def sweep(self) -> bool:
         """Both of them. Whether they did their work."""
-        swept, purged = self.memory.expire(), self.memory.purge()
+        swept, purged = self.memory.jobs.expire(), self.memory.jobs.purge()
         assert (swept.waits is None) == (purged.waits is None)
         if swept.waits:
             assert swept.expired == swept.faded == swept.turns == purged.count == 0
@@ -101,8 +101,8 @@ def test_time_goes_on_while_the_clock_is_wrong(world: World) -> None:
 
 def test_somebody_can_vouch_for_the_clock(world: World) -> None:
     assert not world.leap(YEAR)
-    assert world.memory.purge(confirm_clock=True).count == 1
-    assert world.memory.expire().expired == 2
+    assert world.memory.jobs.purge(confirm_clock=True).count == 1
+    assert world.memory.jobs.expire().expired == 2
     assert world.day()
     assert world.states() == ["active", "expired", "expired"] or world.states() == [
         "expired",
@@ -114,7 +114,7 @@ def test_somebody_can_vouch_for_the_clock(world: World) -> None:
 def test_a_clock_that_was_ahead_all_along_can_be_set_right(world: World) -> None:
     """Everything is dated a year too late; it goes late, and never early."""
     assert not world.leap(-YEAR)
-    assert world.memory.purge(confirm_clock=True).count == 0
+    assert world.memory.jobs.purge(confirm_clock=True).count == 0
     assert all(world.day() for _ in range(40))
     assert "forgotten" in world.states()
     fresh = kept(world.alice, "tea of the right time")
@@ -169,25 +169,25 @@ def test_a_space_that_is_a_week_old_and_was_never_swept_waits_for_somebody(
     alice = private(memory, ALICE)
     alice.forget(kept(alice, "tea that is forgotten"))
     clock.forward(days=31)
-    assert memory.expire().waits is not None
-    assert memory.purge().count == 0
-    assert memory.purge(confirm_clock=True).count == 1
-    assert memory.expire().waits is None
+    assert memory.jobs.expire().waits is not None
+    assert memory.jobs.purge().count == 0
+    assert memory.jobs.purge(confirm_clock=True).count == 1
+    assert memory.jobs.expire().waits is None
 
 
 def test_a_new_space_is_swept_at_once(memory: Memory, clock: SetClock) -> None:
-    assert memory.expire().waits is None
+    assert memory.jobs.expire().waits is None
     kept(private(memory, ALICE), "tea", kind="observation")
     clock.forward(days=4)
-    assert memory.expire().expired == 1
+    assert memory.jobs.expire().expired == 1
 
 
 def test_each_space_has_its_own_last_sweep(memory: Memory, clock: SetClock) -> None:
     other = memory.space("other")
     kept(private(other, ALICE), "tea")
-    assert memory.expire().waits is None
+    assert memory.jobs.expire().waits is None
     clock.forward(days=6)
-    assert memory.expire().waits is None
+    assert memory.jobs.expire().waits is None
     clock.forward(days=6)
-    assert memory.expire().waits is None
-    assert other.expire().waits is not None
+    assert memory.jobs.expire().waits is None
+    assert other.jobs.expire().waits is not None

@@ -18,7 +18,7 @@ def test_a_view_of_a_memory_that_was_closed_says_so(database_url: str) -> None:
         lambda: view.recall("tea"),
         view.list,
         lambda: steps.find("trip"),
-        memory.stats,
+        memory.admin.stats,
     ):
         with pytest.raises(tacit.StoreUnavailable, match="was closed; open it again"):
             use()

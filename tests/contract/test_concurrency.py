@@ -46,7 +46,7 @@ def test_64_threads_updating_one_memory_make_64_versions_without_gaps(memory: Me
     assert [entry.version for entry in entries] == list(range(1, 66))
     assert {entry.content for entry in entries[1:]} == {f"by thread {n}" for n in range(64)}
     assert (view.show(id).version, view.show(id).content) == (65, entries[-1].content)
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_of_many_who_read_the_same_version_one_wins(memory: Memory) -> None:
@@ -85,7 +85,7 @@ def test_a_group_that_writes_for_the_first_time_all_at_once_is_one_group(memory:
     assert [one for one in done if isinstance(one, BaseException)] == []
     assert len(group(memory, people[0], here=people).list()) == 1
     assert len(group(memory, people[0], here=people).people.list()) == 12
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_writers_and_linkers_do_not_lose_each_others_work(memory: Memory) -> None:
@@ -95,19 +95,19 @@ def test_writers_and_linkers_do_not_lose_each_others_work(memory: Memory) -> Non
     def act(number: int) -> object:
         if number == 0:
             for _ in range(8):
-                memory.link(ALICE.key, "acct:alice")
-                memory.unlink(ALICE.key)
+                memory.admin.link(ALICE.key, "acct:alice")
+                memory.admin.unlink(ALICE.key)
             return None
         return [phone.put("profile", f"k{turn}", f"{number}.{turn}").id for turn in range(6)]
 
     done = together(6, act)
     assert [one for one in done if isinstance(one, BaseException)] == []
     # Each write went to the phone or to the account, by how they were linked at that moment.
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     assert len(phone.list("profile")) == 6
     assert said(phone.list("profile")) == said(web.list("profile"))
-    assert memory.maintain().healthy
-    states = memory.stats().by_state
+    assert memory.admin.maintain().healthy
+    states = memory.admin.stats().by_state
     assert set(states) == {"active"}
 
 
@@ -148,7 +148,7 @@ def test_erasing_while_others_write_loses_nothing_of_theirs(memory: Memory) -> N
     assert [one for one in done if isinstance(one, BaseException)] == []
     assert len(bob.list()) == 32
     assert said(alice.list()) == []
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 WRITER = """

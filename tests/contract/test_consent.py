@@ -187,7 +187,7 @@ def test_an_erased_person_leaves_no_answer_no_question_and_no_count(careful: Mem
     told(careful, view, "I'm allergic to cats")
     told(careful, group(careful, ALICE), "Bob lives in Paris")
     assert group(careful, BOB).proposals.list()
-    careful.erase_subject("telegram:2002")
+    careful.admin.erase_person("telegram:2002")
     for table, whose in (("declined_proposals", "concerns"), ("learning_days", "owner")):
         assert rows(careful, f"SELECT 1 FROM {table} WHERE {whose} LIKE '%2002%'") == []
     assert rows(careful, "SELECT 1 FROM proposals WHERE concerns LIKE '%2002%'") == []

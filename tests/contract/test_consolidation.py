@@ -43,20 +43,20 @@ def test_the_same_words_become_one_memory(memory: Memory, clock: SetClock) -> No
     clock.forward(seconds=5)
     new = kept(view, "I like  TEA.", tags=["warm"], pinned=True)
     clock.forward(seconds=5)
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert (done.merged, done.certain, done.asked) == (1, 1, 0)
     (one,) = view.list().items
     assert (one.id, one.importance, one.pinned) == (new, 4, True)
     assert set(one.tags) == {"drink", "warm"}
     assert rows(memory, "SELECT superseded_by FROM memories WHERE id = :id", id=old) == [(new,)]
-    assert memory.consolidate().merged == 0
+    assert memory.jobs.consolidate().merged == 0
 
 
 def test_a_sign_makes_another_thing_of_the_same_words(memory: Memory) -> None:
     view = private(memory, ALICE)
     for text in ("I write C", "I write C++", "I write C#", "it is 5 outside", "it is -5 outside"):
         kept(view, text)
-    assert memory.consolidate().merged == 0
+    assert memory.jobs.consolidate().merged == 0
     assert len(view.list()) == 5
 
 
@@ -65,7 +65,7 @@ def test_many_of_the_same_become_one(memory: Memory, clock: SetClock) -> None:
     for _ in range(9):
         kept(view, "I like tea")
         clock.forward(seconds=1)
-    assert memory.consolidate().merged == 8
+    assert memory.jobs.consolidate().merged == 8
     assert len(view.list()) == 1
 
 
@@ -88,7 +88,7 @@ def test_a_slot_with_the_same_value_is_one_fact(memory: Memory, clock: SetClock)
         learned_as(memory, kept(view, text), "home_city", "lisbon")
         clock.forward(seconds=1)
     learned_as(memory, kept(view, "Alice was born in Lisbon"), "birth_city", "lisbon")
-    assert memory.consolidate().merged == 1
+    assert memory.jobs.consolidate().merged == 1
     assert len(view.list()) == 2
 
 
@@ -100,7 +100,7 @@ def test_what_learning_would_have_replaced_gives_way(memory: Memory, clock: SetC
     learned_as(memory, old, "home_city", "lisbon")
     learned_as(memory, new, "home_city", "porto")
     clock.forward(seconds=1)
-    assert memory.consolidate().merged == 1
+    assert memory.jobs.consolidate().merged == 1
     assert contents(view) == ["Alice lives in Porto"]
 
 
@@ -114,7 +114,7 @@ def test_an_older_value_that_somebody_brought_back_stays(memory: Memory, clock: 
     view.forget(old)
     clock.forward(seconds=1)
     view.restore(old)
-    assert memory.consolidate().merged == 0
+    assert memory.jobs.consolidate().merged == 0
 
 
 def test_a_value_under_a_key_stays_and_two_keys_stay_two(memory: Memory, clock: SetClock) -> None:
@@ -123,7 +123,7 @@ def test_a_value_under_a_key_stays_and_two_keys_stay_two(memory: Memory, clock: 
     view.put("fact", "favourite", "I like tea")
     clock.forward(seconds=5)
     kept(view, "I like tea")
-    assert memory.consolidate().merged == 1
+    assert memory.jobs.consolidate().merged == 1
     assert {one.key for one in view.list().items} == {"drink", "favourite"}
 
 
@@ -136,7 +136,7 @@ def test_two_that_cannot_become_one_are_in_nobodys_way(
     view.put("fact", "drink", "I like tea", expires_at=clock.now.replace(month=4))
     kept(view, "The green bike hangs in the cellar")
     kept(view, "In the cellar hangs the green bike")
-    assert tidied.consolidate().merged == 1
+    assert tidied.jobs.consolidate().merged == 1
     assert len(view.list()) == 3
 
 
@@ -147,7 +147,7 @@ def test_one_that_lasts_longer_is_never_lost_to_one_that_fades(
     lasting = kept(view, "I like tea")
     clock.forward(seconds=5)
     kept(view, "I like tea", expires_at=clock.now.replace(month=4))
-    memory.consolidate()
+    memory.jobs.consolidate()
     (one,) = view.list().items
     assert (one.id, one.expires_at) == (lasting, None)
 
@@ -174,7 +174,7 @@ def test_what_reaches_other_people_is_never_merged(memory: Memory, fields: dict[
     kept(group(memory, ALICE), "I like tea", kind="knowledge")
     kept(group(memory, ALICE, here=(ALICE, BOB, CAROL)), "I like tea", kind="knowledge")
     kept(group(memory, ALICE, FAMILY), "I like tea", kind="knowledge")
-    assert memory.consolidate().merged == 0
+    assert memory.jobs.consolidate().merged == 0
     assert rows(memory, "SELECT count(*) FROM memories WHERE state = 'active'") == [(6,)]
 
 
@@ -182,7 +182,7 @@ def test_a_rooms_own_facts_are_left_alone(memory: Memory) -> None:
     room = group(memory, ALICE)
     for _ in range(2):
         kept(room, "standup is at 9", for_room=True)
-    assert memory.consolidate().merged == 0
+    assert memory.jobs.consolidate().merged == 0
 
 
 # Undoing
@@ -201,7 +201,7 @@ def test_undoing_a_run_brings_everything_back_as_it_was(memory: Memory, clock: S
     clock.forward(days=1)
     before = as_stored(memory, *ids, other)
     edges = rows(memory, "SELECT * FROM relations ORDER BY from_id, to_id")
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert done.merged == 3
     assert as_stored(memory, *ids, other) != before
     (stayed,) = [one for one in view.list().items if one.id in ids]
@@ -211,12 +211,12 @@ def test_undoing_a_run_brings_everything_back_as_it_was(memory: Memory, clock: S
     assert touching == [(1,)]
     assert stayed.access_count == sum(row[9] for row in before if row[0] != other)
     clock.forward(days=1)
-    assert memory.undo_consolidation(done.run) == 3
+    assert memory.jobs.undo_consolidation(done.run) == 3
     assert as_stored(memory, *ids, other) == before
     assert rows(memory, "SELECT * FROM relations ORDER BY from_id, to_id") == edges
     assert len(view.list()) == 5
-    assert memory.undo_consolidation(done.run) == 0
-    assert memory.maintain().healthy
+    assert memory.jobs.undo_consolidation(done.run) == 0
+    assert memory.admin.maintain().healthy
 
 
 def test_what_was_undone_is_not_merged_again(memory: Memory, clock: SetClock) -> None:
@@ -224,10 +224,10 @@ def test_what_was_undone_is_not_merged_again(memory: Memory, clock: SetClock) ->
     for _ in range(2):
         kept(view, "I like tea")
         clock.forward(seconds=1)
-    memory.undo_consolidation(memory.consolidate().run)
+    memory.jobs.undo_consolidation(memory.jobs.consolidate().run)
     for _ in range(3):
         clock.forward(days=20)
-        assert memory.consolidate().merged == 0
+        assert memory.jobs.consolidate().merged == 0
     assert len(view.list()) == 2
 
 
@@ -237,12 +237,12 @@ def test_what_somebody_forgot_or_changed_since_stays_so(memory: Memory, clock: S
         kept(view, "I like tea")
         kept(other, "I like milk")
         clock.forward(seconds=1)
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert done.merged == 2
     view.forget(view.list().items[0].id)
     (milk,) = other.list().items
     other.update(milk.id, importance=5, tags=["mine"])
-    assert memory.undo_consolidation(done.run) == 1
+    assert memory.jobs.undo_consolidation(done.run) == 1
     assert contents(view) == []
     assert {one.importance for one in other.list().items} == {3, 5}
 
@@ -254,7 +254,7 @@ def test_history_and_delta_tell_of_it(memory: Memory, clock: SetClock) -> None:
     new = kept(view, "I like tea")
     since = view.delta().revision
     clock.forward(seconds=1)
-    run = memory.consolidate().run
+    run = memory.jobs.consolidate().run
     (merged,) = [one for one in view.history(new) if one.event is HistoryEvent.MERGE]
     assert (merged.actor, merged.detail["run"], merged.detail["other"]) == ("system", run, old)
     told_of = {change.memory_id: change.event for change in view.delta(since).changes}
@@ -262,6 +262,6 @@ def test_history_and_delta_tell_of_it(memory: Memory, clock: SetClock) -> None:
 
 
 def test_a_run_that_never_was_undoes_nothing(memory: Memory) -> None:
-    assert memory.undo_consolidation("20260101") == 0
+    assert memory.jobs.undo_consolidation("20260101") == 0
     with pytest.raises(tacit.InvalidInput):
-        memory.undo_consolidation("")
+        memory.jobs.undo_consolidation("")

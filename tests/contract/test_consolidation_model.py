@@ -35,7 +35,7 @@ def test_a_model_says_what_is_the_same_in_other_words(
     kept(view, TEA)
     clock.forward(seconds=1)
     new = kept(view, ALSO_TEA)
-    done = tidied.consolidate()
+    done = tidied.jobs.consolidate()
     assert (done.merged, done.certain, done.pairs, done.asked) == (1, 0, 1, 1)
     assert [one.id for one in view.list().items] == [new]
     assert asked_about(endpoint.seen[0]) == [(TEA, ALSO_TEA)]
@@ -49,7 +49,7 @@ def test_what_a_model_calls_different_or_an_update_stays(
     kept(view, ALSO_TEA)
     for verdict in ("different", "updates"):
         endpoint.always = judging(lambda _, __, verdict=verdict: verdict)  # type: ignore[misc]
-        assert tidied.consolidate().merged == 0
+        assert tidied.jobs.consolidate().merged == 0
         clock.forward(days=15)
     assert len(view.list()) == 2
 
@@ -59,7 +59,7 @@ def test_an_older_one_that_says_more_keeps_its_wording(tidied: Memory, clock: Se
     kept(view, "The green bike has 21 gears and hangs in the cellar")
     clock.forward(seconds=1)
     kept(view, "The green bike hangs in the cellar")
-    tidied.consolidate()
+    tidied.jobs.consolidate()
     assert contents(view) == ["The green bike has 21 gears and hangs in the cellar"]
 
 
@@ -69,7 +69,7 @@ def test_two_notes_with_numbers_of_their_own_are_not_the_same_whatever_a_model_s
     view = private(tidied, ALICE)
     kept(view, "The rent of the flat in town is 800 euros")
     kept(view, "The rent of the flat in town is 900 euros")
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 0
     assert len(view.list()) == 2
 
 
@@ -82,7 +82,7 @@ def test_meaning_nominates_where_there_are_vectors(
     for text in ("tea first", "some chai", "a boat"):
         kept(view, text)
         clock.forward(seconds=1)
-    assert memory.consolidate().merged == 1
+    assert memory.jobs.consolidate().merged == 1
     assert asked_about(endpoint.seen[0]) == [("tea first", "some chai")]
     assert contents(view) == ["a boat", "some chai"]
 
@@ -96,17 +96,17 @@ def test_a_pair_is_asked_about_once_in_a_while(
     kept(view, ALSO_TEA)
     for days, count in ((0, 1), (1, 1), (12, 1)):
         clock.forward(days=days)
-        tidied.consolidate()
+        tidied.jobs.consolidate()
         assert endpoint.count == count
     view.pin(first)  # another field is no other wording
-    tidied.consolidate()
+    tidied.jobs.consolidate()
     assert endpoint.count == 1
     clock.forward(seconds=1)
     view.update(first, f"{TEA} and at noon")
-    tidied.consolidate()
+    tidied.jobs.consolidate()
     assert endpoint.count == 2
     clock.forward(days=15)
-    tidied.consolidate()
+    tidied.jobs.consolidate()
     assert endpoint.count == 3
 
 
@@ -118,12 +118,12 @@ def test_pairs_go_in_handfuls_and_no_more_than_so_many_a_day(
     view = private(memory, ALICE)
     for number in range(7):  # 21 pairs
         kept(view, f"The green parrot number {number} sings in the morning")
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert (done.pairs, done.asked) == (13, 2)
     assert [len(asked_about(seen)) for seen in endpoint.seen] == [10, 3]
-    assert memory.consolidate().pairs == 0
+    assert memory.jobs.consolidate().pairs == 0
     clock.forward(days=1)
-    assert memory.consolidate().pairs == 8
+    assert memory.jobs.consolidate().pairs == 8
 
 
 def test_what_was_recalled_least_and_matters_little_is_left_alone(
@@ -133,10 +133,10 @@ def test_what_was_recalled_least_and_matters_little_is_left_alone(
     kept(view, TEA, importance=1)
     kept(view, ALSO_TEA, importance=1)
     clock.forward(days=4)
-    assert tidied.consolidate().pairs == 0
+    assert tidied.jobs.consolidate().pairs == 0
     for _ in range(3):
         view.recall("green tea")
-    assert tidied.consolidate().pairs == 1
+    assert tidied.jobs.consolidate().pairs == 1
 
 
 def test_what_is_long_past_is_left_alone(tidied: Memory, clock: SetClock) -> None:
@@ -144,13 +144,13 @@ def test_what_is_long_past_is_left_alone(tidied: Memory, clock: SetClock) -> Non
     kept(view, TEA, importance=5)
     kept(view, ALSO_TEA, importance=5)
     clock.forward(days=91)
-    assert tidied.consolidate().pairs == 0
+    assert tidied.jobs.consolidate().pairs == 0
 
 
 def test_switched_off_it_does_nothing(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=tidy(endpoint, consolidate=False))
     for _ in range(2):
         kept(private(memory, ALICE), "I like tea")
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert (done.merged, endpoint.count) == (0, 0)
     assert "consolidate.enabled" in done.skipped

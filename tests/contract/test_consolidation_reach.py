@@ -84,7 +84,7 @@ def test_nobody_hears_more_than_before_and_nobody_loses_a_fact(
         write(world, clock, "Tea is kept on the top shelf", fields)
         clock.forward(seconds=1)
     before = heard(world)
-    done = world.consolidate()
+    done = world.jobs.consolidate()
     after = heard(world)
     for who in LISTENERS:
         assert after[who] <= before[who]
@@ -93,7 +93,7 @@ def test_nobody_hears_more_than_before_and_nobody_loses_a_fact(
     clock.forward(days=2)  # nor once the shorter-lived ones are gone
     later = heard(world)
     clock.forward(days=-2)
-    world.undo_consolidation(done.run)
+    world.jobs.undo_consolidation(done.run)
     assert heard(world) == before
     clock.forward(days=2)
     assert all(later[who] <= said for who, said in heard(world).items())

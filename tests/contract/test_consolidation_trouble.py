@@ -49,13 +49,13 @@ def test_a_model_that_fails_decides_nothing_and_the_person_is_left_for_another_d
     view = private(tidied, ALICE)
     kept(view, TEA)
     kept(view, ALSO_TEA)
-    done = tidied.consolidate()
+    done = tidied.jobs.consolidate()
     assert (done.merged, done.left) == (0, 1)
     assert rows(tidied, "SELECT * FROM pair_checks") == []
     assert len(view.list()) == 2
     endpoint.always = ALL_THE_SAME
     clock.forward(days=1)
-    assert tidied.consolidate().merged == 1
+    assert tidied.jobs.consolidate().merged == 1
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_verdict_that_is_missing_or_not_plain_is_not_the_same(
     view = private(tidied, ALICE)
     kept(view, TEA)
     kept(view, ALSO_TEA)
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 0
     assert len(view.list()) == 2
 
 
@@ -87,7 +87,7 @@ def test_a_memory_that_talks_to_the_model_stays_on_its_line(
     )
     kept(view, TEA)
     kept(view, attack)
-    tidied.consolidate()
+    tidied.jobs.consolidate()
     ((older, newer),) = asked_about(endpoint.seen[0])
     assert "\n" not in older + newer
     assert {older, newer} == {TEA, " ".join(attack.split())}
@@ -102,7 +102,7 @@ def test_a_day_without_budget_sends_nothing(
         kept(private(memory, who), ALSO_TEA)
         clock.forward(seconds=1)
         kept(private(memory, who), ALSO_TEA)
-    done = memory.consolidate()
+    done = memory.jobs.consolidate()
     assert (endpoint.count, done.asked, done.left) == (0, 0, 1)
     assert done.merged == done.certain == 3  # what needs no model is done all the same
 
@@ -115,7 +115,7 @@ def test_a_model_that_is_down_is_not_asked_for_everybody(
         view = private(tidied, tacit.Requester(f"telegram:{number + 1}"))
         kept(view, TEA)
         kept(view, ALSO_TEA)
-    assert tidied.consolidate().left == endpoint.count == 3
+    assert tidied.jobs.consolidate().left == endpoint.count == 3
 
 
 # In the middle of it
@@ -133,7 +133,7 @@ def test_what_somebody_changed_while_a_model_was_asked_is_not_merged(
         return ALL_THE_SAME(seen)
 
     endpoint.always = meanwhile
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 0
     assert {one.id for one in view.list().items} == {old, new}
 
 
@@ -149,7 +149,7 @@ def test_a_memory_that_went_further_or_less_far_meanwhile_is_not_merged(
         return ALL_THE_SAME(seen)
 
     endpoint.always = meanwhile
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 0
     assert len(view.list()) == 2
 
 
@@ -163,7 +163,7 @@ def test_one_that_was_erased_meanwhile_leaves_no_trace(endpoint: Endpoint, tidie
         return ALL_THE_SAME(seen)
 
     endpoint.always = meanwhile
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 0
     assert rows(tidied, "SELECT * FROM pair_checks") == []
 
 
@@ -196,8 +196,8 @@ def test_a_kill_before_the_end_of_a_step_loses_nothing_and_repeats_nothing(
     assert as_stored(tidied, *ids) == before
     assert rows(tidied, "SELECT * FROM pair_checks") == []
     assert rows(tidied, "SELECT * FROM reflections") == []
-    assert tidied.consolidate().merged == 1
-    assert tidied.consolidate().merged == 0
+    assert tidied.jobs.consolidate().merged == 1
+    assert tidied.jobs.consolidate().merged == 0
 
 
 def test_a_run_that_was_interrupted_goes_on_under_its_name(tidied: Memory, clock: SetClock) -> None:
@@ -218,4 +218,4 @@ def test_a_run_that_was_interrupted_goes_on_under_its_name(tidied: Memory, clock
         done = work("default", done, lambda _, after: saved.append(after))
     assert done.counts["merged"] == 2
     assert len({one.counts["run"] for one in saved}) == 1
-    assert tidied.undo_consolidation(str(done.counts["run"])) == 2
+    assert tidied.jobs.undo_consolidation(str(done.counts["run"])) == 2

@@ -179,7 +179,7 @@ def test_other_data_is_heard_by_whoever_is_there_then(memory: Memory) -> None:
     )
     assert [one.data for one in private(memory, CAROL).list()] == [None]
     assert [one.data for one in group(memory, ALICE, here=ALL).list()] == [{"desk": 4}]
-    memory.left(TEAM, CAROL.key)
+    memory.chats.leave(TEAM, CAROL.key)
     group(memory, ALICE).put("profile", "desk", "Desk 4", data={"desk": 4, "pin": "left"})
     assert private(memory, CAROL).list().items == ()
     assert [one.data for one in private(memory, BOB).list()] == [None]
@@ -239,7 +239,7 @@ def test_memories_with_data_are_never_merged(memory: Memory) -> None:
     view = private(memory, ALICE)
     for n in (1, 2):
         view.remember("I like green tea", data={"n": n})
-    memory.consolidate()
+    memory.jobs.consolidate()
     assert sorted(one.data["n"] for one in view.list() if one.data) == [1, 2]
 
 

@@ -96,7 +96,7 @@ def test_nobody_and_bots_get_the_disabled_view(
     assert "requester" in view.why_disabled
     found = own.show(id)
     assert (found.content, found.version, found.state) == ("Alice's", 1, "active")
-    assert memory.stats().memories == 1
+    assert memory.admin.stats().memories == 1
     assert memory.spaces() == ["default"]
 
 

@@ -95,7 +95,7 @@ def test_what_was_accepted_survives_closing_and_opening(shared_url: str, opened:
     tell(private(first, ALICE), fact(1), fact(2))
     first.close()
     second = opened(shared_url)
-    until(lambda: second.waiting().turns == 0)
+    until(lambda: second.jobs.pending().turns == 0)
     assert contents(private(second, ALICE)) == [learned(1), learned(2)]
 
 
@@ -106,7 +106,7 @@ def test_a_thread_is_learned_in_the_order_it_was_said(database_url: str, opened:
     for number in range(1, 9):
         for name, view in zip(("box", "jar"), views, strict=True):
             tell(view, fact(number, name))
-    until(lambda: memory.waiting().turns == 0)
+    until(lambda: memory.jobs.pending().turns == 0)
     for name in ("Box", "Jar"):
         wanted = [learned(number, name) for number in range(1, 9)]
         assert [text for text in heard if text.startswith(name)] == wanted
@@ -122,7 +122,7 @@ def test_two_threads_are_learned_at_the_same_time(database_url: str, opened: Ope
     alice, bob = private(memory, ALICE), private(memory, BOB)
     tell(alice, fact(1))
     tell(bob, fact(2))
-    until(lambda: memory.waiting().turns == 0)
+    until(lambda: memory.jobs.pending().turns == 0)
     assert not together.broken
     assert (contents(alice), contents(bob)) == ([learned(1)], [learned(2)])
 
@@ -134,7 +134,7 @@ def test_memories_that_share_a_database_share_the_work(shared_url: str, opened: 
     for number in range(8):
         for who in people:
             tell(private(both[number % 2], who), fact(number))
-    until(lambda: both[0].waiting().turns == 0)
+    until(lambda: both[0].jobs.pending().turns == 0)
     for who in people:
         view = private(both[0], who)
         assert contents(view) == [learned(number) for number in range(8)]
@@ -148,10 +148,10 @@ def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
     view = private(memory, ALICE)
     tell(view, fact(1), fact(2))
     lease(memory, clock)
-    assert memory.catch_up(0) == 0
-    assert memory.waiting().turns == 2
+    assert memory.jobs.wait_for_learning(0) == 0
+    assert memory.jobs.pending().turns == 2
     clock.forward(seconds=limits.LEASE_SECONDS + 1)
-    assert memory.catch_up() == 2
+    assert memory.jobs.wait_for_learning() == 2
     assert contents(view) == [learned(1), learned(2)]
 
 
@@ -163,14 +163,14 @@ def test_one_conversation_can_be_caught_up_with_alone(
     tell(bob, fact(1))
     lease(memory, clock)  # somebody is at Bob's, and does not get on
     tell(alice, fact(2), fact(3))
-    assert memory.catch_up(thread=ALICE.key) == 2
+    assert memory.jobs.wait_for_learning(thread=ALICE.key) == 2
     assert contents(alice) == [learned(2), learned(3)]
-    assert memory.catch_up(thread=ALICE.key) == 0
-    assert memory.catch_up(0, thread=BOB.key) == 0
-    assert memory.space("other").catch_up(thread=BOB.key) == 0
-    assert memory.waiting().turns == 1
+    assert memory.jobs.wait_for_learning(thread=ALICE.key) == 0
+    assert memory.jobs.wait_for_learning(0, thread=BOB.key) == 0
+    assert memory.space("other").jobs.wait_for_learning(thread=BOB.key) == 0
+    assert memory.jobs.pending().turns == 1
     clock.forward(seconds=limits.LEASE_SECONDS + 1)
-    assert memory.catch_up(thread=BOB.key) == 1
+    assert memory.jobs.wait_for_learning(thread=BOB.key) == 1
 
 
 def test_workers_take_over_by_themselves(
@@ -183,7 +183,7 @@ def test_workers_take_over_by_themselves(
     lease(idle, clock)
     opened(shared_url)
     clock.forward(seconds=limits.LEASE_SECONDS + 1)
-    until(lambda: idle.waiting().turns == 0)
+    until(lambda: idle.jobs.pending().turns == 0)
     assert contents(view) == [learned(1)]
 
 
@@ -199,15 +199,15 @@ def test_what_cannot_be_learned_is_parked_and_tried_again_on_request(
     good = payload_of(memory, "bad")
     spoil(memory, "bad", "{")
     for attempt in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
-        assert (memory.waiting().turns, memory.waiting().parked) == (1, 0), attempt
-        assert memory.catch_up() == 0
+        assert (memory.jobs.pending().turns, memory.jobs.pending().parked) == (1, 0), attempt
+        assert memory.jobs.wait_for_learning() == 0
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
-    assert (memory.waiting().turns, memory.waiting().parked) == (0, 1)
-    assert memory.waiting().problems == ("JSONDecodeError",)
+    assert (memory.jobs.pending().turns, memory.jobs.pending().parked) == (0, 1)
+    assert memory.jobs.pending().problems == ("JSONDecodeError",)
     spoil(memory, "bad", good)
-    assert memory.catch_up() == 0
-    assert memory.retry_learning() == 1
-    assert memory.catch_up() == 1
+    assert memory.jobs.wait_for_learning() == 0
+    assert memory.jobs.retry_learning() == 1
+    assert memory.jobs.wait_for_learning() == 1
     assert contents(view) == [learned(1)]
 
 
@@ -217,9 +217,9 @@ def test_poison_holds_up_nobody_else(database_url: str, opened: Open) -> None:
     tell(bad, fact(1))
     tell(good, fact(2), fact(3))
     spoil(memory, "bad", '{"text": 4}')
-    assert memory.catch_up() == 2
+    assert memory.jobs.wait_for_learning() == 2
     assert contents(good) == [learned(2), learned(3)]
-    assert memory.waiting().turns == 1
+    assert memory.jobs.pending().turns == 1
 
 
 def test_what_was_parked_lets_the_rest_of_its_thread_go_on(
@@ -231,9 +231,9 @@ def test_what_was_parked_lets_the_rest_of_its_thread_go_on(
     spoil(memory, "bad", "{")
     tell(view, fact(2))
     for _ in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert contents(view) == [learned(2)]
 
 
@@ -248,7 +248,7 @@ def test_work_begins_when_something_is_accepted_and_not_at_the_next_look(
     view = private(memory, ALICE)
     for number in range(5):
         tell(view, fact(number))
-        until(lambda: memory.waiting().turns == 0)
+        until(lambda: memory.jobs.pending().turns == 0)
     assert contents(view) == [learned(number) for number in range(5)]
 
 
@@ -267,9 +267,9 @@ def test_a_turn_that_is_wiped_while_it_is_read_is_not_learned(
     memory = opened(shared_url, settings=IDLE, embedder=Listening(wipe))
     view = private(memory, ALICE)
     tell(view, fact(1), fact(2))
-    assert memory.catch_up() == 0
+    assert memory.jobs.wait_for_learning() == 0
     assert len(wipes) == 1
-    assert memory.waiting().turns == 0
+    assert memory.jobs.pending().turns == 0
     assert contents(view) == []
 
 
@@ -282,12 +282,12 @@ def test_what_waits_goes_with_what_is_erased(how: str, database_url: str, opened
     if how == "wipe":
         private(memory, ALICE).wipe()
     elif how == "erase_subject":
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     else:
-        memory.erase_space()
+        memory.admin.erase_space()
     left = 0 if how == "erase_space" else 1
-    assert memory.waiting().turns == left
-    assert memory.catch_up() == left
+    assert memory.jobs.pending().turns == left
+    assert memory.jobs.wait_for_learning() == left
     assert contents(private(memory, ALICE)) == []
     assert contents(private(memory, BOB)) == [learned(3)] * left
 
@@ -304,10 +304,10 @@ def test_a_memory_that_is_erased_with_its_turns_takes_along_what_waits_in_its_th
     tell(another, fact(2))
     tell(private(memory, BOB), fact(3))
     view.erase(second)
-    assert memory.waiting().turns == 3
+    assert memory.jobs.pending().turns == 3
     view.erase(first, turns=True)
-    assert memory.waiting().turns == 2
-    memory.catch_up()
+    assert memory.jobs.pending().turns == 2
+    memory.jobs.wait_for_learning()
     assert contents(view) == [learned(2)]
 
 
@@ -319,11 +319,11 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     tell(view, fact(1))
     with memory._storage.database.read() as connection:
         (stale,) = list_due_jobs(connection, clock(), 10)
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
     assert memory._runtime.pipeline is not None
     JobRunner(memory._runtime.pipeline).run_job(stale)
-    assert memory.waiting().turns == 0
+    assert memory.jobs.pending().turns == 0
     assert contents(view) == [learned(1), learned(2)]
 
 
@@ -334,5 +334,5 @@ def test_catching_up_leaves_nothing_behind_while_somebody_else_is_at_it(
     view = private(memory, ALICE)
     for number in range(5):
         tell(view, *(fact(5 * number + step) for step in range(5)))
-        memory.catch_up()
-        assert memory.waiting().turns == 0
+        memory.jobs.wait_for_learning()
+        assert memory.jobs.pending().turns == 0

@@ -38,10 +38,10 @@ def finished(memory: Memory) -> tacit.EmbeddingStatus:
     """Waits for the background; what is not done after so many looks never will be."""
     pause = threading.Event()
     for _ in range(1_000):
-        if memory.embedding().complete:
-            return memory.embedding()
+        if memory.admin.embedding().complete:
+            return memory.admin.embedding()
         pause.wait(0.02)
-    pytest.fail(f"the background did not finish: {memory.embedding()}")
+    pytest.fail(f"the background did not finish: {memory.admin.embedding()}")
 
 
 def models(memory: Memory) -> dict[str, int]:
@@ -61,9 +61,9 @@ def test_another_model_takes_over_without_a_break(shared_url: str, opened: Open)
     other.gate.clear()  # the background has not come to it yet
     memory = opened(shared_url, embedder=other)
     view = private(memory, ALICE)
-    assert memory.embedding().done == 0
-    assert memory.embedding().total == 2
-    assert not memory.embedding().complete
+    assert memory.admin.embedding().done == 0
+    assert memory.admin.embedding().total == 2
+    assert not memory.admin.embedding().complete
     assert [one.memory.content for one in view.recall("apple")] == ["apple pie"]
     assert view.recall("pear") == []  # by words alone, and by no other model's vectors
     other.gate.set()
@@ -83,22 +83,22 @@ def test_making_vectors_tells_how_far_it_has_come(shared_url: str, opened: Open)
     embedder.down = True
     memory = opened(shared_url, embedder=embedder)
     with pytest.raises(tacit.EmbeddingFailed):
-        memory.reembed()
+        memory.admin.reembed()
     embedder.down = False
     told: list[int] = []
-    made = memory.reembed(told.append)
+    made = memory.admin.reembed(told.append)
     # The background may come first with some of them, or all: what we made, we were told of.
     assert told == sorted(set(told))
     assert made == max(told, default=0) <= 150
-    assert memory.embedding().complete
-    assert memory.reembed() == 0
+    assert memory.admin.embedding().complete
+    assert memory.admin.reembed() == 0
 
 
 def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url)
     private(memory, ALICE).remember("apple pie")
     private(memory.space("other"), BOB).remember("apple pie of another space")
-    assert memory.embedding() == tacit.EmbeddingStatus(
+    assert memory.admin.embedding() == tacit.EmbeddingStatus(
         model=None, dimension=0, done=0, total=0, running=False
     )
     memory.close()
@@ -110,22 +110,22 @@ def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> 
 
 def test_without_a_model_there_is_nothing_to_make(memory: Memory) -> None:
     with pytest.raises(tacit.InvalidInput, match=r"embedding\.provider"):
-        memory.reembed()
+        memory.admin.reembed()
 
 
 def test_a_model_that_comes_back_makes_what_it_missed(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url, embedder=first())
     id = kept(private(memory, ALICE), "apple pie")
-    memory.reembed()
+    memory.admin.reembed()
     memory.close()
     memory = opened(shared_url, embedder=second())
     private(memory, ALICE).update(id, "apple cake")
     private(memory, ALICE).remember("car keys")
-    memory.reembed()
+    memory.admin.reembed()
     memory.close()
     memory = opened(shared_url, embedder=first())
-    memory.reembed()
-    assert (memory.embedding().done, memory.embedding().total) == (2, 2)
+    memory.admin.reembed()
+    assert (memory.admin.embedding().done, memory.admin.embedding().total) == (2, 2)
     assert means(memory, "pear") == ["apple cake"]
 
 
@@ -155,7 +155,7 @@ def test_another_process_hears_by_meaning_as_soon_as_the_vectors_are_there(
     embedder.gate.clear()
     warm = opened(shared_url, embedder=embedder)
     assert means(warm, "pear") == []
-    opened(shared_url, embedder=first()).reembed()
+    opened(shared_url, embedder=first()).admin.reembed()
     assert means(warm, "pear") == ["apple pie"]
     embedder.gate.set()
 
@@ -175,12 +175,12 @@ def test_a_model_that_fails_fails_no_write_and_no_recall(
     assert view.recall("pear") == []
     assert view.query("apple")
     assert "apple cake" in view.fresh("apple").text
-    assert not memory.embedding().complete
+    assert not memory.admin.embedding().complete
     with pytest.raises(tacit.EmbeddingFailed):
-        memory.reembed()
+        memory.admin.reembed()
     embedder.down = False
-    memory.reembed()
-    assert memory.embedding().complete
+    memory.admin.reembed()
+    assert memory.admin.embedding().complete
     assert sorted(means(memory, "pear")) == ["apple cake", "apple juice"]
 
 
@@ -223,11 +223,11 @@ def test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked(
     writer = threading.Thread(target=view.remember, args=("car keys",))
     writer.start()
     assert wrote.wait(60)
-    memory.reembed()
+    memory.admin.reembed()
     looked_through.set()
     writer.join()
-    memory.reembed()
-    assert memory.embedding().complete
+    memory.admin.reembed()
+    assert memory.admin.embedding().complete
 
 
 def test_a_slow_model_is_not_waited_for(database_url: str, opened: Open) -> None:
@@ -288,7 +288,7 @@ def test_an_erased_memory_leaves_no_vector(database_url: str, opened: Open) -> N
     view.erase(kept(view, "apple pie"))
     view.update(kept(view, "car keys"), "apple cake")
     assert models(memory) == {"first": 1}
-    assert memory.embedding().total == 1
+    assert memory.admin.embedding().total == 1
 
 
 def test_the_name_and_dimension_are_kept_beside_each_vector(shared_url: str, opened: Open) -> None:
@@ -296,10 +296,10 @@ def test_the_name_and_dimension_are_kept_beside_each_vector(shared_url: str, ope
     private(memory, ALICE).remember("apple pie")
     memory.close()
     memory = opened(shared_url, embedder=second())
-    memory.reembed()
+    memory.admin.reembed()
     private(memory, ALICE).remember("car keys")
     assert models(memory)["second"] == 2
-    assert memory.embedding().dimension == 6
+    assert memory.admin.embedding().dimension == 6
 
 
 def test_from_words_to_the_model_that_ships(shared_url: str, opened: Open) -> None:
@@ -310,7 +310,7 @@ def test_from_words_to_the_model_that_ships(shared_url: str, opened: Open) -> No
     assert view.recall("who am I married to?") == []
     memory.close()
     memory = opened(shared_url, embedder=minilm())
-    memory.reembed()
+    memory.admin.reembed()
     best = private(memory, ALICE).recall("who am I married to?")[0]
     assert best.memory.content == "Sarah is my wife"
     assert best.signals.meaning > 0.3
@@ -342,10 +342,10 @@ def test_what_is_written_without_a_vector_meanwhile_gets_one_too(
             view.remember(f"car {number}")
 
     memory = opened(shared_url, embedder=Interrupted(write))
-    memory.reembed()  # or the background, whichever is first
+    memory.admin.reembed()  # or the background, whichever is first
     assert models(memory) == {"first": 13}
     assert rows(memory, "SELECT count(*) FROM embedded_spaces WHERE done_at > 0") == [(1,)]
     view.remember("bus ticket")
     assert rows(memory, "SELECT count(*) FROM embedded_spaces") == [(0,)]
-    memory.reembed()
+    memory.admin.reembed()
     assert models(memory) == {"first": 14}

@@ -72,8 +72,8 @@ ERASES: dict[str, Callable[[Memory, str], tacit.Erased]] = {
     "erase": lambda memory, id: private(memory, ALICE).erase(id),
     "wipe": lambda memory, _: private(memory, ALICE).wipe(),
     "an operator's erase": lambda memory, id: memory.operator("root").erase(id),
-    "erase_subject": lambda memory, _: memory.erase_subject(ALICE.key),
-    "erase_space": lambda memory, _: memory.erase_space(),
+    "erase_subject": lambda memory, _: memory.admin.erase_person(ALICE.key),
+    "erase_space": lambda memory, _: memory.admin.erase_space(),
 }
 
 
@@ -85,7 +85,7 @@ def test_nothing_of_an_erased_memory_stays(
     word = canary()
     id = lived(memory, word)
     private(other, ALICE).list()  # a second process has the database open
-    memory.maintain()  # and the planner has looked at the rows
+    memory.admin.maintain()  # and the planner has looked at the rows
     assert traces(shared_url, word)
     done = ERASES[how](memory, id)
     assert cleaned(done)
@@ -93,7 +93,7 @@ def test_nothing_of_an_erased_memory_stays(
     assert rows_with(shared_url, id) == []
     if not shared_url.startswith("sqlite"):
         assert dead_rows(shared_url) == 0
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
     if how in ("erase", "an operator's erase"):
         assert private(other, ALICE).stats().memories == 60
 
@@ -133,12 +133,12 @@ def test_erasing_a_key_takes_its_values_under_all_of_the_owners_identities(memor
     phone, web = private(memory, ALICE), private(memory, WEB)
     phone.put("profile", "city", "Porto", visibility="public_ok", sensitivity="public")
     phone.put("profile", "name", "Al")
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     id = kept(web, "Lisbon", category="profile", key="city")
     web.forget(id)
     assert web.erase(id).count == 2
     assert said(web.list()) == ["Al"]
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert said(phone.list()) == ["Al"]
     assert said(group(memory, BOB).list()) == []
 
@@ -160,11 +160,11 @@ def test_erasing_takes_what_the_memory_had_replaced(shared_url: str, opened: Ope
 def test_erasing_takes_what_was_replaced_under_an_earlier_identity(memory: Memory) -> None:
     web = private(memory, WEB)
     old = kept(private(memory, ALICE), "I live in Porto")
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     new = web.update(old, "I live in Lisbon")
     assert new.supersedes == old
     assert web.erase(new.id).count == 2
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_a_person_somebody_else_still_speaks_of_keeps_their_name(memory: Memory) -> None:
@@ -209,7 +209,7 @@ def test_erasing_one_leaves_the_words_of_others_findable(memory: Memory) -> None
     ids = [kept(view, f"the parrot says {number}") for number in range(5)]
     view.erase(ids[2])
     assert len(view.recall("parrot", top_k=10)) == 4
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_what_another_reader_holds_is_reported_and_finished_later(
@@ -227,9 +227,9 @@ def test_what_another_reader_holds_is_reported_and_finished_later(
     done = private(memory, ALICE).erase(id)
     assert not done.complete
     assert private(memory, ALICE).recall(word) == []
-    assert not memory.maintain().healthy
+    assert not memory.admin.maintain().healthy
     reader.close()
-    finished = memory.maintain()
+    finished = memory.admin.maintain()
     assert finished.healthy
     assert any("erasure" in did for did in finished.did)
     assert traces(url, word) == []
@@ -256,20 +256,20 @@ def test_thousands_of_erasures_do_not_wear_out_the_search_index(
     aged.commit()
     aged.close()
     assert [one.memory.content for one in view.recall("parrot")] == ["the parrot stays"]
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_an_owners_erase_in_a_group_leaves_no_older_value_behind(memory: Memory) -> None:
     fields: dict[str, Any] = {"visibility": "public_ok", "sensitivity": "public"}
     private(memory, ALICE).put("profile", "city", "Porto", **fields)
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     id = kept(private(memory, ALICE), "Lisbon", category="profile", key="city", **fields)
     room = group(memory, ALICE)
     assert room.erase(id).count == 1  # of what may be heard here
     assert said(group(memory, BOB).list()) == []
-    memory.link("slack:T1:UB", "acct:alice")
+    memory.admin.link("slack:T1:UB", "acct:alice")
     assert said(group(memory, BOB).list()) == []
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_erasing_in_one_room_says_nothing_in_another(memory: Memory) -> None:

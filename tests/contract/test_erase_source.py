@@ -45,19 +45,19 @@ def test_what_a_chat_taught_is_gone_with_its_turns_and_what_waits(learning: Memo
     turns = rows(learning, "SELECT content FROM memories WHERE is_turn")
     assert [text for (text,) in turns] == ["I play the cello"]
     assert learning.operator("root").erase_source(HOME).count == 0
-    assert learning.maintain().healthy
+    assert learning.admin.maintain().healthy
 
 
 def test_one_message_goes_and_what_it_had_replaced_stands_again(learning: Memory) -> None:
     own = private(learning, ALICE)
     own.learn([Message("user", "I live in Lisbon", id="1")])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     own.learn([Message("user", "I live in Porto now", id="2")])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     learning.operator("root").erase_source(f"{HOME}/2")
     assert contents(own) == ["Alice lives in Lisbon"]
     assert not any("Porto" in text for text in wordings(learning))
-    assert learning.maintain().healthy
+    assert learning.admin.maintain().healthy
 
 
 def test_what_was_reverted_before_is_erased_too(learning: Memory) -> None:
@@ -77,7 +77,7 @@ def test_a_persons_own_later_word_stays_without_the_words_it_replaced(learning: 
     learning.operator("root").erase_source(HOME)
     assert contents(own) == ["Alice lives in Faro"]
     assert set(wordings(learning)) == {"Alice lives in Faro"}
-    assert learning.maintain().healthy
+    assert learning.admin.maintain().healthy
 
 
 def test_replayed_on_an_older_copy_a_source_is_gone_from_there(learning: Memory) -> None:
@@ -91,11 +91,11 @@ def test_replayed_on_an_older_copy_a_source_is_gone_from_there(learning: Memory)
     assert "telegram" not in json.dumps(said)
     _restore(learning, before)
     assert contents(own) != []
-    again = learning.replay_erasures(said)
+    again = learning.admin.replay_erasures(said)
     assert again.count > 0
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(own) == ["Bob plays the cello"]
-    assert learning.replay_erasures(said).count == 0
+    assert learning.admin.replay_erasures(said).count == 0
 
 
 def test_not_a_byte_of_a_source_is_left(shared_url: str, opened: Open) -> None:

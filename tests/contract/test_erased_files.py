@@ -102,7 +102,7 @@ class Case:
 def rewritten(memory: Memory) -> tacit.Maintained:
     """Rewrite the tables; again while autovacuum or another reader of this database is at work."""
     for _ in range(60):
-        done = memory.maintain(rewrite=True)
+        done = memory.admin.maintain(rewrite=True)
         if done.healthy:
             return done
         time.sleep(1)
@@ -112,8 +112,8 @@ def rewritten(memory: Memory) -> tacit.Maintained:
 HOW: dict[str, Callable[[Memory, Requester, list[str]], tacit.Erased]] = {
     "erase": lambda memory, who, ids: [private(memory, who).erase(id) for id in ids][-1],
     "wipe": lambda memory, who, _: private(memory, who).wipe(),
-    "person": lambda memory, who, _: memory.erase_subject(who.key),
-    "space": lambda memory, _, __: memory.erase_space(),
+    "person": lambda memory, who, _: memory.admin.erase_person(who.key),
+    "space": lambda memory, _, __: memory.admin.erase_space(),
 }
 CASES = st.builds(
     Case,
@@ -154,7 +154,7 @@ def test_no_file_holds_what_a_complete_certificate_says_is_gone(
         ids.append(kept(private(memory, who), said, **(keyed if case.key else {})))
     private(memory, who).recall(word)
     if case.analysed:
-        memory.maintain()
+        memory.admin.maintain()
     assert all(holding(shared_url, needle) for needle in needles)
 
     one = issued(HOW[case.how](memory, who, ids))
@@ -162,17 +162,17 @@ def test_no_file_holds_what_a_complete_certificate_says_is_gone(
     finishes = 0 if one.complete else segments(shared_url) * 2 + 8
     if not one.complete:
         assert len(rewritten(memory).pending) == 1
-        one = well_formed(memory.renew_certificate(one.to_json()))
+        one = well_formed(memory.admin.renew_certificate(one.to_json()))
         assert where(one) == {"log"}
         assert all(name.startswith("pg_wal") for name in holding(shared_url, *needles))
     while not one.complete and finishes:
         turn_log_over(shared_url)
-        one = well_formed(memory.renew_certificate(one.to_json()))
+        one = well_formed(memory.admin.renew_certificate(one.to_json()))
         finishes -= 1
     assert one.complete
     assert holding(shared_url, *needles) == []
-    assert memory.verify_certificate(one.to_json())
-    assert memory.maintain().pending == ()
+    assert memory.admin.verify_certificate(one.to_json())
+    assert memory.admin.maintain().pending == ()
 
 
 def test_an_erasure_by_itself_leaves_nothing_in_a_file_and_says_what_a_server_keeps(
@@ -202,11 +202,11 @@ def test_what_an_older_transaction_may_read_is_pending_until_it_ends(
             other.execute(text("SELECT pg_current_xact_id()"))
         one = issued(private(memory, ALICE).erase(id))
         assert where(one) == {"rows"}
-        assert not memory.maintain(rewrite=True).healthy
-        assert where(memory.renew_certificate(one.to_json())) == {"rows"}
+        assert not memory.admin.maintain(rewrite=True).healthy
+        assert where(memory.admin.renew_certificate(one.to_json())) == {"rows"}
     engine.dispose()
-    assert memory.maintain().healthy
-    assert where(memory.renew_certificate(one.to_json())) == {"pages"}
+    assert memory.admin.maintain().healthy
+    assert where(memory.admin.renew_certificate(one.to_json())) == {"pages"}
 
 
 @pytest.fixture
@@ -229,20 +229,20 @@ def test_a_role_that_may_not_clean_or_look_never_says_complete(
 ) -> None:
     owner, weak = opened(fresh_postgres_url), opened(weak_url)
     one = issued(private(weak, ALICE).erase(kept(private(weak, ALICE), "one")))
-    assert not weak.maintain(rewrite=True).healthy
-    assert where(weak.renew_certificate(one.to_json())) == {"pages"}
+    assert not weak.admin.maintain(rewrite=True).healthy
+    assert where(weak.admin.renew_certificate(one.to_json())) == {"pages"}
 
     rewritten(owner)
     for _ in range(segments(fresh_postgres_url) * 2 + 8):
         turn_log_over(fresh_postgres_url)
-    assert where(weak.renew_certificate(one.to_json())) == {"log"}  # it was not looked at
+    assert where(weak.admin.renew_certificate(one.to_json())) == {"log"}  # it was not looked at
 
     with server(fresh_postgres_url) as connection:
         connection.execute(text(f"GRANT pg_monitor TO {make_url(weak_url).username}"))
     for _ in range(segments(fresh_postgres_url) + 2):
-        weak.maintain()
+        weak.admin.maintain()
         turn_log_over(fresh_postgres_url)
-    assert weak.renew_certificate(one.to_json()).complete
+    assert weak.admin.renew_certificate(one.to_json()).complete
 
 
 def test_a_server_that_logs_values_is_told_of(
@@ -269,17 +269,17 @@ def test_only_a_genuine_certificate_is_renewed_and_tells_no_more_than_before(
 ) -> None:
     view = private(memory, ALICE)
     one = issued(view.erase(kept(view, "one")))
-    again = well_formed(memory.renew_certificate(one.to_json()))
+    again = well_formed(memory.admin.renew_certificate(one.to_json()))
     assert (again.id, again.counts, again.erased_at) == (one.id, one.counts, one.erased_at)
     plain = json.loads(one.to_json())
     for change in ({"counts": {"memories": 9}}, {"id": "0" * 16}, {"pending": "x"}):
         with pytest.raises(tacit.InvalidInput):
-            memory.renew_certificate(json.dumps({**plain, **change}))
+            memory.admin.renew_certificate(json.dumps({**plain, **change}))
     with pytest.raises(tacit.InvalidInput):
-        memory.space("other").renew_certificate(one.to_json())
+        memory.space("other").admin.renew_certificate(one.to_json())
 
 
 def test_the_certificate_of_a_space_that_is_gone_is_renewed(memory: Memory) -> None:
     private(memory, ALICE).remember("one")
-    one = issued(memory.erase_space())
-    assert well_formed(memory.renew_certificate(one.to_json())).scope == "space"
+    one = issued(memory.admin.erase_space())
+    assert well_formed(memory.admin.renew_certificate(one.to_json())).scope == "space"

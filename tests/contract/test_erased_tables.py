@@ -75,7 +75,7 @@ def lived(memory: Memory) -> str:
     plant(memory, "sign_in_links", person=who, operator=None, digest=b"x" * 32)
     plant(memory, "web_sessions", person=who, operator=None, digest=b"x" * 32)
     plant(memory, "same_people", known_to=who, person=f"person:{WORD}")
-    memory.take_in("telegram", [tacit.Update("1", FAMILY, WORD, DORA.key)])
+    memory.inbox.add("telegram", [tacit.Update("1", FAMILY, WORD, DORA.key)])
     plant(memory, "link_offers", offered_by="ext:telegram:3003", accepted_by=who)
     plant(memory, "link_attempts", person=who)
     own.checkpoints.save({"said": [WORD]})
@@ -118,9 +118,9 @@ def test_no_table_mentions_what_was_erased(shared_url: str, opened: Open, act: s
     if act == "memory":
         private(memory, DORA).erase(id)
     elif act == "person":
-        memory.erase_subject(DORA.key)
+        memory.admin.erase_person(DORA.key)
     else:
-        memory.erase_space()
+        memory.admin.erase_space()
     after = mentions(memory, shared_url, *needles)
     assert after.isdisjoint(table.name for table in metadata.sorted_tables), after
     expected = {one.name for one in metadata.sorted_tables} - ABOUT_NOTHING - ONLY_HASHES
@@ -159,11 +159,11 @@ def test_of_an_erased_person_only_what_keeps_others_secrets_is_left(
 ) -> None:
     """Whom somebody else's memory is kept from, who heard it, and which identities are one."""
     memory = opened(shared_url, settings=SETTINGS)
-    memory.link(DORA.key, "acct:dora")
+    memory.admin.link(DORA.key, "acct:dora")
     here = (DORA, BOB)
     private(memory, DORA).remember("mine")
     group(memory, BOB, here=here).remember("A party", withheld_from=[DORA.key], **OPEN)
     group(memory, BOB, here=here).remember("It rains", **OPEN)
-    memory.erase_subject(DORA.key)
+    memory.admin.erase_person(DORA.key)
     assert mentions(memory, shared_url, "777123") == OF_OTHERS
     assert [one.content for one in private(memory, DORA).list()] == ["It rains"]

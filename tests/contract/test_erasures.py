@@ -81,7 +81,7 @@ def test_the_journal_beside_a_file_is_its_owners_alone_and_tells_nothing(
     memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
     id = kept(private(memory, ALICE), "secret words")
     private(memory, ALICE).erase(id)
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     path = tmp_path / "tacit.db.erasures.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     written = path.read_text()
@@ -131,7 +131,7 @@ def test_what_an_older_copy_still_has_is_erased_before_anybody_reads(
     id = kept(view, f"one {word}")
     view.remember("stays")
     copy = tmp_path.parent / f"{tmp_path.name}-copy.db"
-    memory.backup(copy)
+    memory.admin.backup(copy)
     view.erase(id)
     private(memory, BOB).remember("after the backup")
     memory.close()
@@ -161,9 +161,9 @@ def prepared(memory: Memory, word: str) -> str:
 SCOPES: dict[str, tuple[Callable[[Memory, str], tacit.Erased], set[str]]] = {
     "memory": (lambda m, id: private(m, ALICE).erase(id), {"hides", "for all"}),
     "wipe": (lambda m, _: private(m, ALICE).wipe(), {"hides", "for all"}),
-    "person": (lambda m, _: m.erase_subject(ALICE.key), {"hides"}),
-    "subject": (lambda m, _: m.erase_about(ALICE.key), set()),
-    "space": (lambda m, _: m.erase_space(), set()),
+    "person": (lambda m, _: m.admin.erase_person(ALICE.key), {"hides"}),
+    "subject": (lambda m, _: m.admin.erase_about(ALICE.key), set()),
+    "space": (lambda m, _: m.admin.erase_space(), set()),
 }
 
 
@@ -181,14 +181,14 @@ def test_replaying_an_erasure_on_an_older_copy_does_it_again_once(
     assert done.certificate is not None
     _restore(memory, before)
     assert _with(memory, word)
-    again = memory.replay_erasures(told)
+    again = memory.admin.replay_erasures(told)
     assert again.count == done.count
-    assert again.complete is (memory.maintain().pending == ())
+    assert again.complete is (memory.admin.maintain().pending == ())
     found = _with(memory, word)
     assert {one for one in ("hides", "for all") if any(one in text for text in found)} == left
     assert not any("I l" in text for text in found)
-    assert memory.replay_erasures(told).count == 0
-    assert memory.maintain().healthy
+    assert memory.admin.replay_erasures(told).count == 0
+    assert memory.admin.maintain().healthy
     if scope != "space":
         assert "Bob's own" in said(private(memory, BOB).list())
 
@@ -255,12 +255,12 @@ def test_a_forged_line_is_refused_and_nothing_is_done(memory: Memory) -> None:
     ]
     for one in forged:
         with pytest.raises(tacit.ErasureForged):
-            memory.replay_erasures([json.dumps(one)])
+            memory.admin.replay_erasures([json.dumps(one)])
     for bad in ("", "x", "[]", "{}", json.dumps({**true, "digests": 5}), '{"id": 1}'):
         with pytest.raises(tacit.InvalidInput):
-            memory.replay_erasures([bad])
+            memory.admin.replay_erasures([bad])
     elsewhere = {**true, "id": "1" * 16, "digests": {**true["digests"], "space": "another"}}
-    assert memory.replay_erasures([json.dumps(elsewhere)]).count == 0
+    assert memory.admin.replay_erasures([json.dumps(elsewhere)]).count == 0
     assert view.show(keep).content == "keep me"
 
 
@@ -283,9 +283,9 @@ def test_somebody_who_came_back_keeps_what_is_new_when_a_journal_is_replayed(
     memory: Memory,
 ) -> None:
     private(memory, ALICE).remember("old")
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     private(memory, ALICE).remember("new")
-    assert memory.replay_erasures(lines(memory)).count == 0
+    assert memory.admin.replay_erasures(lines(memory)).count == 0
     assert said(private(memory, ALICE).list()) == ["new"]
 
 
@@ -296,13 +296,13 @@ def test_what_waits_to_be_learned_in_an_older_copy_does_not_bring_it_back(
     view = private(memory, ALICE)
     view.learn([Message("user", "I live in Lisbon")])
     before = _tables(memory)
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     (found,) = view.list()
     view.erase(found.id)
     told = lines(memory)
     _restore(memory, before)
-    memory.replay_erasures(told)
-    memory.catch_up()
+    memory.admin.replay_erasures(told)
+    memory.jobs.wait_for_learning()
     assert said(view.list()) == []
 
 
@@ -313,38 +313,39 @@ def test_what_a_channel_brought_into_an_older_copy_is_not_worked_on_again(
     memory = opened(database_url)
     view = private(memory, ALICE)
     id = kept(view, "one") if scope == "a memory" else ""
-    memory.take_in("telegram", [Update("1", ALICE.key, canary(), ALICE.key)])
-    memory.take_in("telegram", [Update("2", TEAM, canary(), BOB.key)])
+    memory.inbox.add("telegram", [Update("1", ALICE.key, canary(), ALICE.key)])
+    memory.inbox.add("telegram", [Update("2", TEAM, canary(), BOB.key)])
     before = _tables(memory)
     if scope == "a memory":
         view.erase(id)
     elif scope == "a person":
-        memory.erase_subject(ALICE.key)  # of whom nothing else was known
+        memory.admin.erase_person(ALICE.key)  # of whom nothing else was known
     else:
         memory.operator("root").erase_source(TEAM)
     told = lines(memory)
     _restore(memory, before)
-    assert len(memory.waiting_updates("telegram")) == 2
-    memory.replay_erasures(told)
+    assert len(memory.inbox.pending("telegram")) == 2
+    memory.admin.replay_erasures(told)
     left = "1" if scope == "a source" else "2"
-    assert [one.id for one in memory.waiting_updates("telegram")] == [left]
+    assert [one.id for one in memory.inbox.pending("telegram")] == [left]
 
 
 def test_who_was_signed_in_in_an_older_copy_is_signed_out_again(memory: Memory) -> None:
     alices, bobs = (
-        memory.sign_in(memory.offer_sign_in(person=who.key).token).cookie for who in (ALICE, BOB)
+        memory.console.sign_in(memory.console.create_link(person=who.key).token).cookie
+        for who in (ALICE, BOB)
     )
-    link = memory.offer_sign_in(person=ALICE.key).token
+    link = memory.console.create_link(person=ALICE.key).token
     before = _tables(memory)
-    memory.erase_subject(ALICE.key)  # of whom nothing else was known
+    memory.admin.erase_person(ALICE.key)  # of whom nothing else was known
     told = lines(memory)
     _restore(memory, before)
-    assert memory.signed_in(alices) is not None
-    memory.replay_erasures(told)
-    assert memory.signed_in(alices) is None
-    assert memory.signed_in(bobs) is not None
+    assert memory.console.session(alices) is not None
+    memory.admin.replay_erasures(told)
+    assert memory.console.session(alices) is None
+    assert memory.console.session(bobs) is not None
     with pytest.raises(tacit.SignInRefused):
-        memory.sign_in(link)
+        memory.console.sign_in(link)
 
 
 def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory) -> None:
@@ -352,7 +353,7 @@ def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory
     done = view.erase(kept(view, "one"))
     assert done.certificate is not None
     text = done.certificate.to_json()
-    assert memory.verify_certificate(text)
+    assert memory.admin.verify_certificate(text)
     plain = json.loads(text)
     changes: list[dict[str, Any]] = [
         {"complete": not plain["complete"]},
@@ -364,23 +365,23 @@ def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory
         {"signature": "0" * 64},
     ]
     for change in changes:
-        assert not memory.verify_certificate(json.dumps({**plain, **change})), change
-    assert not memory.space("other").verify_certificate(text)
+        assert not memory.admin.verify_certificate(json.dumps({**plain, **change})), change
+    assert not memory.space("other").admin.verify_certificate(text)
     bad: list[Any] = ["", "x", "[]", "{}", None, 5, json.dumps({**plain, "more": 1})]
     for one in bad:
         with pytest.raises(tacit.InvalidInput):
-            memory.verify_certificate(one)
+            memory.admin.verify_certificate(one)
 
 
 def test_the_certificate_of_a_space_outlives_it(memory: Memory) -> None:
     private(memory, ALICE).remember("one")
-    done = memory.erase_space()
+    done = memory.admin.erase_space()
     assert done.certificate is not None
     text = done.certificate.to_json()
-    assert memory.verify_certificate(text)
+    assert memory.admin.verify_certificate(text)
     private(memory, ALICE).remember("a new beginning")
-    assert memory.verify_certificate(text)
-    assert not memory.verify_certificate(text.replace('"scope": "space"', '"scope": "owned"'))
+    assert memory.admin.verify_certificate(text)
+    assert not memory.admin.verify_certificate(text.replace('"scope": "space"', '"scope": "owned"'))
     assert memory.spaces() == ["default"]
 
 
@@ -400,14 +401,14 @@ def test_erasing_about_a_person_takes_what_anybody_said_of_them(memory: Memory) 
     private(memory, ALICE).update(was, "somebody owes me", about=["Zelda"])
     private(memory, BOB).remember("My aunt is ill", about=["Aunt"])
     private(memory, BOB).remember("I am Bob")
-    done = memory.erase_about(BOB.key)
+    done = memory.admin.erase_about(BOB.key)
     assert cleaned(done)
     assert said(private(memory, ALICE).list()) == ["I run"]
     assert said(private(memory, BOB).list()) == ["My aunt is ill"]
-    assert memory.erase_about(BOB.key).count == 0
+    assert memory.admin.erase_about(BOB.key).count == 0
     for bad in ("Bob", "", "person:x", None):
         with pytest.raises(tacit.InvalidInput):
-            memory.erase_about(bad)  # type: ignore[arg-type]
+            memory.admin.erase_about(bad)  # type: ignore[arg-type]
 
 
 def test_no_log_of_an_erasure_names_anything(
@@ -418,8 +419,8 @@ def test_no_log_of_an_erasure_names_anything(
     with caplog.at_level(logging.DEBUG):
         id = prepared(memory, word)
         private(memory, ALICE).erase(id)
-        memory.erase_about(ALICE.key)
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_about(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     assert word not in caplog.text
     assert id not in caplog.text
     if not shared_url.startswith("sqlite"):

@@ -25,7 +25,7 @@ ROWS = "SELECT node, op, status, memory_id FROM events ORDER BY id"
 
 
 def counted(memory: Memory, **which: Any) -> dict[tuple[str, str, str], int]:
-    return {(one.node, one.op, one.status): one.count for one in memory.events(**which)}
+    return {(one.node, one.op, one.status): one.count for one in memory.admin.events(**which)}
 
 
 def written(memory: Memory) -> list[tuple[Any, ...]]:
@@ -51,7 +51,7 @@ def test_what_people_do_is_counted_by_where_what_and_how(memory: Memory, clock: 
         ("hotpath", "delete", "ok"): 1,
         ("hotpath", "restore", "ok"): 1,
     }
-    assert {one.day for one in memory.events()} == {clock.now.date()}
+    assert {one.day for one in memory.admin.events()} == {clock.now.date()}
 
 
 def test_what_is_learned_is_classified_or_skipped(database_url: str, opened: Open) -> None:
@@ -73,7 +73,7 @@ def test_what_was_said_word_for_word_is_episodic(database_url: str, opened: Open
 
 def test_what_nobody_asked_for_is_a_workers(memory: Memory) -> None:
     id = kept(private(memory, ALICE), "one")
-    memory.forget_subject(ALICE.key)
+    memory.admin.forget_person(ALICE.key)
     memory.operator("root").restore(id)
     found = counted(memory)
     assert found["worker", "delete", "ok"] == 1
@@ -163,7 +163,7 @@ def erased_by_operator(memory: Memory, view: View, id: str) -> None:
 
 
 def erased_with_the_person(memory: Memory, view: View, id: str) -> None:
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
 
 
 def erased_with_everything(memory: Memory, view: View, id: str) -> None:
@@ -202,7 +202,7 @@ def test_an_erased_space_has_no_events_left_and_gets_none(shared_url: str, opene
     memory, other = opened(shared_url), opened(shared_url)
     kept(private(memory.space("away"), ALICE), "one")
     private(other.space("away"), ALICE).recall("one")
-    memory.space("away").erase_space()
+    memory.space("away").admin.erase_space()
     for one in (memory, other):
         one._storage.events.flush()
     assert rows(memory, "SELECT count(*) FROM events WHERE space_id = 'away'") == [(0,)]
@@ -227,7 +227,7 @@ def test_events_are_kept_for_as_many_days_as_the_settings_say(
 ) -> None:
     memory = opened(shared_url, settings=Settings(events=EventsSettings(keep_days=10)))
     view = private(memory, ALICE)
-    memory.joined("telegram:-100", ALICE.key)  # where nobody ever wrote, there is no space yet
+    memory.chats.join("telegram:-100", ALICE.key)  # where nobody ever wrote, there is no space yet
     view.recall("one")
     memory._storage.events.flush()
     clock.forward(days=10)
@@ -256,23 +256,23 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
         kept(view, "one")
         view.recall("one")
         clock.forward(days=1)
-    everything = list(memory.events())
+    everything = list(memory.admin.events())
     assert [one.day for one in everything] == [
         (first + timedelta(days=day)).date() for day in (2, 2, 1, 1, 0, 0)
     ]
     found: list[EventCounts] = []
-    page = memory.events(limit=1)
+    page = memory.admin.events(limit=1)
     while True:
         found += page
         if page.cursor is None:
             break
-        page = memory.events(limit=1, cursor=page.cursor)
+        page = memory.admin.events(limit=1, cursor=page.cursor)
     assert found == everything
     assert counted(memory, node="context") == {("context", "search", "ok"): 1}
-    assert [one.op for one in memory.events(op=EventOperation.CREATE)] == [
+    assert [one.op for one in memory.admin.events(op=EventOperation.CREATE)] == [
         EventOperation.CREATE
     ] * 3
-    assert len(memory.events(since=first + timedelta(days=1))) == 4
+    assert len(memory.admin.events(since=first + timedelta(days=1))) == 4
     assert {one.node for one in everything} == {EventNode.CONTEXT, EventNode.HOTPATH}
     assert {one.status for one in everything} == {EventStatus.OK}
 
@@ -285,7 +285,7 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
 )  # fmt: skip
 def test_a_question_that_cannot_be_understood_is_refused(memory: Memory, wrong: Any) -> None:
     with pytest.raises(tacit.InvalidInput):
-        memory.events(**wrong)
+        memory.admin.events(**wrong)
 
 
 def test_nothing_that_crosses_spaces_is_counted(memory: Memory) -> None:

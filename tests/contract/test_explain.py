@@ -18,8 +18,8 @@ ROOMS = [
 
 
 def link(memory: Memory) -> None:
-    memory.link(BOB.key, "acct:bob")
-    memory.link(SLACK, "acct:bob")
+    memory.admin.link(BOB.key, "acct:bob")
+    memory.admin.link(SLACK, "acct:bob")
 
 
 @pytest.mark.parametrize("chat", ROOMS, ids=["in private", "in a group", "in a complete group"])
@@ -74,7 +74,7 @@ def test_who_turned_out_to_be_somebody_one_has_met_counts(memory: Memory) -> Non
     (robert,) = [one.id for one in own.people.list() if one.id.startswith("person:")]
     at_home = tacit.Chat.private(BOB.key)
     assert own.explain(about, at_home, asked_by=BOB).rule == "P4"
-    memory.merge_people(robert, BOB.key)
+    memory.admin.merge_people(robert, BOB.key)
     assert own.explain(about, at_home, asked_by=BOB).rule == "P3a"
 
 

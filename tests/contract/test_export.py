@@ -32,7 +32,7 @@ def lived(database_url: str, opened: Open) -> Memory:
     private(memory, BOB).remember("Alice is dull", about=[ALICE.key])
     group(memory, BOB).remember("Bob's own", **OPEN)
     own.learn([Message("user", "My sister is called Ana")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     return memory
 
 
@@ -123,7 +123,7 @@ def test_an_agent_with_an_allow_list_exports_its_categories_alone(
 
 def test_linked_identities_are_ones_own(memory: Memory) -> None:
     private(memory, ALICE).remember("by phone")
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     private(memory, tacit.Requester("acct:alice")).remember("on the web")
     found = parts(memory, ALICE)
     assert found["person"][0]["identities"] == ["acct:alice", "ext:telegram:1001"]
@@ -133,7 +133,7 @@ def test_linked_identities_are_ones_own(memory: Memory) -> None:
 def test_a_chat_that_was_left_is_not_among_ones_chats(memory: Memory) -> None:
     group(memory, ALICE).remember("one", **OPEN)
     group(memory, ALICE, FAMILY).remember("two", **OPEN)
-    memory.left(FAMILY, ALICE.key)
+    memory.chats.leave(FAMILY, ALICE.key)
     assert {one["chat"] for one in parts(memory, ALICE)["chat"]} == {"telegram:-100"}
 
 

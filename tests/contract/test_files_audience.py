@@ -187,7 +187,7 @@ def test_linked_accounts_read_one_tree_and_write_it_without_loss(memory: Memory)
     phone = private(memory, ALICE)
     phone.files.write("trips.md", "- Lisbon in May\n")
     phone.files.write("_index.md", "## Key Facts\n- Sarah is my wife\n")
-    memory.link(ALICE.key, "acct:a", verified=True, actor="test")
+    memory.admin.link(ALICE.key, "acct:a", verified=True, actor="test")
     web = private(memory, tacit.Requester("acct:a"))
     text = web.files.read("_index.md")
     assert "Sarah is my wife" in text
@@ -204,7 +204,7 @@ def test_pages_of_one_name_under_two_identities_are_read_and_written_as_one(
     phone, web = private(memory, ALICE), private(memory, tacit.Requester("acct:a"))
     phone.files.write("trips.md", "# On the phone\n\n- Lisbon in May\n")
     web.files.write("trips.md", "# On the web\n\n- Porto in June\n")
-    memory.link(ALICE.key, "acct:a", verified=True, actor="test")
+    memory.admin.link(ALICE.key, "acct:a", verified=True, actor="test")
     both = "# On the web\n\n- Porto in June\n- Lisbon in May\n"
     assert phone.files.read("trips.md") == web.files.read("trips.md") == both
     web.files.write("trips.md", both.replace("May", "April") + "- Oslo\n", instead_of=both)

@@ -89,7 +89,7 @@ def test_no_path_leads_out_of_the_tree_and_a_bad_one_touches_nothing(memory: Mem
         for act, asked in acts:
             with pytest.raises(tacit.InvalidInput):
                 act(*asked)
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
     assert memory.spaces() == []
 
 
@@ -108,20 +108,20 @@ def test_files_of_a_view_and_files_of_the_folder_are_the_same_notes(
     memory = opened(database_url, settings=mirrored)
     view = private(memory, ALICE)
     view.files.write("trips.md", TRIPS)
-    memory.sync_notes()
+    memory.notes.sync()
     file = tmp_path / "n" / "_longterms" / "ext_telegram_1001" / "trips.md"
     assert strip_ids(file.read_text()) == TRIPS
     file.write_text(file.read_text().replace("in May", "in April").replace("# Trips", "# Travel"))
-    memory.sync_notes()
+    memory.notes.sync()
     text = view.files.read("trips.md")
     assert text == "# Travel\n\n- Lisbon in April\n- Porto in June\n"
     view.files.write("trips.md", text + "\n## Later\n\n- Oslo\n", instead_of=text)
     view.files.rename("trips.md", "travel.md")
-    memory.sync_notes()
+    memory.notes.sync()
     assert not file.exists()
     assert strip_ids((file.parent / "travel.md").read_text()) == view.files.read("travel.md")
     view.wipe()
-    memory.sync_notes()
+    memory.notes.sync()
     assert "Lisbon" not in "".join(p.read_text() for p in (tmp_path / "n").rglob("*.md"))
 
 
@@ -194,5 +194,5 @@ def test_several_writers_of_one_file_lose_nothing(shared_url: str, opened: Open)
     assert text.startswith("# List\n\n- the first line!\n")
     wanted = {f"- line {number} of writer {writer}" for number in range(6) for writer in range(3)}
     assert set(text.splitlines()[3:]) == wanted
-    done = memory.maintain()
+    done = memory.admin.maintain()
     assert done.healthy, done.problems

@@ -83,7 +83,7 @@ def test_a_person_under_two_identities_is_one_node(memory: Memory) -> None:
     kept(view, "Tom likes tea", about=["Tom"])
     kept(view, "Thomas lives in Rome", about=["Thomas"])
     ids = {one.names[0].text: one.id for one in view.people.list() if one.names[0].text != "Alice"}
-    memory.merge_people(ids["Thomas"], ids["Tom"])
+    memory.admin.merge_people(ids["Thomas"], ids["Tom"])
     people = [node for node in view.graph().nodes if node.kind == "person"]
     assert len(people) == 1
     assert len(view.graph().edges) == 2
@@ -91,7 +91,7 @@ def test_a_person_under_two_identities_is_one_node(memory: Memory) -> None:
 
 def test_everything_of_a_person_is_on_one_picture(memory: Memory) -> None:
     kept(private(memory, ALICE), "From Telegram", importance=5)
-    memory.link("telegram:1001", ACCOUNT)
+    memory.admin.link("telegram:1001", ACCOUNT)
     kept(private(memory, tacit.Requester(ACCOUNT)), "From the account", importance=4)
     kept(private(memory, ALICE), "Once more")
     expected = ["From Telegram", "From the account", "Once more"]

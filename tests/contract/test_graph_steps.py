@@ -84,14 +84,14 @@ def test_in_a_group_it_is_there_while_nobody_came_who_was_not_there(memory: Memo
     assert told(newcomers(memory, ALICE, BOB, who=BOB)) is None
     assert told(private(memory, ALICE)) is None
     assert told(group(memory, ALICE, FAMILY, here=(ALICE,))) is None
-    memory.joined(TEAM, CAROL.key)
+    memory.chats.join(TEAM, CAROL.key)
     assert told(newcomers(memory, ALICE, BOB)) is None
     saved(newcomers(memory, ALICE, BOB), "before Carol", "2")
     assert [one.step.id for one in newcomers(memory, ALICE, BOB).checkpoints.steps.list("t")] == [
         "2"
     ]
-    memory.left(TEAM, CAROL.key)
-    memory.left(TEAM, BOB.key)
+    memory.chats.leave(TEAM, CAROL.key)
+    memory.chats.leave(TEAM, BOB.key)
     alone = newcomers(memory, ALICE)
     assert [told(alone, id=id) for id in ("1", "2")] == ["before Bob", "before Carol"]
 
@@ -102,13 +102,13 @@ def test_what_goes_on_from_a_step_is_not_for_who_came_in_between(memory: Memory)
     view = newcomers(memory, ALICE, BOB, CAROL)
     saved(view, "second", "2", parent="1")
     assert told(view) is None
-    memory.left(TEAM, CAROL.key)
+    memory.chats.leave(TEAM, CAROL.key)
     assert told(newcomers(memory, ALICE, BOB)) == "second"
 
 
 def test_a_group_that_moved_takes_them_along(memory: Memory) -> None:
     saved(group(memory, ALICE, "telegram:-7"), "here")
-    memory.migrated("telegram:-7", "telegram:-1007")
+    memory.chats.migrate("telegram:-7", "telegram:-1007")
     assert told(group(memory, ALICE, "telegram:-1007")) == "here"
 
 
@@ -116,11 +116,11 @@ def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(memory:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
     saved(there, "account", "1")
     saved(here, "telegram", "2")
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     assert told(here) == told(there) == "telegram"
     assert [one.step.id for one in there.checkpoints.steps.list("t")] == ["2", "1"]
     saved(here, "both", "3")
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert [told(here), told(there)] == ["telegram", "both"]
 
 
@@ -193,9 +193,9 @@ def test_whatever_erases_takes_them_along_to_the_last_byte(
     if act == "wipe":
         private(memory, ALICE).wipe()
     elif act == "person":
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     elif act == "space":
-        memory.erase_space()
+        memory.admin.erase_space()
     elif act == "chat":
         memory.operator("ops").erase_source(TEAM)
     else:

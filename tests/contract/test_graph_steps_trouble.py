@@ -107,12 +107,12 @@ def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(
 ) -> None:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
     here.checkpoints.steps.save(step("1", a="1"), [value("a", "1", b"telegram")])
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     there.checkpoints.steps.save(step("2", a="1", b="2"), [value("b", "2", b"account")])
     whole = there.checkpoints.steps.find("t")
     assert whole is not None
     assert {one.data for one in whole.values} == {b"telegram", b"account"}
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert there.checkpoints.steps.find("t") is None
     assert list(there.checkpoints.steps.list()) == []
     found = here.checkpoints.steps.find("t")
@@ -125,12 +125,12 @@ def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(
 ) -> None:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
     id = here.remember("I have a secret garden").id
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     clock.forward(seconds=1)
     assert [one.content for one in there.list()] == ["I have a secret garden"]
     there.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"I have a secret garden")])
     there.checkpoints.save({"heard": "I have a secret garden"})
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     here.erase(id)
     assert there.checkpoints.steps.find("t") is None
     assert there.checkpoints.get() is None
@@ -148,5 +148,5 @@ def test_a_graph_within_a_graph_is_not_for_who_came_while_it_ran(memory: Memory)
     later.save(step("4"))  # they begin anew, with all who are there
     later.save(within("child", "5"))
     assert later.find("t", "child") is not None
-    memory.left(TEAM, CAROL.key)
+    memory.chats.leave(TEAM, CAROL.key)
     assert group(memory, ALICE).checkpoints.steps.find("t", "child|grandchild") is not None

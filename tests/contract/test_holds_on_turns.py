@@ -82,7 +82,7 @@ def test_a_name_that_several_people_have_is_kept_from_all_of_them(
     said = [user("I bought a canary, don't tell Bob")]
     if learned:
         room(keeping, ALICE).learn(said)
-        keeping.catch_up()
+        keeping.jobs.wait_for_learning()
         (fact,) = [one for one in alice.list().items if "canary" in one.content]
         assert fact.withheld_from == {"ext:telegram:51", "ext:telegram:52"}
         assert fact.visibility is Visibility.PRIVATE_ONLY
@@ -121,7 +121,7 @@ def test_a_turn_and_what_is_learned_from_it_are_under_the_same_hold(keeping: Mem
     room(keeping, ALICE).learn(
         [user("I bought a canary. Sag Quinn nichts davon. This stays in this room.")]
     )
-    keeping.catch_up()
+    keeping.jobs.wait_for_learning()
     (fact,) = [one for one in alice.list().items if "canary" in one.content]
     said = turn(alice)
     for one in (fact, said):
@@ -155,7 +155,7 @@ def test_a_hold_alone_is_on_what_was_said_before_it(keeping: Memory, learned: bo
     here = room(keeping, ALICE)
     if learned:
         here.learn(said)
-        keeping.catch_up()
+        keeping.jobs.wait_for_learning()
     else:
         here.record(said)
     assert "canary" in everything(private(keeping, ALICE), "canary")
@@ -197,7 +197,7 @@ def test_a_date_of_birth_and_a_divorce_are_not_public(keeping: Memory) -> None:
             user("I'm getting divorced"),
         ]
     )
-    keeping.catch_up()
+    keeping.jobs.wait_for_learning()
     alice.put("profile", "birthday", "4 May 1990")
     found = {one.content: one.sensitivity for one in alice.list().items}
     assert [level for text, level in found.items() if "May" in text] == ["personal", "personal"]
@@ -222,7 +222,7 @@ def test_what_is_not_to_be_remembered_is_kept_nowhere(keeping: Memory) -> None:
         assert not alice.record([user(text), answer]), text
         assert alice.learn([user(text), answer]).turns == 0, text
         assert alice.trace(user(text), keep=True)[0].says.startswith("skip: the person asked not")
-    keeping.catch_up()
+    keeping.jobs.wait_for_learning()
     assert stored(keeping) == 0
     assert alice.list().items == ()
     for table in ("memories", "jobs", "memory_versions", "history"):
@@ -254,7 +254,7 @@ def test_forget_i_said_that_is_about_what_was_said_before(keeping: Memory, learn
     ]
     if learned:
         assert alice.learn(said).turns == 1
-        keeping.catch_up()
+        keeping.jobs.wait_for_learning()
     else:
         alice.record(said)
     assert "canary" not in everything(alice, "canary")
@@ -288,7 +288,7 @@ def test_no_audience_with_the_named_person_is_told(
     speaking = alice if alone else group(memory, ALICE, complete=complete)
     if data.draw(st.booleans()):
         speaking.learn(said)
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
     else:
         speaking.record(said)
     assert "canary" in everything(alice, "canary Friday")

@@ -241,7 +241,7 @@ def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(
     memory = opened(database_url, settings=Settings(learn=LearnSettings(confirm="new", workers=0)))
     view = private(memory, ALICE)
     view.learn([Message("user", "I'm allergic to peanuts")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     (asked,) = view.proposals.list()
     for _ in range(2):
         view.once(KEY).forget(asked.id)
@@ -267,7 +267,7 @@ def test_what_was_accepted_is_learned_once_and_secrets_are_named_again(keeping: 
     told = [view.once(KEY).learn(turn) for _ in range(2)]
     assert told[0] == told[1]
     assert (told[0].turns, len(told[0].refused)) == (1, 1)
-    keeping.catch_up()
+    keeping.jobs.wait_for_learning()
     assert said(view.list()) == ["Box 17 holds item 4242"]
 
 
@@ -293,7 +293,7 @@ def test_what_was_wiped_is_not_written_again(keeping: Memory) -> None:
         view.once("a").remember("I like tea")
     with pytest.raises(tacit.NotFound):
         view.once("b").learn([Message("user", "I live in Lisbon")])
-    keeping.catch_up()
+    keeping.jobs.wait_for_learning()
     assert said(view.list()) == []
 
 
@@ -308,7 +308,7 @@ def test_an_erasure_that_is_asked_for_again_finishes_what_was_left(
     done = view.once(KEY).erase(id)
     assert (done.count, cleaned(done)) == (1, True)
     assert done.certificate is not None
-    assert memory.verify_certificate(done.certificate.to_json())
+    assert memory.admin.verify_certificate(done.certificate.to_json())
 
 
 def test_a_repeat_tells_nothing_of_what_may_no_longer_be_heard(memory: Memory) -> None:
@@ -317,7 +317,7 @@ def test_a_repeat_tells_nothing_of_what_may_no_longer_be_heard(memory: Memory) -
     id = kept(group(memory, ALICE), "The party is on Friday", **fields)
     told = group(memory, BOB).once(KEY).update(id, "The party is on Saturday")
     assert group(memory, BOB).once(KEY).update(id, "The party is on Saturday") == told
-    memory.left(TEAM, BOB.key)
+    memory.chats.leave(TEAM, BOB.key)
     outside = group(memory, BOB, here=(ALICE,))
     with pytest.raises(tacit.NotFound) as refused:
         outside.once(KEY).update(id, "The party is on Saturday")
@@ -347,12 +347,12 @@ def test_linked_identities_are_one_person_and_unlinked_ones_are_not(memory: Memo
         return view
 
     done = asked().once(KEY).remember("I like tea")
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     assert asked().once(KEY).remember("I like tea") == done
     with pytest.raises(tacit.Conflict):
         private(memory, ALICE).once(KEY).remember("I like coffee")
     private(memory, ALICE).once("hers").remember("I like trains")
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert private(memory, ALICE).once(KEY).remember("I like coffee").created
     assert asked().once(KEY).remember("I like tea") == done
     with pytest.raises(tacit.NotFound):  # it is the account's by now; nor is it done again
@@ -363,10 +363,10 @@ def test_a_repeat_is_known_for_a_day(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     first = view.once(KEY).put("profile", "drink", "tea")
     clock.forward(days=0.9)
-    memory.expire()
+    memory.jobs.expire()
     assert view.once(KEY).put("profile", "drink", "tea") == first
     clock.forward(days=0.2)
-    memory.expire()
+    memory.jobs.expire()
     assert counts(memory)["idempotency_keys"] == counts(memory)["idempotency_memories"] == 0
 
 
@@ -465,7 +465,7 @@ def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
     for number in range(150):  # a table of a few rows is read in whichever way
         view.once(f"{KEY} {number}").pin(id, on=bool(number % 2))
         private(memory, BOB).checkpoints.save(1, thread=f"thread {number}")
-    memory.maintain()
+    memory.admin.maintain()
     with recorded(memory) as ran:
         for _ in range(2):
             view.once(KEY).pin(id, on=False)

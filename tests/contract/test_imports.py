@@ -229,7 +229,7 @@ def test_what_the_person_says_themselves_since_is_theirs_and_no_revert_takes_it(
     clock.forward(seconds=1)
     assert not view.put("preference", "theme", "dark").created
     view.learn([tacit.Message(role="user", content="I love green tea.", id="m")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert {one.content: one.trust for one in view.list()} == {
         "dark": "stated",
         "Alice loves green tea": "stated",

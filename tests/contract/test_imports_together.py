@@ -119,12 +119,12 @@ def test_whichever_of_somebodys_identities_imports_it_is_known_to_all(memory: Me
     here, there = private(memory, ALICE), private(memory, ACCOUNT)
     assert take_over(here, "moving", WHOLE[:10]) == 10
     assert take_over(there, "moving", WHOLE[:12]) == 12
-    memory.link(ALICE.key, ACCOUNT.key)
+    memory.admin.link(ALICE.key, ACCOUNT.key)
     assert take_over(here, "more", WHOLE[:20]) == 8
     assert take_over(there, "more", WHOLE[:20]) == 0
     assert there.imports.revert("moving").forgotten == 22
     assert {one.run for one in here.imports.list() if one.reverted_at is None} == {"more"}
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert take_over(here, "moving", WHOLE[:10]) == 10
 
 

@@ -27,7 +27,7 @@ def brought(*ids: int, person: str | None = ALICE.key, chat: str = ALICE.key) ->
 
 
 def ids(memory: Memory, **narrowing: int) -> list[int]:
-    return [int(one.id) for one in memory.waiting_updates(BOT, **narrowing)]
+    return [int(one.id) for one in memory.inbox.pending(BOT, **narrowing)]
 
 
 def kept(memory: Memory) -> list[dict[str, Any]]:
@@ -37,68 +37,68 @@ def kept(memory: Memory) -> list[dict[str, Any]]:
 
 
 def test_what_is_brought_again_is_known_whether_or_not_it_is_done(memory: Memory) -> None:
-    assert memory.take_in(BOT, brought(1, 2, 2)) == 2
-    assert memory.take_in(BOT, brought(2, 3)) == 1
-    memory.update_done(BOT, "2")
-    assert memory.take_in(BOT, brought(1, 2, 3)) == 0
+    assert memory.inbox.add(BOT, brought(1, 2, 2)) == 2
+    assert memory.inbox.add(BOT, brought(2, 3)) == 1
+    memory.inbox.complete(BOT, "2")
+    assert memory.inbox.add(BOT, brought(1, 2, 3)) == 0
     assert ids(memory) == [1, 3]
-    assert memory.take_in("slack", brought(1)) == 1  # another channel has its own numbers
-    assert memory.space("other").take_in(BOT, brought(1)) == 1
+    assert memory.inbox.add("slack", brought(1)) == 1  # another channel has its own numbers
+    assert memory.space("other").inbox.add(BOT, brought(1)) == 1
 
 
 def test_it_comes_back_as_it_came_and_in_order(memory: Memory, clock: SetClock) -> None:
-    memory.take_in(BOT, brought(9, 4))
+    memory.inbox.add(BOT, brought(9, 4))
     clock.forward(seconds=-3_600)  # a clock that is set back moves nothing before what was there
-    memory.take_in(BOT, brought(7, person=None, chat=TEAM))
-    memory.take_in(BOT, brought(1))
+    memory.inbox.add(BOT, brought(7, person=None, chat=TEAM))
+    memory.inbox.add(BOT, brought(1))
     assert ids(memory) == [9, 4, 7, 1]
-    first, second = memory.waiting_updates(BOT, limit=2)
+    first, second = memory.inbox.pending(BOT, limit=2)
     assert (first.chat, first.payload, first.attempts) == (ALICE.key, f'{{"text": "{WORD} 9"}}', 0)
     assert ids(memory, after=second.seq) == [7, 1]
     assert ids(memory, after=second.seq, limit=1) == [7]
-    last = memory.waiting_updates(BOT)[-1].seq
+    last = memory.inbox.pending(BOT)[-1].seq
     for id in (9, 4, 7, 1):
-        memory.update_done(BOT, f"{id}")
-    memory.take_in(BOT, brought(2))
+        memory.inbox.complete(BOT, f"{id}")
+    memory.inbox.add(BOT, brought(2))
     assert ids(memory, after=last) == [2]  # numbers go on when nothing waits
 
 
 def test_of_what_is_done_nothing_stays_but_its_id(memory: Memory) -> None:
-    memory.take_in(BOT, brought(1))
+    memory.inbox.add(BOT, brought(1))
     for _ in range(2):
-        memory.update_done(BOT, "1")
+        memory.inbox.complete(BOT, "1")
     (row,) = kept(memory)
     assert (row["update_id"], row["payload"], row["person"], row["chat"]) == ("1", "", None, None)
-    assert not memory.update_failed(BOT, "1")
-    memory.update_done(BOT, "nobody's")
+    assert not memory.inbox.fail(BOT, "1")
+    memory.inbox.complete(BOT, "nobody's")
     assert len(kept(memory)) == 1
 
 
 def test_what_fails_is_tried_again_until_it_is_set_aside(memory: Memory) -> None:
-    memory.take_in(BOT, brought(1, 2))
-    tries = [memory.update_failed(BOT, "1") for _ in range(limits.UPDATE_ATTEMPTS_MAX_COUNT - 1)]
+    memory.inbox.add(BOT, brought(1, 2))
+    tries = [memory.inbox.fail(BOT, "1") for _ in range(limits.UPDATE_ATTEMPTS_MAX_COUNT - 1)]
     assert set(tries) == {True}
-    assert memory.waiting_updates(BOT)[0].attempts == len(tries)
-    assert not memory.update_failed(BOT, "1")
+    assert memory.inbox.pending(BOT)[0].attempts == len(tries)
+    assert not memory.inbox.fail(BOT, "1")
     assert ids(memory) == [2]
-    assert not memory.update_failed(BOT, "1")
-    assert memory.take_in(BOT, brought(1)) == 0
+    assert not memory.inbox.fail(BOT, "1")
+    assert memory.inbox.add(BOT, brought(1)) == 0
 
 
 def test_the_sweep_forgets_what_is_done_in_two_days_and_what_was_set_aside_in_seven(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = opened(database_url, settings=BY_HAND)
-    memory.take_in(BOT, brought(1, 2, 3))
-    memory.expire()
+    memory.inbox.add(BOT, brought(1, 2, 3))
+    memory.jobs.expire()
     clock.forward(days=1)
-    memory.update_done(BOT, "1")
-    while memory.update_failed(BOT, "2"):
+    memory.inbox.complete(BOT, "1")
+    while memory.inbox.fail(BOT, "2"):
         pass
     known: list[list[str]] = []
     for days in (1.5, 1, 4, 1):
         clock.forward(days=days)
-        memory.expire()
+        memory.jobs.expire()
         known.append([row["update_id"] for row in kept(memory)])
     assert known == [["1", "2", "3"], ["2", "3"], ["2", "3"], ["3"]]
     assert ids(memory) == [3]  # what nobody has done yet waits
@@ -111,19 +111,19 @@ def test_what_somebody_sent_goes_with_what_is_theirs(
     memory = opened(database_url)
     alice = private(memory, ALICE)
     alice.remember("I like tea")
-    memory.link("slack:T1:U1", "acct:alice")
-    memory.link(ALICE.key, "acct:alice")
-    memory.take_in(BOT, brought(1))
-    memory.take_in(BOT, brought(2, person="slack:T1:U1", chat=TEAM))
-    memory.take_in(BOT, brought(3, person=None))  # from her private chat, whoever it was
-    memory.take_in(BOT, brought(4, person=BOB.key, chat=TEAM))
+    memory.admin.link("slack:T1:U1", "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
+    memory.inbox.add(BOT, brought(1))
+    memory.inbox.add(BOT, brought(2, person="slack:T1:U1", chat=TEAM))
+    memory.inbox.add(BOT, brought(3, person=None))  # from her private chat, whoever it was
+    memory.inbox.add(BOT, brought(4, person=BOB.key, chat=TEAM))
     left = {"erase_space": [], "erase_source": [1, 3]}.get(how, [4])
     if how == "wipe":
         alice.wipe()
     elif how == "erase_subject":
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     elif how == "erase_space":
-        memory.erase_space()
+        memory.admin.erase_space()
     else:
         memory.operator("root").erase_source(TEAM)
     assert ids(memory) == left
@@ -131,7 +131,7 @@ def test_what_somebody_sent_goes_with_what_is_theirs(
     told = {row["person"] for row in kept(memory)} - {None}
     assert how == "erase_source" or told <= {f"ext:{BOB.key}"}
     if how != "erase_space":  # and the channel does not bring it back
-        assert memory.take_in(BOT, brought(1, 2, 3)) == 0
+        assert memory.inbox.add(BOT, brought(1, 2, 3)) == 0
 
 
 def test_those_who_take_in_the_same_at_once_take_in_each_once(
@@ -140,14 +140,14 @@ def test_those_who_take_in_the_same_at_once_take_in_each_once(
     """As a webhook does in two processes: what one has read is never followed by something that
     has a number before it."""
     memories = [opened(shared_url), opened(shared_url)]
-    memories[0].take_in("warm", brought(1))
+    memories[0].inbox.add("warm", brought(1))
     together, told, failed = threading.Barrier(4), list[int](), list[BaseException]()
 
     def take(number: int) -> None:
         together.wait()
         try:
             for start in range(0, 40, 5):
-                told.append(memories[number % 2].take_in(BOT, brought(*range(start, start + 10))))
+                told.append(memories[number % 2].inbox.add(BOT, brought(*range(start, start + 10))))
         except BaseException as error:  # noqa: BLE001 - told to the test below
             failed.append(error)
 
@@ -158,7 +158,7 @@ def test_those_who_take_in_the_same_at_once_take_in_each_once(
     at_work = True
     while at_work:
         at_work = any(thread.is_alive() for thread in threads)  # then once more, for the rest
-        while some := memories[0].waiting_updates(BOT, after=after, limit=7):
+        while some := memories[0].inbox.pending(BOT, after=after, limit=7):
             seen += [int(one.id) for one in some]
             after = some[-1].seq
     assert failed == []
@@ -184,19 +184,19 @@ def test_what_cannot_be_kept_is_refused_and_nothing_with_it_is_kept(
     memory: Memory, update: Any
 ) -> None:
     with pytest.raises(tacit.InvalidInput):
-        memory.take_in(BOT, [*brought(5), update])
+        memory.inbox.add(BOT, [*brought(5), update])
     assert ids(memory) == []
 
 
 def test_only_so_many_are_taken_in_at_a_time(memory: Memory) -> None:
     most = limits.UPDATES_MAX_COUNT
     with pytest.raises(tacit.InvalidInput, match="1,000 at a time"):
-        memory.take_in(BOT, brought(*range(most + 1)))
-    assert memory.take_in(BOT, brought(*range(most))) == most
+        memory.inbox.add(BOT, brought(*range(most + 1)))
+    assert memory.inbox.add(BOT, brought(*range(most))) == most
     assert ids(memory, limit=most) == list(range(most))
     for bad in ("Telegram", "", "telegram:1", 7):
         with pytest.raises(tacit.InvalidInput, match="channel"):
-            memory.take_in(bad, brought(1))  # type: ignore[arg-type]
+            memory.inbox.add(bad, brought(1))  # type: ignore[arg-type]
 
 
 def test_nothing_that_is_asked_of_the_inbox_reads_a_whole_space(
@@ -206,18 +206,18 @@ def test_nothing_that_is_asked_of_the_inbox_reads_a_whole_space(
     for start in range(0, 300, 100):
         others = (brought(n, person=f"telegram:{n + 1}", chat=f"telegram:{n + 1}")
                   for n in range(start, start + 100))  # fmt: skip
-        memory.take_in(BOT, [one for some in others for one in some])
+        memory.inbox.add(BOT, [one for some in others for one in some])
     alice = private(memory, ALICE)
     for n in range(50):
         private(memory, BOB, f"t{n}").remember(f"Number {n} is odd")
-    memory.maintain()
+    memory.admin.maintain()
     with recorded(memory) as ran:
-        memory.take_in(BOT, brought(1, 1_000))
-        memory.waiting_updates(BOT, after=7)
-        memory.update_failed(BOT, "5")
-        memory.update_done(BOT, "6")
+        memory.inbox.add(BOT, brought(1, 1_000))
+        memory.inbox.pending(BOT, after=7)
+        memory.inbox.fail(BOT, "5")
+        memory.inbox.complete(BOT, "6")
         alice.unlearn("m1")
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     asked = [one for one in ran if one.sql.startswith(("SELECT", "UPDATE updates"))]
     asked = [one for one in asked if re.search(r"updates|source_message|jobs.payload", one.sql)]
     with closing(plans_of(shared_url)) as plans:

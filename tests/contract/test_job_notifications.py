@@ -47,7 +47,7 @@ def _ask(memory: Memory, statement: str) -> Any:
 def _at_work(memory: Memory) -> Memory:
     """A process that has accepted a turn works, from then on, for other processes as well."""
     tell(private(memory, CAROL), fact(1))
-    until(lambda: memory.waiting().turns == 0)
+    until(lambda: memory.jobs.pending().turns == 0)
     until(lambda: bool(_ask(memory, f"SELECT count(*) {_LISTENING}") > 0))
     return memory
 
@@ -57,7 +57,7 @@ def test_a_turn_of_one_process_wakes_the_workers_of_another(url: str, opened: Op
     accepting, _ = opened(url, settings=IDLE), _at_work(opened(url, settings=PAIR))
     for number in range(5):
         tell(private(accepting, BOB), fact(number))
-        until(lambda: accepting.waiting().turns == 0)
+        until(lambda: accepting.jobs.pending().turns == 0)
     assert contents(private(accepting, BOB)) == [learned(number) for number in range(5)]
 
 
@@ -69,11 +69,11 @@ def test_turns_that_are_tried_again_wake_the_workers(
     tell(private(accepting, ALICE, thread="bad"), fact(1))
     spoil(accepting, "bad", "{")
     for _ in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
-        accepting.catch_up()
+        accepting.jobs.wait_for_learning()
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
-    assert accepting.waiting().parked == 1
+    assert accepting.jobs.pending().parked == 1
     _at_work(opened(url))
-    assert accepting.retry_learning() == 1
+    assert accepting.jobs.retry_learning() == 1
     # The turn is still unreadable: that it was tried shows in its being postponed again.
     until(lambda: bool(_ask(accepting, "SELECT max(attempts) FROM jobs") == 1))
 
@@ -95,7 +95,7 @@ def test_a_lost_notification_costs_one_poll_interval(
     assert _ask(memory, ended) > 0
     view = private(idle, ALICE)
     tell(view, fact(2))
-    until(lambda: idle.waiting().turns == 0)
+    until(lambda: idle.jobs.pending().turns == 0)
     assert contents(view) == [learned(2)]
 
 
@@ -108,7 +108,7 @@ def test_a_listener_that_was_cut_off_connects_again(
     ended = f"SELECT count(pg_terminate_backend(pid)) {_LISTENING} AND pid <> pg_backend_pid()"
     assert _ask(memory, ended) > 0
     tell(private(idle, ALICE), fact(2))
-    until(lambda: idle.waiting().turns == 0)
+    until(lambda: idle.jobs.pending().turns == 0)
 
 
 def test_closing_at_any_moment_leaves_no_thread_behind(url: str, opened: Open) -> None:
@@ -129,7 +129,7 @@ def test_logs_contain_no_names_and_no_password(
         memory = opened(secret).space("acme-space")
         view = private(memory, ALICE, thread="telling-thread")
         tell(view, fact(1))
-        until(lambda: memory.waiting().turns == 0)
+        until(lambda: memory.jobs.pending().turns == 0)
         memory.close()
     heard = "\n".join(f"{one.getMessage()} {one.__dict__}" for one in caplog.records)
     # The whole key: four digits alone may also stand in the time or the thread of a record.

@@ -58,7 +58,7 @@ def inhabited(memory: Memory, *names: str) -> Memory:
 
 
 def status(memory: Memory, task: str = TASK) -> tacit.JobStatus:
-    return next(one for one in memory.jobs() if one.task == task)
+    return next(one for one in memory.jobs.list() if one.task == task)
 
 
 def problems(memory: Memory) -> list[str | None]:
@@ -100,7 +100,7 @@ def test_each_space_has_its_own_part_of_the_period(
 ) -> None:
     names = [f"space-{number}" for number in range(12)]
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)), *names)
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     due = [status(memory.space(name)).due_at for name in names]
     waits = sorted((at - clock.now) / DAY for at in due if at is not None)
     assert len(set(waits)) == 12
@@ -115,20 +115,20 @@ def test_a_task_runs_when_it_is_due_and_comes_round_again(
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=3)))
     assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     planned = status(memory).due_at
     assert planned is not None
     clock.now = planned
     assert status(memory).state == "waiting"
-    assert memory.run_due_jobs() == 1
+    assert memory.jobs.run_due() == 1
     ran = tacit.JobRun(started_at=planned, finished_at=planned, counts={"ticked": 3}, problem=None)
     assert status(memory) == tacit.JobStatus(
         task=TASK, state="idle", due_at=planned + DAY, last=ran
     )
     clock.forward(seconds=DAY.total_seconds() - 1)
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     clock.forward(seconds=1)
-    assert memory.run_due_jobs() == 1
+    assert memory.jobs.run_due() == 1
     assert ticked(memory) == [2, 2, 2]
 
 
@@ -137,7 +137,7 @@ def test_what_is_due_too_far_away_is_brought_in(
     how: str, shared_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, shared_url, partial(ticking, length=1)))
-    memory.run_job(TASK)
+    memory.jobs.run(TASK)
     every, hour = ALONE, timedelta(hours=1)
     if how == "a shorter period":
         every = EverySettings(expire=None, purge=None, consolidate=None, reflect=None,
@@ -146,7 +146,7 @@ def test_what_is_due_too_far_away_is_brought_in(
         clock.forward(days=-365)
     later = working(opened, shared_url, partial(ticking, length=1), every=every)
     clock.forward(seconds=1)
-    later.run_due_jobs()
+    later.jobs.run_due()
     due = status(later).due_at
     assert due is not None
     assert due <= clock.now + (hour if every is not ALONE else DAY)
@@ -156,10 +156,10 @@ def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     hold(memory, clock)
     clock.forward(days=-365)
-    assert memory.run_job(TASK).last is not None
+    assert memory.jobs.run(TASK).last is not None
 
 
 def test_a_task_that_is_off_comes_round_only_when_it_is_asked_for(
@@ -169,23 +169,23 @@ def test_a_task_that_is_off_comes_round_only_when_it_is_asked_for(
                         summarise=None)  # fmt: skip
     memory = inhabited(working(opened, database_url, partial(ticking, length=2), every=off))
     clock.forward(days=400)
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     assert status(memory).state == "off"
-    done = memory.run_job(TASK)
+    done = memory.jobs.run(TASK)
     assert (done.state, done.due_at) == ("off", None)
     assert done.last is not None
     assert ticked(memory) == [1, 1]
     clock.forward(days=400)
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
 
 
 def test_only_what_exists_and_has_something_to_work_with_runs(memory: Memory) -> None:
     for bad in ("", "sweep", "expire; purge", "\x1fexpire", None, 3):
         with pytest.raises(tacit.InvalidInput) as refused:
-            memory.run_job(bad)  # type: ignore[arg-type]
+            memory.jobs.run(bad)  # type: ignore[arg-type]
         assert refused.value.field == "task"
     with pytest.raises(tacit.InvalidInput, match=r"nothing to work with; docs/jobs\.md"):
-        memory.run_job("reembed")  # there is no embedder
+        memory.jobs.run("reembed")  # there is no embedder
     assert status(memory, "reembed").state == "off"
 
 
@@ -215,7 +215,7 @@ def test_however_many_hands_there_are_a_task_is_run_by_one(
         at_it.remove(space)
 
     both = [working(opened, shared_url, partial(ticking, length=10, hear=hear)) for _ in range(2)]
-    inhabited(both[0], *names).run_due_jobs()
+    inhabited(both[0], *names).jobs.run_due()
     clock.forward(days=1)
     ended: list[int] = []
     hands = [
@@ -234,14 +234,14 @@ def test_however_many_hands_there_are_a_task_is_run_by_one(
 _DRAIN = """
 from tests.contract.chores import TASK, ticking
 memory._runtime.tasks[TASK] = ticking(memory, 20)
-print(memory.run_due_jobs())
+print(memory.jobs.run_due())
 """
 
 
 def test_processes_share_the_work(shared_url: str, opened: Open, clock: SetClock) -> None:
     names = [f"space-{number}" for number in range(4)]
     memory = inhabited(working(opened, shared_url, partial(ticking, length=20)), *names)
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
     printed: list[str] = []
     there = [
@@ -260,13 +260,13 @@ def test_processes_share_the_work(shared_url: str, opened: Open, clock: SetClock
 
 def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=2)))
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     hold(memory, clock)
     assert status(memory).state == "running"
     with pytest.raises(tacit.Conflict, match="another worker"):
-        memory.run_job(TASK)
+        memory.jobs.run(TASK)
     clock.forward(seconds=limits.LEASE_SECONDS)
-    assert memory.run_job(TASK).state == "idle"
+    assert memory.jobs.run(TASK).state == "idle"
     assert ticked(memory) == [1, 1]
 
 
@@ -274,11 +274,11 @@ def test_what_somebody_else_has_just_done_is_not_done_again(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
     hand = memory._runtime.periodic_runner()
     assert hand._list_due(None) == [("default", TASK)]
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     assert hand._claim("default", TASK, early=False) is None
 
 
@@ -300,7 +300,7 @@ def test_whose_lease_is_lost_writes_nothing(
 
     memory._runtime.tasks[TASK] = ticking(memory, 4, hear)
     with pytest.raises(tacit.Conflict, match="taken over"):
-        memory.run_job(TASK)
+        memory.jobs.run(TASK)
     assert ticked(memory) == [1, 1, 1, 1]
     assert problems(memory) == [None]
 
@@ -310,7 +310,7 @@ def test_what_was_interrupted_goes_on_from_where_it_was(
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=5)))
     stopping = iter([False, False, False, True, True, True])
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
     assert memory._runtime.periodic_runner().drain(stop=lambda: next(stopping, True)) == 0
     found = status(memory)
@@ -318,7 +318,7 @@ def test_what_was_interrupted_goes_on_from_where_it_was(
     assert 0 < found.counts["ticked"] < 5
     began = clock.now
     clock.forward(seconds=5)
-    assert memory.run_due_jobs() == 1  # at once: it was let go of
+    assert memory.jobs.run_due() == 1  # at once: it was let go of
     assert ticked(memory) == [1] * 5
     last = status(memory).last
     assert last is not None
@@ -343,7 +343,7 @@ def hear(_, number):
 
 memory = tacit.open(url, clock=clock, embedder=None)
 memory._runtime.tasks[TASK] = ticking(memory, 6, hear)
-memory.run_job(TASK)
+memory.jobs.run(TASK)
 """
 
 
@@ -363,7 +363,7 @@ def test_after_a_kill_somebody_else_goes_on(
     assert status(memory).state == "running"
     assert ticked(memory) == [1] * stop
     clock.forward(days=1)
-    assert memory.run_due_jobs() == 1
+    assert memory.jobs.run_due() == 1
     assert ticked(memory) == [1] * 6
     assert problems(memory) == [None]
 
@@ -377,15 +377,15 @@ def test_a_failure_is_told_by_its_kind_and_tried_again(
     stumbling = Stumbling(2, 1, ValueError("what Alice said"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=4, hear=stumbling)))
     with pytest.raises(ValueError, match="Alice"):
-        memory.run_job(TASK)
+        memory.jobs.run(TASK)
     found = status(memory)
     wait = timedelta(seconds=limits.LEARN_RETRY_FIRST_SECONDS)
     assert (found.state, found.due_at, found.attempts) == ("failed", clock.now + wait, 1)
     assert found.last is not None
     assert (found.last.problem, found.last.counts) == ("ValueError", {"ticked": 2})
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     clock.now += wait
-    assert memory.run_due_jobs() == 1
+    assert memory.jobs.run_due() == 1
     assert ticked(memory) == [1] * 4
     found = status(memory)
     assert (found.state, found.attempts) == ("idle", 0)
@@ -399,13 +399,13 @@ def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
 ) -> None:
     stumbling = Stumbling(1, 30, ValueError())
     memory = inhabited(working(opened, database_url, partial(ticking, length=2, hear=stumbling)))
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
     for attempt in range(30):
-        assert memory.run_due_jobs() == 0, attempt
+        assert memory.jobs.run_due() == 0, attempt
         assert status(memory).attempts == attempt + 1
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS)
-    assert memory.run_due_jobs() == 1
+    assert memory.jobs.run_due() == 1
     assert ticked(memory) == [1 + 30 // limits.JOBS_RESUMES_MAX_COUNT, 1]
     assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEEP_COUNT - 1) + [None]
 
@@ -416,7 +416,7 @@ def test_a_day_without_budget_is_nobodys_failure(
     stumbling = Stumbling(0, 1, tacit.LanguageOverBudget("spent"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
     with pytest.raises(tacit.LanguageOverBudget):
-        memory.run_job(TASK)
+        memory.jobs.run(TASK)
     found = status(memory)
     assert (found.state, found.attempts) == ("failed", 0)
     assert found.due_at == clock.now + timedelta(seconds=limits.LEARN_RETRY_MAX_SECONDS)
@@ -427,9 +427,9 @@ def test_a_task_that_the_database_refuses_has_failed(
 ) -> None:
     stumbling = Stumbling(0, 1, tacit.StoreUnavailable("no such column"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
-    assert memory.run_due_jobs() == 0
+    assert memory.jobs.run_due() == 0
     assert problems(memory) == ["StoreUnavailable"]
 
 
@@ -439,9 +439,9 @@ def test_one_bad_task_holds_up_no_other(database_url: str, opened: Open, clock: 
             raise ZeroDivisionError
 
     memory = working(opened, database_url, partial(ticking, length=2, hear=hear))
-    inhabited(memory, "bad", "good", "other").run_due_jobs()
+    inhabited(memory, "bad", "good", "other").jobs.run_due()
     clock.forward(days=1)
-    assert memory.run_due_jobs() == 2
+    assert memory.jobs.run_due() == 2
     assert [status(memory.space(name)).state for name in ("bad", "good", "other")] == [
         "failed", "idle", "idle",
     ]  # fmt: skip
@@ -451,7 +451,7 @@ def test_how_far_it_is_can_be_seen_meanwhile(database_url: str, opened: Open) ->
     seen: list[tacit.JobStatus] = []
     memory = inhabited(opened(database_url, settings=settings()))
     memory._runtime.tasks[TASK] = ticking(memory, 3, lambda _, __: seen.append(status(memory)))
-    memory.run_job(TASK)
+    memory.jobs.run(TASK)
     assert [one.state for one in seen] == ["running"] * 3
     assert [dict(one.counts) for one in seen] == [{}, {"ticked": 1}, {"ticked": 2}]
 
@@ -463,21 +463,21 @@ def test_what_comes_round_is_nothing_that_waits_to_be_learned(
     shared_url: str, opened: Open, clock: SetClock
 ) -> None:
     first = inhabited(working(opened, shared_url, partial(ticking, length=1)))
-    first.run_due_jobs()
+    first.jobs.run_due()
     clock.forward(days=2)
-    waiting = first.waiting()
+    waiting = first.jobs.pending()
     assert (waiting.turns, waiting.parked, waiting.oldest) == (0, 0, None)
-    assert (first.catch_up(), first.retry_learning()) == (0, 0)
+    assert (first.jobs.wait_for_learning(), first.jobs.retry_learning()) == (0, 0)
     before = {one.name for one in threading.enumerate()}
     opened(shared_url, settings=settings(workers=2))
     assert {one.name for one in threading.enumerate()} - before == set()
     private(first, ALICE).wipe()
-    first.erase_subject(ALICE.key)
+    first.admin.erase_person(ALICE.key)
     assert status(first).state == "waiting"
     private(first, ALICE).learn([tacit.Message("user", "Remember that box 7 holds item 77")])
     hold(first, clock)
-    assert first.catch_up() == 1
-    assert first.waiting().turns == 0
+    assert first.jobs.wait_for_learning() == 1
+    assert first.jobs.pending().turns == 0
 
 
 def test_a_space_that_is_erased_takes_its_tasks_along(
@@ -487,13 +487,13 @@ def test_a_space_that_is_erased_takes_its_tasks_along(
 
     def hear(_: str, number: int) -> None:
         if number == 1:
-            memory.erase_space()
+            memory.admin.erase_space()
 
     memory._runtime.tasks[TASK] = ticking(memory, 3, hear)
-    memory.run_due_jobs()
+    memory.jobs.run_due()
     clock.forward(days=1)
-    assert memory.run_due_jobs() == 0
-    assert (memory.spaces(), ticked(memory), memory.run_due_jobs()) == ([], [], 0)
+    assert memory.jobs.run_due() == 0
+    assert (memory.spaces(), ticked(memory), memory.jobs.run_due()) == ([], [], 0)
     assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
 
 
@@ -503,11 +503,11 @@ def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
     kept(private(memory, BOB), "Bob likes tea")
     for who, left in ((BOB, True), (ALICE, False)):
-        memory.run_due_jobs()
+        memory.jobs.run_due()
         stopped = '{"started_at": 1, "cursor": "ext:telegram:1001", "counts": {}}'
         stop = update(queue).values(payload=stopped)
         memory._storage.database.write(lambda c: c.execute(stop))  # noqa: B023 - at once
-        memory.erase_subject(who.key)
+        memory.admin.erase_person(who.key)
         assert ("1001" in cursor(memory)) is left
 
 
@@ -519,15 +519,15 @@ def test_whoever_keeps_working_runs_what_is_due(
 ) -> None:
     monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.02)
     memory = inhabited(working(opened, database_url, partial(ticking, length=3), workers=1))
-    memory.keep_working()
-    memory.keep_working()
+    memory.jobs.start()
+    memory.jobs.start()
     until(lambda: status(memory).due_at is not None)
     assert ticked(memory) == []
     clock.forward(days=1)
     until(lambda: status(memory).last is not None)
     assert ticked(memory) == [1] * 3
     private(memory, BOB).learn([tacit.Message("user", "Remember that box 7 holds item 77")])
-    until(lambda: memory.waiting().turns == 0)
+    until(lambda: memory.jobs.pending().turns == 0)
 
 
 def test_whoever_closes_lets_others_go_on(
@@ -542,17 +542,17 @@ def test_whoever_closes_lets_others_go_on(
             closing.wait(PATIENCE_SECONDS)
 
     other = inhabited(working(opened, shared_url, partial(ticking, length=3)))
-    other.run_due_jobs()
+    other.jobs.run_due()
     clock.forward(days=1)
     memory = working(opened, shared_url, partial(ticking, length=3, hear=hear), workers=1)
-    memory.keep_working()
+    memory.jobs.start()
     assert begun.wait(PATIENCE_SECONDS)
     memory._runtime._scheduler._stopping.set()
     closing.set()
     memory.close()
     assert [one.name for one in threading.enumerate() if one.name.startswith("tacit-jobs")] == []
     assert (status(other).state, ticked(other)) == ("waiting", [1, 1])
-    assert other.run_due_jobs() == 1
+    assert other.jobs.run_due() == 1
     assert ticked(other) == [1] * 3
 
 
@@ -617,14 +617,14 @@ def test_missing_vectors_are_made_some_at_a_time(
     memory = opened(shared_url, settings=settings(), embedder=embedder)
     until(lambda: memory._runtime.has_missing_vectors)  # it tried by itself, in vain
     with pytest.raises(EmbeddingFailed):
-        memory.run_job("reembed")
+        memory.jobs.run("reembed")
     assert status(memory, "reembed").state == "off"  # by the settings of this test
     embedder.down = False
     clock.forward(days=1)
-    done = memory.run_job("reembed")
+    done = memory.jobs.run("reembed")
     assert done.last is not None
     assert (done.last.problem, done.last.counts) == (None, {"embedded": 5})
-    assert memory.embedding().complete
-    again = memory.run_job("reembed").last
+    assert memory.admin.embedding().complete
+    again = memory.jobs.run("reembed").last
     assert again is not None
     assert again.counts == {"embedded": 0}

@@ -62,7 +62,7 @@ def test_the_key_is_part_of_the_meaning(database_url: str, opened: Open) -> None
     assert view.recall("clock")[0].memory.id == kept
     view.put("profile", "timezone", "Europe/Madrid")
     assert view.recall("clock")[0].memory.id == kept
-    assert memory.reembed() == 0
+    assert memory.admin.reembed() == 0
 
 
 def test_the_model_that_ships_finds_a_value_by_its_key(database_url: str, opened: Open) -> None:
@@ -83,7 +83,7 @@ def test_a_key_is_found_where_the_database_nominates(
     fill(memory)
     for question, key in QUESTIONS.items():
         assert private(memory, ALICE).recall(question)[0].memory.key == key, question
-    assert memory.doctor().findings == ()
+    assert memory.admin.doctor().findings == ()
 
 
 def test_a_block_shows_keys_and_keeps_its_bytes(memory: Memory) -> None:

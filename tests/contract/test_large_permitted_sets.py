@@ -54,7 +54,7 @@ def test_what_is_written_changed_or_gone_since_a_search_is_known_to_the_next(
     view.erase(before)
     assert not any("zeppelin" in one for one in contents(view.recall("zeppelin", top_k=20)))
     assert contents(private(other, ALICE).recall("train", top_k=1)) == ["the train was late"]
-    assert memory.doctor().findings == ()
+    assert memory.admin.doctor().findings == ()
 
 
 def test_words_are_indexed_once(database_url: str, opened: Open) -> None:
@@ -91,9 +91,9 @@ def test_the_nearest_are_nominated_on_postgresql_also_through_its_index(
         view.remember(f"a stone, the {number}th")
     assert contents(view.recall("boat", top_k=1)) == ["a ship of mine"]
     try:
-        assert any(did.startswith("indexed") for did in memory.maintain().did)
+        assert any(did.startswith("indexed") for did in memory.admin.maintain().did)
         assert contents(view.recall("boat", top_k=1)) == ["a ship of mine"]
-        assert not any(did.startswith("indexed") for did in memory.maintain().did)
+        assert not any(did.startswith("indexed") for did in memory.admin.maintain().did)
     finally:  # the database is lent
         with memory._storage.database.autocommit_connection() as connection:
             made = "SELECT relname FROM pg_class WHERE relname LIKE 'ix_vectors_near_%'"

@@ -57,7 +57,7 @@ def test_a_good_answer_becomes_a_memory(
     assert kept.trust is Trust.STATED
     assert kept.source.chat == "telegram:1001"
     assert endpoint.count == 1
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
 
 
 def test_the_message_is_sent_as_material_and_what_was_said_before_apart(
@@ -66,7 +66,7 @@ def test_the_message_is_sent_as_material_and_what_was_said_before_apart(
     endpoint.always = GOOD
     view = private(learning, ALICE)
     view.learn([Message("assistant", "How is the garden?"), Message("user", HEDGEHOGS)])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     (seen,) = endpoint.seen
     material = seen.body["messages"][-1]["content"]
     assert f"(message) {HEDGEHOGS}" in material
@@ -213,7 +213,7 @@ def test_a_model_is_not_asked_where_nothing_is_stated(
 ) -> None:
     told(learning, private(learning, ALICE), message)
     assert endpoint.count == 0
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
 
 
 def test_a_thread_must_be_still_before_a_model_is_asked(
@@ -225,5 +225,5 @@ def test_a_thread_must_be_still_before_a_model_is_asked(
     assert view.learn([Message("user", HEDGEHOGS)]).turns == 1
     assert endpoint.count == 0
     clock.forward(seconds=1)
-    assert learning.catch_up() == 1
+    assert learning.jobs.wait_for_learning() == 1
     assert endpoint.count == 1

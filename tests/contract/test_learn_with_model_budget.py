@@ -21,7 +21,7 @@ _AGAIN = """
 from tests.contract.scripted import by_model
 own = tacit.open(url, clock=clock, embedder=None, settings=by_model({endpoint!r}))
 private(own, BOB).learn([tacit.Message("user", {message!r})])
-print(own.catch_up())
+print(own.jobs.wait_for_learning())
 own.close()
 """
 
@@ -65,13 +65,13 @@ def test_a_day_without_budget_sends_nothing_and_is_no_failure(
     view = private(learning, ALICE)
     told(learning, view, HEDGEHOGS)
     assert endpoint.count == 0
-    waiting = learning.waiting()
+    waiting = learning.jobs.pending()
     assert (waiting.turns, waiting.problems) == (1, ("LanguageOverBudget",))
     for _ in range(15):  # more often than a turn may fail
         clock.forward(seconds=3_601)
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
     assert endpoint.count == 0
-    assert learning.waiting().parked == 0
+    assert learning.jobs.pending().parked == 0
 
 
 def test_the_next_question_is_refused_once_the_day_is_spent(
@@ -87,10 +87,10 @@ def test_the_next_question_is_refused_once_the_day_is_spent(
     assert used(learning) == [("2026-03-01", 1, 40, ONE_QUESTION_TOKENS)]
     told(learning, view, RADIOS)
     assert endpoint.count == 1
-    assert learning.waiting().problems == ("LanguageOverBudget",)
+    assert learning.jobs.pending().problems == ("LanguageOverBudget",)
     endpoint.always = facts()
     clock.forward(days=1)
-    assert learning.catch_up() == 1
+    assert learning.jobs.wait_for_learning() == 1
     assert [row[0] for row in used(learning)] == ["2026-03-01", "2026-03-02"]
 
 
@@ -101,7 +101,7 @@ def test_money_is_a_bound_as_well(endpoint: Endpoint, database_url: str, opened:
     learning = opened(database_url, settings=dear)
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert endpoint.count == 0
-    assert learning.waiting().problems == ("LanguageOverBudget",)
+    assert learning.jobs.pending().problems == ("LanguageOverBudget",)
 
 
 def test_a_space_does_not_spend_the_budget_of_another(
@@ -142,6 +142,6 @@ def test_what_is_left_is_seen_by_the_other_process(
     learning = opened(shared_url, settings=settings)
     view = private(learning, ALICE)
     assert view.learn([Message("user", HEDGEHOGS)])
-    assert learning.catch_up() == 0
+    assert learning.jobs.wait_for_learning() == 0
     assert endpoint.count == before
-    assert learning.waiting().problems == ("LanguageOverBudget",)
+    assert learning.jobs.pending().problems == ("LanguageOverBudget",)

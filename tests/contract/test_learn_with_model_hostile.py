@@ -94,7 +94,7 @@ def test_a_lie_is_refused_and_the_turn_is_done(
     assert contents(view) == []
     assert rows(learning, "SELECT id FROM memories") == []
     assert view.proposals.list() == []
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
     # Asked once, told once what was wrong, and once that this was no answer to that.
     assert endpoint.count <= 3
 
@@ -128,7 +128,7 @@ def test_two_hundred_facts_are_three_at_most(endpoint: Endpoint, learning: Memor
     told(learning, view, message)
     assert len(contents(view)) <= 3
     assert endpoint.count <= 2
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_whatever_the_fields_hold_the_turn_is_done(
     endpoint.always = facts(GARDEN | odd)
     view = private(learning, ALICE)
     told(learning, view, HEDGEHOGS)
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
     assert set(contents(view)) <= {GARDEN["content"]}
     assert endpoint.count <= 3
 
@@ -247,7 +247,7 @@ def test_a_repair_that_fails_costs_only_what_was_wrong(
         told(learning, private(learning, ALICE), HEDGEHOGS)
         assert endpoint.script == []
         assert contents(private(learning, ALICE)) == [GARDEN["content"]]
-        assert learning.waiting().turns == 0
+        assert learning.jobs.pending().turns == 0
 
 
 def test_a_message_that_talks_the_model_into_it_gains_nothing_over_others(
@@ -273,4 +273,4 @@ def test_ten_thousand_names_take_no_time_to_refuse(endpoint: Endpoint, learning:
     began = time.process_time()
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert time.process_time() - began < 20
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0

@@ -49,7 +49,7 @@ def learning_at(url: str, opened: Open, endpoint: Endpoint, timeout: float = 10.
 
 
 def assert_waits(learning: Memory, problem: str) -> None:
-    waiting = learning.waiting()
+    waiting = learning.jobs.pending()
     assert (waiting.turns, waiting.parked, waiting.problems) == (1, 0, (problem,))
     assert rows(learning, "SELECT id FROM memories") == []
     assert rows(learning, "SELECT memory_id FROM proposals") == []
@@ -73,16 +73,16 @@ def test_a_bad_day_leaves_the_turn_waiting_and_is_over_when_it_is_over(
     view = private(learning, ALICE)
     assert view.learn([Message("user", HEDGEHOGS)]).turns == 1
     assert endpoint.count == 0  # whoever speaks waits for no model
-    assert learning.catch_up() == 0
+    assert learning.jobs.wait_for_learning() == 0
     assert_waits(learning, problem)
     assert endpoint.count == requests
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert endpoint.count == requests  # not before it is due again
     endpoint.always = GOOD
     clock.forward(seconds=31)
-    assert learning.catch_up() == 1
+    assert learning.jobs.wait_for_learning() == 1
     assert contents(view) == [GARDEN["content"]]
-    waiting = learning.waiting()
+    waiting = learning.jobs.pending()
     assert (waiting.turns, waiting.problems) == (0, ())
 
 
@@ -97,7 +97,7 @@ def test_a_server_that_is_not_there_is_waited_for(
         told(learning, view, HEDGEHOGS)
         assert_waits(learning, "LanguageUnavailable")
         clock.forward(seconds=31)
-        assert learning.catch_up() == 0
+        assert learning.jobs.wait_for_learning() == 0
         assert_waits(learning, "LanguageUnavailable")
 
 
@@ -120,10 +120,10 @@ def test_a_server_that_asks_to_be_left_alone_is_left_alone(
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert endpoint.count == 1
     clock.forward(seconds=299)
-    assert learning.catch_up() == 0
+    assert learning.jobs.wait_for_learning() == 0
     assert endpoint.count == 1
     clock.forward(seconds=2)
-    assert learning.catch_up() == 1
+    assert learning.jobs.wait_for_learning() == 1
 
 
 def test_a_turn_that_never_works_is_parked_and_can_be_tried_again(
@@ -135,12 +135,12 @@ def test_a_turn_that_never_works_is_parked_and_can_be_tried_again(
     told(learning, view, HEDGEHOGS)
     for _ in range(20):
         clock.forward(seconds=3_601)
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
     assert endpoint.count == 10
-    assert (learning.waiting().turns, learning.waiting().parked) == (0, 1)
+    assert (learning.jobs.pending().turns, learning.jobs.pending().parked) == (0, 1)
     endpoint.always = GOOD
-    assert learning.retry_learning() == 1
-    assert learning.catch_up() == 1
+    assert learning.jobs.retry_learning() == 1
+    assert learning.jobs.wait_for_learning() == 1
     assert contents(view) == [GARDEN["content"]]
 
 
@@ -151,13 +151,13 @@ def test_a_thread_keeps_its_order_and_other_threads_go_on(
     endpoint.script = [refuses(500)]
     endpoint.always = GOOD
     told(learning, private(learning, ALICE, thread="one"), HEDGEHOGS, "no, I live in Rome now")
-    assert learning.waiting().turns == 2
+    assert learning.jobs.pending().turns == 2
     told(learning, private(learning, ALICE, thread="two"), "by the way, I like green tea")
-    assert learning.waiting().turns == 2
+    assert learning.jobs.pending().turns == 2
     assert contents(private(learning, ALICE)) == ["Alice likes green tea"]
     clock.forward(seconds=31)
-    assert learning.catch_up() == 2
-    assert learning.waiting().turns == 0
+    assert learning.jobs.wait_for_learning() == 2
+    assert learning.jobs.pending().turns == 0
 
 
 def test_a_turn_that_was_erased_while_it_waited_is_never_sent(
@@ -167,10 +167,10 @@ def test_a_turn_that_was_erased_while_it_waited_is_never_sent(
     endpoint.always = refuses(500)
     view = private(learning, ALICE)
     told(learning, view, HEDGEHOGS)
-    learning.erase_subject("ext:telegram:1001")
+    learning.admin.erase_person("ext:telegram:1001")
     endpoint.always = GOOD
     clock.forward(seconds=31)
-    assert learning.catch_up() == 0
+    assert learning.jobs.wait_for_learning() == 0
     assert endpoint.count == 1
 
 

@@ -39,9 +39,9 @@ def test_accepting_says_how_many_turns_wait(learning: Memory) -> None:
     accepted = view.learn([Message("user", "I live in Lisbon"), Message("assistant", "Nice!")])
     assert accepted
     assert accepted.turns == 1
-    assert learning.waiting().turns == 1
-    assert learning.catch_up() == 1
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 1
+    assert learning.jobs.wait_for_learning() == 1
+    assert learning.jobs.pending().turns == 0
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_what_the_assistant_says_is_never_the_users_word(learning: Memory) -> No
     told(learning, view, "I live in Rome and I'm allergic to nuts", role="assistant")
     told(learning, view, "I live in Rome and I'm allergic to nuts", role="system")
     assert contents(view) == []
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
 
 
 def test_what_somebody_else_is_quoted_with_is_not_learned(learning: Memory) -> None:
     view = private(learning, ALICE)
     view.learn([Message("user", "I live in Rome", name="Bob")])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(view) == []
 
 
@@ -86,7 +86,7 @@ def test_a_secret_is_not_even_queued_and_the_rest_is_learned(learning: Memory) -
     assert accepted.turns == 1
     assert len(accepted.refused) == 1
     assert key not in str(rows(learning, "SELECT payload FROM jobs"))
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(view) == ["Alice lives in Lisbon"]
 
 
@@ -215,7 +215,7 @@ def test_share_in_a_group_does_not_raise_anything(learning: Memory) -> None:
 def test_who_joins_before_it_is_learned_did_not_hear_it(learning: Memory) -> None:
     group(learning, ALICE, here=(ALICE, BOB)).learn([Message("user", "I live in Lisbon")])
     group(learning, CAROL, here=(ALICE, BOB, CAROL)).remember("Carol came")
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     heard = only(private(learning, ALICE), "Lisbon").heard_by
     assert heard == {"ext:telegram:1001", "ext:telegram:2002"}
 
@@ -231,7 +231,7 @@ def test_a_correction_in_a_group_repeats_nothing_of_a_private_memory(learning: M
 def test_tool_text_is_quarantined_with_where_it_came_from(learning: Memory) -> None:
     view = private(learning, ALICE)
     view.learn([Message("tool", "The user lives in Rome and is called Eve", id="m7")])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(view) == []
     (held,) = view.list(state="quarantined").items
     assert held.state is State.QUARANTINED
@@ -306,7 +306,7 @@ def test_nobody_learns_through_a_disabled_view(learning: Memory) -> None:
     view = learning.view(None, tacit.Chat.private(TEAM))
     assert not view.learn([Message("user", "I live in Lisbon")])
     assert view.proposals.list() == []
-    assert learning.waiting().turns == 0
+    assert learning.jobs.pending().turns == 0
 
 
 def test_what_is_quarantined_does_not_get_out_by_being_forgotten_and_restored(

@@ -59,9 +59,9 @@ def world(
         for at, said in hidden:
             if at == step:
                 private(memory, by).learn([Message("user", said)])
-                memory.catch_up()
+                memory.jobs.wait_for_learning()
         group(memory, who, here=(ALICE, BOB, CAROL)).learn([Message("user", text)])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
         clock.forward(seconds=60)
     others = [one for one in (ALICE, BOB, CAROL) if one is not by]
     seen: list[object] = []

@@ -56,12 +56,12 @@ class Hanging(Table):
 _RUN = """
 memory = tacit.open(url, clock=clock, embedder=None)
 memory._runtime.tasks[TASK] = ticking(memory, 1, hang)
-memory.run_job(TASK)
+memory.jobs.run(TASK)
 """
 _LEARN = """
 settings = Settings(learn=LearnSettings(workers=0))
 memory = tacit.open(url, clock=clock, embedder=Hanging({}), settings=settings)
-memory.catch_up()
+memory.jobs.wait_for_learning()
 """
 
 
@@ -131,9 +131,9 @@ def test_a_killed_workers_task_is_taken_over_within_15_seconds(
     kept(private(memory, ALICE), "Sarah likes tea")
     kill_in_the_middle(shared_url, clock, _RUN)
     with pytest.raises(tacit.Conflict):
-        memory.run_job(TASK)
+        memory.jobs.run(TASK)
     clock.forward(seconds=TAKEN_OVER_SECONDS)
-    assert memory.run_job(TASK).state == "idle"
+    assert memory.jobs.run(TASK).state == "idle"
     assert ticked(memory) == [1]
 
 
@@ -144,9 +144,9 @@ def test_a_killed_workers_turn_is_taken_over_within_15_seconds(
     view = private(memory, ALICE)
     view.learn([tacit.Message("user", TURN)])
     kill_in_the_middle(shared_url, clock, _LEARN)
-    assert memory.catch_up(0) == 0
+    assert memory.jobs.wait_for_learning(0) == 0
     clock.forward(seconds=TAKEN_OVER_SECONDS)
-    assert memory.catch_up(0) == 1
+    assert memory.jobs.wait_for_learning(0) == 1
     assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
 
 
@@ -163,12 +163,12 @@ def test_a_task_that_runs_for_minutes_is_not_taken_over(
         assert go_on.wait(PATIENCE_SECONDS)
 
     memory._runtime.tasks[TASK] = ticking(memory, 1, hear)
-    with in_background(lambda: memory.run_job(TASK)):
+    with in_background(lambda: memory.jobs.run(TASK)):
         try:
             assert begun.wait(PATIENCE_SECONDS)
             for _ in pass_time(memory, clock, minutes=3):
                 with pytest.raises(tacit.Conflict, match="another worker"):
-                    memory.run_job(TASK)
+                    memory.jobs.run(TASK)
         finally:
             go_on.set()
     assert ticked(memory) == [1]
@@ -182,15 +182,15 @@ def test_a_turn_that_takes_minutes_is_not_taken_over(
     memory, other = opened(shared_url, settings=IDLE, embedder=slow), opened(shared_url)
     view = private(memory, ALICE)
     view.learn([tacit.Message("user", TURN)])
-    with in_background(memory.catch_up):
+    with in_background(memory.jobs.wait_for_learning):
         try:
             assert slow.begun.wait(PATIENCE_SECONDS)
             for _ in pass_time(other, clock, minutes=3):
-                assert other.catch_up(0) == 0
+                assert other.jobs.wait_for_learning(0) == 0
         finally:
             slow.answering.set()
     assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
-    assert memory.waiting().turns == 0
+    assert memory.jobs.pending().turns == 0
 
 
 def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
@@ -212,7 +212,7 @@ def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
 
     def hang() -> None:
         try:
-            memory.run_job(TASK)
+            memory.jobs.run(TASK)
         except tacit.Conflict as error:
             lost.append(error)
 
@@ -220,7 +220,7 @@ def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
         try:
             assert begun.wait(PATIENCE_SECONDS)
             clock.forward(seconds=TAKEN_OVER_SECONDS)
-            assert memory.run_job(TASK).state == "idle"
+            assert memory.jobs.run(TASK).state == "idle"
         finally:
             go_on.set()
     assert len(lost) == 1

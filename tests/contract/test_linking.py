@@ -40,7 +40,7 @@ def test_a_code_makes_two_identities_one_person(memory: Memory, clock: SetClock)
         assert said(view.list()) == ["said on the laptop", "said on the phone"]
         assert view.account.identities() == sorted([link.target, LAPTOP.key, ALICE.key])
         assert view.account.pending_link() is None
-    (mine,), (theirs,) = memory.links(ALICE.key), memory.links(LAPTOP.key)
+    (mine,), (theirs,) = memory.admin.links(ALICE.key), memory.admin.links(LAPTOP.key)
     assert theirs == link
     assert (mine.target, mine.holds, theirs.holds) == (link.target, True, True)
     assert mine.actor == theirs.actor == f"ext:{ALICE.key}"
@@ -151,7 +151,7 @@ def test_no_is_no_from_either_side_and_a_new_code_voids_the_old(memory: Memory) 
         with pytest.raises(tacit.NotFound, match="no such link here"):
             phone.account.confirm_link()
     phone.account.refuse_link()
-    assert memory.links(ALICE.key) == memory.links(LAPTOP.key) == []
+    assert memory.admin.links(ALICE.key) == memory.admin.links(LAPTOP.key) == []
 
 
 def test_a_yes_that_comes_too_late_is_none(memory: Memory, clock: SetClock) -> None:
@@ -177,7 +177,7 @@ def test_further_identities_come_into_the_account_that_is_there(plain: Memory) -
     second = linked(plain, LAPTOP, TABLET)
     assert second.target == first.target
     assert len(private(plain, ALICE).account.identities()) == 4
-    plain.link(BOB.key, "acct:bob")
+    plain.admin.link(BOB.key, "acct:bob")
     assert linked(plain, BOB, tacit.Requester("matrix:bob")).target == "acct:bob"
     third = linked(plain, WEB, tacit.Requester("slack:T1:UW"))
     assert third.target == WEB.key
@@ -185,7 +185,7 @@ def test_further_identities_come_into_the_account_that_is_there(plain: Memory) -
 
 def test_who_is_in_an_account_is_told_so_whatever_the_code_is(memory: Memory) -> None:
     linked(memory, ALICE, LAPTOP)
-    memory.link(TABLET.key, "acct:tablet", verified=False)
+    memory.admin.link(TABLET.key, "acct:tablet", verified=False)
     right = private(memory, BOB).account.offer_link().code
     told = set()
     for who in (ALICE, LAPTOP, TABLET, WEB):
@@ -203,13 +203,13 @@ def test_who_is_in_an_account_is_told_so_whatever_the_code_is(memory: Memory) ->
 def test_who_came_into_an_account_meanwhile_stays_there(plain: Memory) -> None:
     phone = asked(plain, ALICE, LAPTOP)
     private(plain, LAPTOP).remember("said on the laptop")
-    plain.link(LAPTOP.key, "acct:other")
+    plain.admin.link(LAPTOP.key, "acct:other")
     with pytest.raises(tacit.Conflict, match="new code"):
         phone.account.confirm_link()
     assert said(phone.list()) == []
-    assert plain.links(ALICE.key) == []
+    assert plain.admin.links(ALICE.key) == []
     tablet = asked(plain, TABLET, BOB)
-    plain.link(TABLET.key, "acct:tablet", verified=False)
+    plain.admin.link(TABLET.key, "acct:tablet", verified=False)
     with pytest.raises(tacit.Conflict, match="never verified"):
         tablet.account.confirm_link()
     assert private(plain, BOB).account.identities() == [BOB.key]
@@ -222,12 +222,12 @@ def test_a_person_has_only_so_many_identities(
     phone = asked(plain, ALICE, LAPTOP)
     with pytest.raises(tacit.InvalidInput, match="at most 2"):
         phone.account.confirm_link()
-    assert plain.links(ALICE.key) == plain.links(LAPTOP.key) == []
+    assert plain.admin.links(ALICE.key) == plain.admin.links(LAPTOP.key) == []
 
 
 def test_somebody_known_by_name_comes_along_and_is_no_key(plain: Memory) -> None:
     person = private(plain, BOB).people.name("Ally", "Alice")
-    plain.merge_people(person.id, LAPTOP.key)
+    plain.admin.merge_people(person.id, LAPTOP.key)
     linked(plain, ALICE, LAPTOP)
     assert len(private(plain, ALICE).account.identities()) == 3
     assert not [
@@ -250,7 +250,7 @@ def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: O
         [LAPTOP.key],
         False,
     )
-    assert here.links(LAPTOP.key) == [ended]
+    assert here.admin.links(LAPTOP.key) == [ended]
     with pytest.raises(tacit.NotFound, match="no such code here"):
         private(here, TABLET).account.accept_link(code)
     with pytest.raises(tacit.NotFound, match="no such link here"):
@@ -264,7 +264,7 @@ def test_what_an_erased_person_was_about_to_link_is_gone(
     memory: Memory, who: tacit.Requester
 ) -> None:
     phone = asked(memory, ALICE, LAPTOP)
-    memory.erase_subject(who.key)
+    memory.admin.erase_person(who.key)
     assert phone.account.pending_link() is None
     with pytest.raises(tacit.NotFound):
         phone.account.confirm_link()
@@ -279,13 +279,13 @@ def test_what_expired_is_swept_away_and_what_waits_is_not(plain: Memory, clock: 
     private(plain, ALICE).account.offer_link()
     with pytest.raises(tacit.NotFound):
         private(plain, BOB).account.accept_link(WRONG)
-    plain.expire()
+    plain.jobs.expire()
     assert rows() == [1, 1]
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES)
-    plain.expire()
+    plain.jobs.expire()
     assert rows() == [0, 1]
     clock.forward(seconds=3600 * limits.LINK_TRIES_HOURS)
-    plain.expire()
+    plain.jobs.expire()
     assert rows() == [0, 0]
 
 

@@ -59,7 +59,7 @@ def test_of_two_who_confirm_at_the_same_moment_one_does(shared_url: str, opened:
     asked(memories[0], ALICE, LAPTOP)
     told = at_once(*(private(memory, ALICE).account.confirm_link for memory in memories))
     assert tacit.NotFound in told
-    assert len(memories[0].links(ALICE.key)) == len(memories[0].links(LAPTOP.key)) == 1
+    assert len(memories[0].admin.links(ALICE.key)) == len(memories[0].admin.links(LAPTOP.key)) == 1
     assert (
         private(memories[1], LAPTOP).account.identities()
         == private(memories[0], ALICE).account.identities()

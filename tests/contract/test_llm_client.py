@@ -51,12 +51,12 @@ def test_the_model_hears_what_it_is_given_and_nothing_else_of_memory(
 ) -> None:
     memory = opened(database_url, settings=settings(model))
     private(memory, ALICE).remember("I take my tea with milk")
-    assert memory.has_model()
+    assert memory.llm.available
     model.script = [Called("look", {}), "You take tea."]
-    first = memory.talk("Be kind.", [HELLO], [LOOK])
+    first = memory.llm.talk("Be kind.", [HELLO], [LOOK])
     turns: list[TalkTurn] = [HELLO, ModelTurn("", first.calls)]
     turns.append(ToolTurn("call_1", "look", "Tea."))
-    assert memory.talk("Be kind.", turns, [LOOK]) == TalkReply("You take tea.")
+    assert memory.llm.talk("Be kind.", turns, [LOOK]) == TalkReply("You take tea.")
     before, after = model.prompts
     assert before.messages == [
         {"role": "system", "content": "Be kind."},
@@ -71,17 +71,17 @@ def test_talking_and_learning_spend_one_budget_in_each_space(
     model: ScriptedModel, database_url: str, opened: Open
 ) -> None:
     memory = opened(database_url, settings=settings(model, tokens_per_day=20_000))
-    memory.talk("Be kind.", [HELLO])
+    memory.llm.talk("Be kind.", [HELLO])
     private(memory, ALICE).learn([Message("user", HEDGEHOGS)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert (len(model.prompts), len(model.asked)) == (1, 1)
     assert used(memory) == [("default", 2, 2 * TOKENS["in"])]
     other = memory.space("other")
     long = UserTurn("x" * 15_000)
-    other.talk("Be kind.", [long])
+    other.llm.talk("Be kind.", [long])
     assert used(memory)[1] == ("other", 1, TOKENS["in"])
     with pytest.raises(LanguageOverBudget, match="language budget of this space"):
-        other.talk("Be kind.", [UserTurn("x" * 19_000)])
+        other.llm.talk("Be kind.", [UserTurn("x" * 19_000)])
     assert len(model.prompts) == 2
 
 
@@ -91,24 +91,24 @@ def test_there_is_a_model_to_talk_with_also_where_nothing_is_learned(
     memory = opened(
         "sqlite://", settings=Settings(language=model.settings, learn=LearnSettings(enabled=False))
     )
-    assert memory.talk("Be kind.", [HELLO]).text == "All right."
+    assert memory.llm.talk("Be kind.", [HELLO]).text == "All right."
     memory.close()
     with pytest.raises(LanguageUnavailable, match="closed"):
-        memory.talk("Be kind.", [HELLO])
+        memory.llm.talk("Be kind.", [HELLO])
 
 
 def test_words_say_whether_all_may_hear_them_and_how_sensitive_they_are(memory: Memory) -> None:
-    assert memory.is_guarded("I plan a party for Bob, don't tell him")
-    assert memory.is_guarded("Das bleibt unter uns: ich ziehe um")
-    assert not memory.is_guarded("I plan a party for Bob, tell him")
-    assert memory.sensitivity_of("Alice takes insulin") == "sensitive"
-    assert memory.sensitivity_of("Alice takes the bus") == "personal"
-    for ask in (memory.is_guarded, memory.sensitivity_of):
+    assert memory.llm.has_hold("I plan a party for Bob, don't tell him")
+    assert memory.llm.has_hold("Das bleibt unter uns: ich ziehe um")
+    assert not memory.llm.has_hold("I plan a party for Bob, tell him")
+    assert memory.llm.sensitivity_of("Alice takes insulin") == "sensitive"
+    assert memory.llm.sensitivity_of("Alice takes the bus") == "personal"
+    for ask in (memory.llm.has_hold, memory.llm.sensitivity_of):
         with pytest.raises(InvalidInput, match="words"):
             ask(None)  # type: ignore[arg-type]
 
 
 def test_without_a_model_there_is_nobody_to_talk_with(memory: Memory) -> None:
-    assert not memory.has_model()
+    assert not memory.llm.available
     with pytest.raises(InvalidInput, match="no model is set; choose one"):
-        memory.talk("Be kind.", [HELLO])
+        memory.llm.talk("Be kind.", [HELLO])

@@ -181,7 +181,7 @@ def test_no_path_that_a_model_makes_up_leads_out(memory: Memory, endpoint: Endpo
         heard = told(endpoint, view, *map(make, paths))
         assert all(one.failed for one in heard)
     assert view.files.list() == []
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_in_a_group_the_model_has_that_groups_session_and_nothing_private(

@@ -83,8 +83,8 @@ def test_one_name_for_two_people_means_one_once_they_are_merged(memory: Memory) 
     """They were named apart, on two channels of one person."""
     kept(private(memory, ALICE), "Tom likes tea", about=["Tom"])
     kept(private(memory, WEB), "Tom lives in Rome", about=["Tom"])
-    memory.link(ALICE.key, "acct:alice")
-    memory.link(WEB.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
+    memory.admin.link(WEB.key, "acct:alice")
     view = private(memory, ALICE)
     toms = [one.id for one in view.people.list() if one.id.startswith("person:")]
     refuses(view.people.about, "person", "Tom")
@@ -93,7 +93,7 @@ def test_one_name_for_two_people_means_one_once_they_are_merged(memory: Memory) 
     kept(view, "Tom has a boat", about=["Tom"])
     assert len(view.people.about("Tom")) == 3
     assert len(private(memory, WEB).people.about("Tom")) == 3
-    memory.unlink(WEB.key)
+    memory.admin.unlink(WEB.key)
     assert said(private(memory, WEB).people.about("Tom")) == ["Tom lives in Rome"]
 
 
@@ -207,7 +207,7 @@ def happen(memory: Memory, act: str, name: str) -> None:
             private(memory, BOB).people.name(one, name)
     elif known:
         with suppress(tacit.Conflict, tacit.InvalidInput):
-            memory.merge_people(known[0], BOB.key)
+            memory.admin.merge_people(known[0], BOB.key)
 
 
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
@@ -255,5 +255,5 @@ def test_a_link_for_everybody_would_be_noticed(memory: Memory) -> None:
     own.people.merge(thomas, tom)
     assert said(bob.people.about(tom)) == ["Tom likes tea"]
     own.people.unmerge(thomas)
-    memory.merge_people(thomas, tom)
+    memory.admin.merge_people(thomas, tom)
     assert len(bob.people.about(tom)) == 2

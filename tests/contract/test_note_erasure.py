@@ -74,8 +74,8 @@ def test_what_is_purged_leaves_the_file_alike(memory: Memory, clock: SetClock) -
     mirrored(memory, OWN.path, id, other)
     own.forget(id)
     clock.forward(days=40)
-    memory.expire()
-    memory.purge(confirm_clock=True)
+    memory.jobs.expire()
+    memory.jobs.purge(confirm_clock=True)
     state = known(memory, OWN.path)
     assert state is not None
     assert (state.stamp, set(state.lines)) == (-1, {other})
@@ -116,7 +116,7 @@ def test_with_a_person_go_their_notes_and_what_is_known_of_their_files(memory: M
     for path in (INDEX.path, OWN.path, his.path):
         mirrored(memory, path)
     stamp = found(memory, his.path).stamp
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     for path in (INDEX.path, OWN.path, nobodys.path):
         assert maybe(memory, path) is None
         assert known(memory, path) is None
@@ -142,7 +142,7 @@ def test_who_wipes_what_is_theirs_wipes_their_notes(memory: Memory) -> None:
 def test_with_a_space_go_its_notes_and_their_revision(memory: Memory) -> None:
     noted(memory, OWN, kept(private(memory, ALICE), "I run"))
     mirrored(memory, OWN.path)
-    memory.erase_space()
+    memory.admin.erase_space()
     for table in ("notes", "note_items", "note_files", "note_lines"):
         assert rows(memory, f"SELECT count(*) FROM {table}") == [(0,)]
     assert revision(memory) == 0
@@ -162,11 +162,11 @@ def test_an_older_copy_loses_the_notes_again(memory: Memory) -> None:
     private(memory, BOB).remember("Bob's own")
     noted(memory, OWN)
     before = _tables(memory)
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     noted_then = lines(memory)
     _restore(memory, before)
     assert maybe(memory, OWN.path) is not None
-    memory.replay_erasures(noted_then)
+    memory.admin.replay_erasures(noted_then)
     assert maybe(memory, OWN.path) is None
     assert act(memory, lambda w: notes.is_tombstoned(w, OWN.path))
 
@@ -178,7 +178,7 @@ def test_with_a_person_go_the_states_of_files_whose_notes_went_before(memory: Me
     mirrored(memory, OWN.path, id)
     own.erase(id)
     assert known(memory, OWN.path) is not None
-    memory.erase_subject(ALICE.key)
+    memory.admin.erase_person(ALICE.key)
     assert known(memory, OWN.path) is None
 
 
@@ -189,6 +189,6 @@ def test_the_doctor_has_nothing_against_notes(memory: Memory, clock: SetClock, d
     noted(memory, OWN, id)
     mirrored(memory, OWN.path, id)
     clock.forward(days=days)
-    memory.expire()
-    assert memory.maintain().healthy
-    assert memory.doctor().healthy
+    memory.jobs.expire()
+    assert memory.admin.maintain().healthy
+    assert memory.admin.doctor().healthy

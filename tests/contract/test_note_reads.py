@@ -139,7 +139,7 @@ def test_many_sessions_are_looked_through_page_by_page(memory: Memory) -> None:
 def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -> None:
     own = private(memory, ALICE)
     noted(memory, INDEX, kept(own, "I run"))
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     web = private(memory, WEB)
     theirs = replace(INDEX, path="_longterms/acct_alice/_index.md", subject="acct:alice")
     noted(memory, theirs, kept(web, "I swim"))
@@ -168,7 +168,7 @@ def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(
     clock.forward(days=2)
     assert heard(own, OWN.path) == {OWN.path: []}
     assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
-    memory.expire()
+    memory.jobs.expire()
     assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
 
 

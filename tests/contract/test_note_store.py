@@ -201,12 +201,12 @@ def test_what_ages_moves_the_stamp_and_stays_on_the_page(memory: Memory, clock: 
     id = kept(own, "Rain today", expires_at=clock.now + timedelta(days=1))
     before = noted(memory, OWN, id)
     clock.forward(days=2)
-    memory.expire()
+    memory.jobs.expire()
     expired = found(memory, OWN.path)
     assert expired.stamp > before.stamp
     assert shown(memory, OWN.path) == ["Rain today"]  # a diary
     clock.forward(days=400)
-    memory.purge(confirm_clock=True)
+    memory.jobs.purge(confirm_clock=True)
     assert found(memory, OWN.path).stamp > expired.stamp
     assert shown(memory, OWN.path) == []
 

@@ -91,13 +91,13 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
             desk = Desk(memory, folder, private(memory, ALICE))
             for act, which, words in acts:
                 if act == "sync" or not desk.path.exists():
-                    memory.sync_notes()
+                    memory.notes.sync()
                 elif act in ("update", "said", "forget", "restore", "erase"):
                     desk.in_the_store(act, which, words)
                 else:
                     desk.by_hand(act, which, words)
-            memory.sync_notes()
-            again = memory.sync_notes()
+            memory.notes.sync()
+            again = memory.notes.sync()
             assert (again.written, again.read_back) == (0, 0)
             assert all(one.problem == "conflict" for one in again.problems)
             stored = memory._storage.database

@@ -48,7 +48,7 @@ def test_many_lines_that_are_gone_are_asked_about(book: Notebook) -> None:
     before = standing(book)
     book.without("Hotel", "ferry", "Pack the tent")
     for _ in range(2):
-        report = book.memory.sync_notes()
+        report = book.memory.notes.sync()
         assert (report.forgotten, standing(book)) == (0, before)
         assert [(one.path, one.problem) for one in report.problems] == [(book.name, "asks")]
     assert "ferry" not in book.text
@@ -58,34 +58,34 @@ def test_a_few_lines_more_do_not_make_up_for_an_answer(book: Notebook) -> None:
     before = standing(book)
     lines = [book.line(word) for word in ("Hotel", "ferry", "Pack the tent")]
     book.without("Hotel", "ferry", "Pack the tent")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     book.replace("## Follow Ups", f"{lines[2]}\n\n## Follow Ups")
-    assert book.memory.sync_notes().forgotten == 0
+    assert book.memory.notes.sync().forgotten == 0
     assert standing(book) == before
 
 
 def test_saying_so_forgets_what_is_gone(book: Notebook) -> None:
     before = standing(book)
     book.without("Hotel", "ferry", "Pack the tent")
-    book.memory.sync_notes()
-    report = book.memory.import_notes(forget=True)
+    book.memory.notes.sync()
+    report = book.memory.notes.import_files(forget=True)
     assert (report.forgotten, report.problems) == (3, ())
     assert standing(book) == before - 3
-    assert book.memory.sync_notes().problems == ()
+    assert book.memory.notes.sync().problems == ()
 
 
 def test_rebuilding_brings_back_what_is_gone(book: Notebook) -> None:
     before = book.path.read_bytes()
     book.without("Hotel", "ferry", "Pack the tent")
-    book.memory.sync_notes()
-    assert book.memory.rebuild_notes().problems == ()
+    book.memory.notes.sync()
+    assert book.memory.notes.rebuild().problems == ()
     assert book.path.read_bytes() == before
-    assert book.memory.sync_notes().written == 0
+    assert book.memory.notes.sync().written == 0
 
 
 def test_edits_are_read_before_files_are_rebuilt(book: Notebook) -> None:
     book.replace("leaves at nine", "leaves at ten")
-    book.memory.rebuild_notes()
+    book.memory.notes.rebuild()
     assert book.view.show(book.id("ferry")).content == "The ferry leaves at ten"
 
 
@@ -93,28 +93,28 @@ def test_a_file_that_is_gone_is_asked_about(book: Notebook) -> None:
     before, data = standing(book), book.path.read_bytes()
     book.path.unlink()
     for _ in range(2):
-        report = book.memory.sync_notes()
+        report = book.memory.notes.sync()
         assert [(one.path, one.problem) for one in report.problems] == [(book.name, "asks")]
         assert (standing(book), book.path.exists()) == (before, False)
-    book.memory.rebuild_notes()
+    book.memory.notes.rebuild()
     assert book.path.read_bytes() == data
 
 
 def test_a_file_that_is_gone_is_forgotten_when_somebody_says_so(book: Notebook) -> None:
     book.path.unlink()
-    book.memory.sync_notes()
-    assert book.memory.import_notes(forget=True).problems == ()
+    book.memory.notes.sync()
+    assert book.memory.notes.import_files(forget=True).problems == ()
     assert standing(book) == 0
-    assert book.memory.sync_notes().problems == ()
+    assert book.memory.notes.sync().problems == ()
     assert files_in(book.folder) == {}
 
 
 def test_a_file_that_comes_back_is_as_it_was(book: Notebook) -> None:
     data, before = book.path.read_bytes(), standing(book)
     book.path.unlink()
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     book.path.write_bytes(data)
-    assert book.memory.sync_notes().problems == ()
+    assert book.memory.notes.sync().problems == ()
     assert (standing(book), book.path.read_bytes()) == (before, data)
 
 
@@ -123,7 +123,7 @@ def test_a_folder_that_is_gone_is_written_anew_and_nothing_is_forgotten(
 ) -> None:
     data, before = book.path.read_bytes(), standing(book)
     shutil.rmtree(folder)
-    assert book.memory.sync_notes().problems == ()
+    assert book.memory.notes.sync().problems == ()
     assert (standing(book), book.path.read_bytes()) == (before, data)
 
 
@@ -131,10 +131,10 @@ def test_a_page_that_was_renamed_keeps_its_memories(book: Notebook, folder: Path
     page = folder / "_longterms" / "ext_telegram_1001" / "ideas.md"
     page.parent.mkdir(parents=True, mode=0o700)
     page.write_text("# Ideas\n\n- A boat\n- A shed\n- A pond\n")
-    assert book.memory.sync_notes().remembered == 3
+    assert book.memory.notes.sync().remembered == 3
     before = standing(book)
     page.rename(page.with_name("plans.md"))
-    report = book.memory.sync_notes()
+    report = book.memory.notes.sync()
     assert (report.remembered, report.forgotten, report.problems) == (0, 0, ())
     assert standing(book) == before
     assert not page.exists()
@@ -143,7 +143,7 @@ def test_a_page_that_was_renamed_keeps_its_memories(book: Notebook, folder: Path
 def test_an_erased_memory_leaves_no_byte_in_the_files(book: Notebook) -> None:
     id = book.id("ferry")
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     assert holds(book.folder, CANARY)
     assert cleaned(book.view.erase(id))
     assert holds(book.folder, CANARY) == []
@@ -155,7 +155,7 @@ def test_an_erased_line_that_comes_back_is_not_remembered(book: Notebook) -> Non
     id = book.id("ferry")
     book.view.erase(id)
     book.path.write_bytes(before)
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     assert "ferry" not in book.text
     assert not any("ferry" in one.content for one in book.view.list().items)
 
@@ -164,7 +164,7 @@ def test_an_erased_wording_of_a_conflict_goes_with_its_memory(book: Notebook) ->
     id = book.id("ferry")
     book.view.update(id, f"The {CANARY} leaves at ten")
     book.replace("leaves at nine", "leaves at eight")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     assert holds(book.folder, CANARY)
     book.view.erase(id)
     assert holds(book.folder, CANARY) == []
@@ -172,7 +172,7 @@ def test_an_erased_wording_of_a_conflict_goes_with_its_memory(book: Notebook) ->
 
 def test_an_erased_summary_leaves_the_head(book: Notebook) -> None:
     book.replace("Planned the trip to Lisbon.", f"Planned to see a {CANARY}.")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     (summary,) = [one for one in book.view.list().items if CANARY in one.content]
     book.view.erase(summary.id)
     assert holds(book.folder, CANARY) == []
@@ -182,7 +182,7 @@ def test_an_erased_summary_leaves_the_head(book: Notebook) -> None:
 def test_an_erased_memory_leaves_a_file_that_cannot_be_read(book: Notebook) -> None:
     id = book.id("ferry")
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     book.replace("session_id: ", "session_id: {[")
     book.view.erase(id)
     assert holds(book.folder, CANARY) == []
@@ -193,9 +193,9 @@ def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> Non
     view = private(memory, ALICE)
     ended = view.sessions.end(draft=SessionDraft(summary=f"Saw a {CANARY}", facts=("It is grey",)))
     private(memory, BOB).sessions.end(draft=SessionDraft(summary="Bob's day", facts=("Rain",)))
-    memory.sync_notes()
+    memory.notes.sync()
     assert (folder / ended.path).exists()
-    assert cleaned(memory.erase_subject("telegram:1001"))
+    assert cleaned(memory.admin.erase_person("telegram:1001"))
     assert holds(folder, CANARY) == []
     assert holds(folder, "1001") == []
     assert [name for name in files_in(folder) if "2002" in name]
@@ -203,7 +203,7 @@ def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> Non
 
 def test_wiping_takes_what_was_in_the_files(book: Notebook) -> None:
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     assert cleaned(book.view.wipe())
     assert holds(book.folder, CANARY) == []
 
@@ -211,7 +211,7 @@ def test_wiping_takes_what_was_in_the_files(book: Notebook) -> None:
 def test_an_operator_erases_from_a_groups_file(memory: Memory, folder: Path) -> None:
     book = Notebook(memory, folder, group(memory, ALICE))
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    memory.sync_notes()
+    memory.notes.sync()
     memory.operator("ops").erase(book.id(CANARY))
     assert holds(folder, CANARY) == []
 
@@ -221,11 +221,11 @@ def test_erasing_a_space_takes_its_files_and_no_others(memory: Memory, folder: P
     here = Notebook(memory, folder, private(memory, ALICE))
     there = Notebook(other, folder / "_spaces" / "b", private(other, ALICE))
     there.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    other.sync_notes()
-    other.erase_space()
+    other.notes.sync()
+    other.admin.erase_space()
     assert holds(folder, CANARY) == []
     assert here.path.exists()
-    assert other.sync_notes().remembered == 0
+    assert other.notes.sync().remembered == 0
 
 
 def test_files_of_an_erased_space_are_not_taken_in_by_themselves(
@@ -234,10 +234,10 @@ def test_files_of_an_erased_space_are_not_taken_in_by_themselves(
     other = memory.space("b")
     there = Notebook(other, folder / "_spaces" / "b", private(other, ALICE))
     data = there.path.read_bytes()
-    other.erase_space()
+    other.admin.erase_space()
     there.path.parent.mkdir(parents=True)
     there.path.write_bytes(data)
-    report = other.sync_notes()
+    report = other.notes.sync()
     assert [one.problem for one in report.problems] == ["unknown_folder"]
     assert report.remembered == 0
     assert there.path.read_bytes() == data
@@ -245,11 +245,11 @@ def test_files_of_an_erased_space_are_not_taken_in_by_themselves(
 
 def test_where_there_is_no_folder_the_methods_say_so(database_url: str, opened: Open) -> None:
     with pytest.raises(tacit.SettingsError, match=r"notes\.enabled"):
-        opened(database_url).sync_notes()
+        opened(database_url).notes.sync()
 
 
 def found_by(memory: Memory, **options: bool) -> dict[str, int]:
-    return {one.check: one.left for one in memory.doctor(**options).findings}  # type: ignore[arg-type]
+    return {one.check: one.left for one in memory.admin.doctor(**options).findings}  # type: ignore[arg-type]
 
 
 def test_the_doctor_finds_nothing_where_files_and_store_agree(book: Notebook) -> None:
@@ -268,7 +268,7 @@ def test_the_doctor_tells_of_what_only_a_person_can_mend(book: Notebook) -> None
     book.view.update(book.id("Hotel"), "Hotel: booked for July")
     book.replace("booked for May", "booked for June")
     book.replace("## Follow Ups", "- [ ] the password is hunter2secret99\n\n## Follow Ups")
-    book.memory.sync_notes()
+    book.memory.notes.sync()
     hand_written(book.folder, "2026-03-02/diary.md", "## Temporary Facts\n1. It rained\n")
     hand_written(book.folder, "2026-03-02/telegram_7.md", "---\na: {[\n---\n")
     (book.folder / "2026-03-02" / "telegram_8.md").symlink_to("/etc/hostname")
@@ -284,7 +284,7 @@ def test_the_doctor_tells_of_what_only_a_person_can_mend(book: Notebook) -> None
 
 def test_the_doctor_looks_at_what_it_is_asked_to_look_at(book: Notebook) -> None:
     book.path.unlink()
-    asked = book.memory.doctor(checks=["notes-asking", "missing-vectors"]).findings
+    asked = book.memory.admin.doctor(checks=["notes-asking", "missing-vectors"]).findings
     assert [one.check for one in asked] == ["notes-asking"]
     with pytest.raises(tacit.InvalidInput, match="checks"):
-        book.memory.doctor(checks=["notes-nothing"])
+        book.memory.admin.doctor(checks=["notes-nothing"])

@@ -39,12 +39,12 @@ def _filled(memory: Memory, clock: SetClock) -> None:
 def source(database_url: str, opened: Open, clock: SetClock, tmp_path: Path) -> Memory:
     memory = opened(database_url, settings=with_notes(tmp_path / "notes"))
     _filled(memory, clock)
-    memory.sync_notes()
+    memory.notes.sync()
     return memory
 
 
 def test_a_rebuild_is_what_the_mirror_wrote(source: Memory, tmp_path: Path) -> None:
-    report = source.rebuild_notes(tmp_path / "again")
+    report = source.notes.rebuild(tmp_path / "again")
     assert report.written == len(files_in(tmp_path / "notes")) == 7
     assert files_in(tmp_path / "again") == files_in(tmp_path / "notes")
 
@@ -55,16 +55,16 @@ def test_an_empty_database_takes_the_files_in_with_their_ids(
     before = files_in(tmp_path / "notes")
     clock.forward(days=3)
     other = opened("sqlite://", settings=with_notes(tmp_path / "notes"))
-    assert {one.problem for one in other.sync_notes().problems} == {"unknown_folder"}
+    assert {one.problem for one in other.notes.sync().problems} == {"unknown_folder"}
     assert files_in(tmp_path / "notes") == before
-    report = other.import_notes()
+    report = other.notes.import_files()
     assert report.problems == ()
     assert report.written == 0
     assert files_in(tmp_path / "notes") == before
     for who in (ALICE, BOB, CAROL):
         mine, theirs = private(source, who).list().items, private(other, who).list().items
         assert _told(mine) == _told(theirs)
-    other.rebuild_notes(tmp_path / "again")
+    other.notes.rebuild(tmp_path / "again")
     assert files_in(tmp_path / "again") == before
 
 
@@ -80,10 +80,10 @@ def test_another_folder_is_taken_in_and_stays_as_it_is(
 ) -> None:
     before = files_in(tmp_path / "notes")
     other = opened("sqlite://", settings=with_notes(tmp_path / "other"))
-    assert other.import_notes(tmp_path / "notes").remembered > 0
-    assert other.import_notes(tmp_path / "notes").remembered == 0
+    assert other.notes.import_files(tmp_path / "notes").remembered > 0
+    assert other.notes.import_files(tmp_path / "notes").remembered == 0
     assert files_in(tmp_path / "notes") == before
-    other.sync_notes()
+    other.notes.sync()
     assert files_in(tmp_path / "other") == before
 
 
@@ -102,7 +102,7 @@ def test_an_index_written_by_hand_is_taken_in(
     assert text.endswith(" -->\n")
     view = private(memory, tacit.Requester("acct:42"))
     assert sorted(one.content for one in view.list().items) == ["Boat: is red", "The door is blue"]
-    assert memory.sync_notes().written == 0
+    assert memory.notes.sync().written == 0
 
 
 def test_a_session_that_belongs_to_nobody_is_left_alone(
@@ -111,7 +111,7 @@ def test_a_session_that_belongs_to_nobody_is_left_alone(
     said = "## Temporary Facts\n1. It rained\n"
     path = hand_written(tmp_path / "notes", "2026-03-01/diary.md", said)
     memory = opened(database_url, settings=with_notes(tmp_path / "notes"))
-    assert [one.problem for one in memory.sync_notes().problems] == ["unknown_person"]
+    assert [one.problem for one in memory.notes.sync().problems] == ["unknown_person"]
     assert path.read_text() == said
 
 
@@ -120,7 +120,7 @@ def test_other_files_in_the_folder_are_none_of_our_business(
 ) -> None:
     hand_written(tmp_path / "notes", "README.md", "- mine\n")
     memory = opened(database_url, settings=with_notes(tmp_path / "notes"))
-    assert memory.sync_notes().files == 0
+    assert memory.notes.sync().files == 0
 
 
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -152,17 +152,17 @@ def test_any_notes_become_files_and_the_same_notes_again(drafts: list[SessionDra
             for draft in drafts:
                 private(one, ALICE).sessions.end(draft=draft)
                 clock.forward(days=1)
-            one.sync_notes()
+            one.notes.sync()
             before = files_in(folder / "one")
-            assert one.sync_notes().written == 0
+            assert one.notes.sync().written == 0
             told = {(m.id, m.content, m.tags) for m in private(one, ALICE).list().items}
         two = tacit.open(
             "sqlite://", clock=clock, embedder=None, settings=with_notes(folder / "one")
         )
         with two:
-            assert two.import_notes().problems == ()
+            assert two.notes.import_files().problems == ()
             found = {(m.id, m.content, m.tags) for m in private(two, ALICE).list().items}
-            two.rebuild_notes(folder / "two")
+            two.notes.rebuild(folder / "two")
         assert {m for m in found if "session" not in m[2]} == {
             m for m in told if "session" not in m[2]
         }

@@ -72,10 +72,10 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
         write(self, *what)
 
     monkeypatch.setattr(sync.NotesSync, "_write", slow)
-    memory.sync_notes()
+    memory.notes.sync()
     erasing[0].join()
     assert "zq1z" not in (folder / path).read_text()
-    memory.sync_notes()
+    memory.notes.sync()
     assert not any("zq1z" in one for one in contents(memory))
 
 
@@ -85,13 +85,13 @@ def test_the_summary_in_a_file_that_could_not_be_read_is_not_learned_again(
     view = private(memory, ALICE)
     draft = SessionDraft(summary="Saw zq1z", facts=("It was zq1z", "Another thing"))
     file = folder / view.sessions.end(draft=draft).path
-    memory.sync_notes()
+    memory.notes.sync()
     edit(file, "source: telegram\n", "source: telegram\nbroken: [1, 2\n")
-    memory.sync_notes()
+    memory.notes.sync()
     view.erase(id_of(memory, "It was zq1z"))
-    memory.sync_notes()
+    memory.notes.sync()
     edit(file, "broken: [1, 2\n", "")
-    memory.sync_notes()
+    memory.notes.sync()
     assert "zq1z" not in file.read_text()
     assert not any("zq1z" in one for one in contents(memory))
 
@@ -100,10 +100,10 @@ def test_the_other_wording_of_a_summary_goes_with_it(memory: Memory, folder: Pat
     view = private(memory, ALICE)
     draft = SessionDraft(summary="Saw zq1z", facts=("The doctor said so", "Another thing"))
     file = folder / view.sessions.end(draft=draft).path
-    memory.sync_notes()
+    memory.notes.sync()
     edit(file, "Saw zq1z", "Saw somebody")
     view.sessions.end(draft=SessionDraft(summary="Saw zq2z", facts=("A third thing",)))
-    memory.sync_notes()
+    memory.notes.sync()
     assert "zq2z" in file.read_text()
     assert cleaned(view.erase(id_of(memory, "The doctor")))
     assert "zq2z" not in file.read_text()
@@ -123,7 +123,7 @@ def test_what_is_said_in_private_does_not_change_a_room_s_note(
     ):
         with pytest.raises(InvalidInput):
             view.files.write(path, after)
-    memory.sync_notes()
+    memory.notes.sync()
     assert "zq1z" not in (folder / path).read_text()
     assert group(memory, BOB).files.read(path) == before
 
@@ -131,11 +131,11 @@ def test_what_is_said_in_private_does_not_change_a_room_s_note(
 def test_a_person_s_new_line_outlives_a_page_s_old_name(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
     view.files.write("trips.md", "- Lisbon in May\n")
-    memory.sync_notes()
+    memory.notes.sync()
     (path,) = files_in(folder)
     (folder / path).write_text((folder / path).read_text() + "- Porto, by hand\n")
     view.files.rename("trips.md", "travel.md")
-    memory.sync_notes()
+    memory.notes.sync()
     assert "Porto, by hand" in contents(memory)
 
 
@@ -144,10 +144,10 @@ def test_a_person_s_new_line_outlives_the_erasure_of_all_others(
 ) -> None:
     view = private(memory, ALICE)
     file = folder / view.sessions.end(draft=SessionDraft(facts=("Doctor zq1z",))).path
-    memory.sync_notes()
+    memory.notes.sync()
     edit(file, "## Tasks\n", "## Tasks\n- [ ] Written by hand\n")
     view.erase(id_of(memory, "zq1z"))
-    memory.sync_notes()
+    memory.notes.sync()
     assert "Written by hand" in contents(memory)
     assert not any(b"zq1z" in data for data in files_in(folder).values())
 
@@ -156,9 +156,9 @@ def test_what_an_operator_words_anew_was_heard_by_nobody(memory: Memory, folder:
     group(memory, BOB).remember("hello")
     draft = SessionDraft(facts=("Bob is away on Friday", "The build is red"))
     path = group(memory, ALICE).sessions.end(draft=draft).path
-    memory.sync_notes()
+    memory.notes.sync()
     edit(folder / path, "on Friday <!--", "on Friday, when we prepare zq1z for him <!--")
-    memory.sync_notes()
+    memory.notes.sync()
     assert "zq1z" not in group(memory, ALICE).files.read(path)  # Bob is there, and hears it
     assert "zq1z" not in private(memory, BOB).files.read(path)
 
@@ -166,12 +166,12 @@ def test_what_an_operator_words_anew_was_heard_by_nobody(memory: Memory, folder:
 def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(
     memory: Memory, folder: Path
 ) -> None:
-    memory.set_confidential(TEAM)
+    memory.chats.set_confidential(TEAM)
     draft = SessionDraft(facts=("The build is red",))
     path = group(memory, ALICE).sessions.end(draft=draft).path
-    memory.sync_notes()
+    memory.notes.sync()
     edit(folder / path, "## Tasks\n", "## Tasks\n- [ ] Written by hand\n")
-    memory.sync_notes()
+    memory.notes.sync()
     assert all(one for (one,) in rows(memory, "SELECT confidential FROM memories"))
 
 
@@ -183,8 +183,8 @@ def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(
     )
     path = group(memory, ALICE).sessions.end(draft=draft).path
     group(memory, BOB).sessions.end(draft=SessionDraft(facts=("Something else",)))
-    memory.sync_notes()
-    assert cleaned(memory.erase_subject(ALICE.key))
+    memory.notes.sync()
+    assert cleaned(memory.admin.erase_person(ALICE.key))
     assert "zq1z" not in (folder / path).read_text()
     assert "zq1z" not in str(rows(memory, "SELECT links, tags FROM notes"))
 
@@ -195,10 +195,10 @@ def test_a_link_taken_out_through_a_view_does_not_come_back_by_an_erasure(
     view = private(memory, ALICE)
     draft = SessionDraft(facts=("One", "Two"), links=(NoteLink(text="b", target="zq1z.md"),))
     path = view.sessions.end(draft=draft).path
-    memory.sync_notes()
+    memory.notes.sync()
     view.files.write(path, view.files.read(path).replace("- [b](zq1z.md)\n", ""))
     view.erase(id_of(memory, "One"))
-    memory.sync_notes()
+    memory.notes.sync()
     assert "zq1z" not in (folder / path).read_text()
 
 
@@ -207,10 +207,10 @@ def test_a_heading_taken_out_through_a_view_does_not_come_back_by_an_erasure(
 ) -> None:
     view = private(memory, ALICE)
     view.files.write("a.md", "# About zq1z\n\n- One\n- Two\n")
-    memory.sync_notes()
+    memory.notes.sync()
     view.files.write("a.md", "# Plans\n\n- One\n- Two\n")
     view.erase(id_of(memory, "One"))
-    memory.sync_notes()
+    memory.notes.sync()
     assert view.files.read("a.md") == "# Plans\n\n- Two\n"
 
 
@@ -229,9 +229,9 @@ def test_an_item_added_while_a_file_is_first_written_reaches_it(
         return found
 
     monkeypatch.setattr(notes, "list_file_items", slow)
-    memory.sync_notes()
+    memory.notes.sync()
     done[0].join()
-    memory.sync_notes()
+    memory.notes.sync()
     assert "2. Second <!-- " in (folder / path).read_text()
 
 
@@ -244,7 +244,7 @@ def test_links_that_two_add_at_once_are_both_kept(
         return SessionDraft(facts=("First",), links=(NoteLink(text=name, target=f"{name}.md"),))
 
     file = folder / view.sessions.end(draft=linked("a")).path
-    memory.sync_notes()
+    memory.notes.sync()
     file.write_text(file.read_text() + "- [b](b.md)\n")
     fields, done = readback.HeadReadback._fields, list[threading.Thread]()
 
@@ -255,9 +255,9 @@ def test_links_that_two_add_at_once_are_both_kept(
         fields(self, touched=touched)
 
     monkeypatch.setattr(readback.HeadReadback, "_fields", slow)
-    memory.sync_notes()
+    memory.notes.sync()
     done[0].join()
-    memory.sync_notes()
+    memory.notes.sync()
     today = view.sessions.begin().today
     assert today is not None
     assert {link.target for link in today.links} == {"a.md", "b.md", "c.md"}

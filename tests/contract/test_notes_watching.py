@@ -99,7 +99,7 @@ def test_whoever_watches_is_told(shared_url: str, opened: Open, folder: Path) ->
     told: list[NotesReport] = []
 
     def listen() -> None:
-        reports: Iterator[NotesReport] = memory.watch_notes()
+        reports: Iterator[NotesReport] = memory.notes.watch()
         with closing(reports):  # type: ignore[type-var]
             told.append(next(report for report in reports if report.updated))
 

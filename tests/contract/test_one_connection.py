@@ -31,7 +31,7 @@ def test_everything_a_person_does(database_url: str, opened: Open, impatient: No
     tea = view.remember("Sarah likes tea").id
     assert [one.memory.id for one in view.recall("tea")] == [tea]
     view.learn([tacit.Message("user", "Remember that box 1 holds item 11")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert sorted(one.content for one in view.list().items) == [
         "Box 1 holds item 11",
         "Sarah likes tea",
@@ -39,8 +39,8 @@ def test_everything_a_person_does(database_url: str, opened: Open, impatient: No
     assert view.erase(tea).count == 1
     assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
     assert len(list(view.export())) == 1
-    assert memory.run_due_jobs() >= 0
-    assert memory.maintain().healthy
+    assert memory.jobs.run_due() >= 0
+    assert memory.admin.maintain().healthy
 
 
 def test_many_threads_take_turns(database_url: str, opened: Open, impatient: None) -> None:
@@ -58,14 +58,14 @@ def test_many_threads_take_turns(database_url: str, opened: Open, impatient: Non
 
     with ThreadPoolExecutor(THREADS_COUNT) as pool:
         assert all(pool.map(act, range(THREADS_COUNT)))
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     kept = [private(memory, who).list(limit=100).items for who in (ALICE, BOB)]
     assert sum(map(len, kept)) == THREADS_COUNT * 10
 
 
 def test_a_server(database_url: str, opened: Open, impatient: None) -> None:
     memory = opened(database_url, settings=ONE)
-    key = memory.create_key("one", scopes=["read", "write"], requester=ALICE.key)
+    key = memory.keys.create("one", scopes=["read", "write"], requester=ALICE.key)
     headers = {"Authorization": f"Bearer {key.token}"}
     with TestClient(create_app(memory, ONE, local=False), base_url="http://localhost") as client:
 

@@ -109,7 +109,7 @@ def test_an_empty_space_has_an_empty_picture(memory: Memory) -> None:
 def test_everybody_is_listed_once_with_all_identities_and_names(memory: Memory) -> None:
     kept(private(memory, ALICE), "Tom likes tea", about=["Tom"])
     private(memory, BOB).people.name("telegram:1001", "Ally")
-    memory.link("telegram:1001", "acct:alice")
+    memory.admin.link("telegram:1001", "acct:alice")
     kept(private(memory, tacit.Requester("acct:alice")), "From the account")
     found = {one.id: one for one in memory.operator("root").people.list()}
     alice = found["acct:alice"]
@@ -125,8 +125,8 @@ def test_people_come_in_pages_and_nobody_twice(memory: Memory) -> None:
     for n in range(5):
         kept(view, f"About friend {n}", about=[f"Friend {n}"])
     friends = [one.id for one in view.people.list() if one.id.startswith("person:")]
-    memory.merge_people(friends[0], friends[4])
-    memory.merge_people(friends[1], friends[4])
+    memory.admin.merge_people(friends[0], friends[4])
+    memory.admin.merge_people(friends[1], friends[4])
     root, found, cursor = memory.operator("root"), [], None
     while True:
         page = root.people.list(limit=2, cursor=cursor)
@@ -155,7 +155,7 @@ def test_what_is_known_about_somebody_is_told_whoever_said_it(
     clock.forward(seconds=1)
     kept(private(memory, BOB), "I like trains")
     private(memory, ALICE).forget(kept(private(memory, ALICE), "Bob is late", about=[BOB.key]))
-    memory.link(BOB.key, "acct:bob")
+    memory.admin.link(BOB.key, "acct:bob")
     root = memory.operator("root")
     assert said(root.people.about("acct:bob")) == ["Bob is tall", "I like trains"]
     assert look(memory)[0] == ("about", "operator:root", 2)

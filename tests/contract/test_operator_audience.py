@@ -77,8 +77,8 @@ def test_who_would_hear_a_memory_is_who_hears_it_in_every_room(
 
 def test_operators_know_who_is_whom(memory: Memory) -> None:
     id = kept(group(memory, ALICE, here=(ALICE, SLACK)), "Alice likes tea", **OPEN)
-    memory.link(BOB.key, "acct:bob")
-    memory.link(SLACK.key, "acct:bob")
+    memory.admin.link(BOB.key, "acct:bob")
+    memory.admin.link(SLACK.key, "acct:bob")
     told = memory.operator("root").audience.of(id)
     (bob,) = [(person, why) for person, why in told.people if "acct:bob" in person.identities]
     assert bob[0].identities == {"acct:bob", "ext:telegram:2002", "ext:slack:T1:U9"}
@@ -104,8 +104,8 @@ def test_what_would_be_said_to_somebody_is_what_they_hear(
     memory: Memory, who: tacit.Requester
 ) -> None:
     """Whoever's it is, and by whichever of their keys they ask."""
-    memory.link(BOB.key, "acct:bob")
-    memory.link(SLACK.key, "acct:bob")
+    memory.admin.link(BOB.key, "acct:bob")
+    memory.admin.link(SLACK.key, "acct:bob")
     for view in (private(memory, ALICE), group(memory, BOB), private(memory, CAROL)):
         kept(view, "for their own ears", category="profile", key="k")
         kept(
@@ -120,7 +120,7 @@ def test_what_would_be_said_to_somebody_is_what_they_hear(
         heard = {one.id for one in memory.view(who, chat).list()}
         told = root.audience.preview(chat, who)
         assert {one.memory.id for one in told if one.allowed} == heard
-        assert len(told) == memory.stats().memories
+        assert len(told) == memory.admin.stats().memories
     assert {one.rule for one in root.audience.preview(chats[TEAM], None)} == {"D2"}
     first = root.audience.preview(chats[TEAM], who, tacit.Search(owner=BOB.key), limit=1)
     assert {one.memory.owner for one in first} <= {"acct:bob", f"ext:{BOB.key}"}

@@ -84,22 +84,22 @@ def test_an_operator_meets_the_same_not_found_as_everybody(memory: Memory) -> No
 def test_an_operators_erase_takes_every_value_of_the_key(memory: Memory) -> None:
     private(memory, ALICE).put("profile", "city", "Porto")
     id = kept(private(memory, WEB), "Lisbon", category="profile", key="city")
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     assert memory.operator("root").erase(id).count == 2
-    assert memory.stats().memories == 0
-    memory.unlink(ALICE.key)
+    assert memory.admin.stats().memories == 0
+    memory.admin.unlink(ALICE.key)
     assert private(memory, ALICE).get("profile", "city") is None
 
 
 def test_forgetting_a_person_takes_all_of_theirs_and_can_be_undone(memory: Memory) -> None:
     phone, web = private(memory, ALICE), private(memory, WEB)
     id = kept(phone, "one")
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     web.remember("two")
     group(memory, ALICE).remember("the room's", for_room=True, **OPEN)
     private(memory, BOB).remember("Bob's", about=[ALICE.key])
-    assert memory.forget_subject(ALICE.key) == 2
-    assert memory.forget_subject("acct:alice") == 0
+    assert memory.admin.forget_person(ALICE.key) == 2
+    assert memory.admin.forget_person("acct:alice") == 0
     assert said(phone.list()) == ["the room's"]
     assert said(private(memory, BOB).list()) == ["Bob's", "the room's"]
     phone.restore(id)
@@ -111,11 +111,11 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
 ) -> None:
     phone = private(memory, ALICE)
     phone.remember("one", about=["Sarah"])
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     private(memory, WEB).remember("two")
     group(memory, ALICE).remember("mine", **OPEN)
     group(memory, BOB).remember("Bob's", **OPEN)
-    done = memory.erase_subject("acct:alice")
+    done = memory.admin.erase_person("acct:alice")
     assert (done.count, cleaned(done)) == (3, True)
     assert said(private(memory, BOB).list()) == ["Bob's"]
     names = {
@@ -126,18 +126,18 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
     assert names == {"Bob"}
     later = kept(group(memory, BOB, here=(BOB,)), "later", **OPEN)
     assert private(memory, BOB).show(later).heard_by == {"ext:telegram:2002"}
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
     # Links stay: they keep a memory withheld from every identity a person ever had.
-    assert len(memory.links(ALICE.key)) == 1
+    assert len(memory.admin.links(ALICE.key)) == 1
 
 
 def test_what_was_withheld_from_an_erased_person_stays_withheld_from_all_they_were(
     memory: Memory,
 ) -> None:
     here = (ALICE, BOB, CAROL)
-    memory.link(BOB.key, "acct:bob")
+    memory.admin.link(BOB.key, "acct:bob")
     kept(group(memory, ALICE, here=here), "A party for Bob", withheld_from=[BOB.key], **OPEN)
-    memory.erase_subject("acct:bob")
+    memory.admin.erase_person("acct:bob")
     for who in (BOB, tacit.Requester("acct:bob")):
         assert said(private(memory, who).list()) == []
 
@@ -147,17 +147,17 @@ def test_only_a_key_names_the_person_to_erase(memory: Memory) -> None:
     names: list[Any] = ["Alice", "person:AAAAAAAA", "", "ext:", "telegram:x", None]
     for name in names:
         with pytest.raises(tacit.InvalidInput):
-            memory.erase_subject(name)
+            memory.admin.erase_person(name)
         with pytest.raises(tacit.InvalidInput):
-            memory.forget_subject(name)
-    assert memory.stats().memories == 1
+            memory.admin.forget_person(name)
+    assert memory.admin.stats().memories == 1
 
 
 def test_maintenance_checks_analyses_and_compacts(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     for number in range(20):
         view.forget(kept(view, f"fact {number}"))
-    done = memory.maintain()
+    done = memory.admin.maintain()
     assert done.healthy
     assert done.problems == ()
     assert {"checked", "analysed", "compacted"} <= set(done.did)
@@ -173,6 +173,6 @@ def test_maintenance_reports_what_is_broken(shared_url: str) -> None:
         with engine.begin() as connection:
             connection.execute(text("DELETE FROM memory_versions"))
         engine.dispose()
-        done = memory.maintain()
+        done = memory.admin.maintain()
         assert not done.healthy
         assert any("version" in problem for problem in done.problems)

@@ -57,7 +57,7 @@ ANSWERS = {
 
 def tell(memory: Memory, view: View) -> None:
     view.learn([Message(role="user", content=one) for one in SAID])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     for one in OF_BOB:
         view.remember(one, about=["Bob"])
 
@@ -105,7 +105,7 @@ def test_what_is_replaced_does_not_answer(memory: Memory) -> None:
     view = private(memory, ALICE)
     for one in ("I live in Bergen", "I moved to Amsterdam last week"):
         view.learn([Message(role="user", content=one)])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
     assert [("Amsterdam" in one.memory.content) for one in view.recall("where do I live?")] == [
         True
     ]
@@ -138,7 +138,7 @@ def test_in_a_group_the_requester_is_told_of_themselves(memory: Memory) -> None:
     for who, where in ((ALICE, "Amsterdam"), (BOB, "Berlin")):
         said = Message(role="user", content=f"I live in {where}")
         group(memory, who).learn([said])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
     for who, where in ((ALICE, "Amsterdam"), (BOB, "Berlin")):
         found = group(memory, who).recall("Where do I live?")
         assert where in found[0].memory.content

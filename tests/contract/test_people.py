@@ -98,7 +98,7 @@ def test_a_name_of_two_people_is_refused_and_says_how_to_go_on(memory: Memory) -
     view.remember("Sam runs", about=["telegram:31"])
     assert said(private(memory, ALICE).people.about("telegram:31")) == ["Sam runs"]
     assert said(private(memory, ALICE).people.about("telegram:32")) == []
-    assert memory.stats().memories == 2
+    assert memory.admin.stats().memories == 2
 
 
 def test_about_gathers_what_several_owners_said(memory: Memory) -> None:
@@ -121,20 +121,20 @@ def test_merged_people_are_one_and_an_undo_parts_them(memory: Memory) -> None:
     view.remember("Liz plays chess", about=["Liz"])
     view.remember("Elizabeth lives in York", about=["Elizabeth"])
     liz, elizabeth = (person_called(memory, ALICE, n) for n in ("Liz", "Elizabeth"))
-    link = memory.merge_people(liz, elizabeth, actor="alice")
+    link = memory.admin.merge_people(liz, elizabeth, actor="alice")
     assert link.kind == "merge"
     both = ["Elizabeth lives in York", "Liz plays chess"]
     assert said(view.people.about("Liz")) == said(view.people.about("Elizabeth")) == both
     (merged,) = [p for p in view.people.list() if liz in p.identities]
     assert {name.text for name in merged.names} == {"Elizabeth", "Liz"}
     with pytest.raises(tacit.Conflict):
-        memory.merge_people(liz, elizabeth)
-    memory.unmerge_people(liz)
+        memory.admin.merge_people(liz, elizabeth)
+    memory.admin.unmerge_people(liz)
     assert said(view.people.about("Liz")) == ["Liz plays chess"]
     assert said(view.people.about("Elizabeth")) == ["Elizabeth lives in York"]
-    assert [link.holds for link in memory.links(liz)] == [False]
+    assert [link.holds for link in memory.admin.links(liz)] == [False]
     with pytest.raises(tacit.NotFound, match="no such link here"):
-        memory.unmerge_people(liz)
+        memory.admin.unmerge_people(liz)
 
 
 def test_somebody_known_by_name_turns_out_to_be_a_member(memory: Memory) -> None:
@@ -143,11 +143,11 @@ def test_somebody_known_by_name_turns_out_to_be_a_member(memory: Memory) -> None
     id = kept(family, "Robert runs", about=["Robert"], kind="knowledge", **OPEN)
     bob = private(memory, BOB)
     assert said(bob.list()) == []
-    memory.merge_people(person_called(memory, ALICE, "Robert"), BOB.key)
+    memory.admin.merge_people(person_called(memory, ALICE, "Robert"), BOB.key)
     assert said(bob.list()) == ["Robert runs"]  # public, lasting and about him: P3b
     assert said(group(memory, ALICE, here=here).people.about("Bob")) == []
     assert bob.show(id).content == "Robert runs"
-    memory.unmerge_people(person_called(memory, ALICE, "Robert"))
+    memory.admin.unmerge_people(person_called(memory, ALICE, "Robert"))
     assert said(bob.list()) == []
 
 
@@ -155,35 +155,35 @@ def test_people_with_identities_of_their_own_are_not_merged_away(memory: Memory)
     private(memory, ALICE).remember("x", about=["Sarah"])
     sarah = person_called(memory, ALICE, "Sarah")
     with pytest.raises(tacit.InvalidInput, match="identity of their own"):
-        memory.merge_people(BOB.key, sarah)
+        memory.admin.merge_people(BOB.key, sarah)
     with pytest.raises(tacit.InvalidInput):
-        memory.merge_people("Sarah", BOB.key)
+        memory.admin.merge_people("Sarah", BOB.key)
     with pytest.raises(tacit.InvalidInput):
-        memory.merge_people(sarah, sarah)
-    memory.merge_people(sarah, BOB.key)
+        memory.admin.merge_people(sarah, sarah)
+    memory.admin.merge_people(sarah, BOB.key)
     with pytest.raises(tacit.InvalidInput, match="identity of their own"):
-        memory.merge_people(sarah, CAROL.key)
+        memory.admin.merge_people(sarah, CAROL.key)
 
 
 def test_a_link_is_not_undone_as_a_merge_nor_the_reverse(memory: Memory) -> None:
     private(memory, ALICE).remember("x", about=["Sarah"])
     sarah = person_called(memory, ALICE, "Sarah")
-    memory.link(ALICE.key, "acct:a")
-    memory.merge_people(sarah, BOB.key)
+    memory.admin.link(ALICE.key, "acct:a")
+    memory.admin.merge_people(sarah, BOB.key)
     with pytest.raises(tacit.NotFound):
-        memory.unmerge_people(ALICE.key)
-    assert memory.links(ALICE.key)[0].holds
-    assert memory.links(sarah)[0].holds
+        memory.admin.unmerge_people(ALICE.key)
+    assert memory.admin.links(ALICE.key)[0].holds
+    assert memory.admin.links(sarah)[0].holds
 
 
 def test_names_travel_with_the_account_that_gave_them(memory: Memory) -> None:
     private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
-    memory.link(ALICE.key, "acct:alice")
+    memory.admin.link(ALICE.key, "acct:alice")
     web = private(memory, tacit.Requester("acct:alice"))
     assert said(web.people.about("Sarah")) == ["Sarah is my wife"]
     web.remember("Sarah likes tulips", about=["Sarah"])
     assert len(web.people.about("Sarah")) == 2
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert said(web.people.about("Sarah")) == []
 
 

@@ -35,7 +35,7 @@ def test_a_name_waits_until_the_person_says_yes(memory: Memory) -> None:
     assert value is not None
     assert (value.id, value.content, value.visibility) == (asked.id, "Nina", "private_only")
     assert "CONSENT" in [entry.event for entry in own.history(asked.id)]
-    assert memory.doctor().healthy
+    assert memory.admin.doctor().healthy
 
 
 def test_a_yes_replaces_the_value_and_a_no_leaves_it(memory: Memory) -> None:
@@ -55,7 +55,7 @@ def test_a_yes_replaces_the_value_and_a_no_leaves_it(memory: Memory) -> None:
     assert value is not None
     assert value.content == "Nora"
     assert [one.content for one in own.list("profile")] == ["Nora"]
-    assert memory.doctor().healthy
+    assert memory.admin.doctor().healthy
 
 
 def test_what_is_known_already_is_not_asked_about(memory: Memory) -> None:

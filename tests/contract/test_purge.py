@@ -33,8 +33,8 @@ def days(memory: Memory, clock: SetClock, count: int) -> list[int]:
     purged = []
     for _ in range(count):
         clock.forward(days=1)
-        assert memory.expire().waits is None
-        purged.append(memory.purge().count)
+        assert memory.jobs.expire().waits is None
+        purged.append(memory.jobs.purge().count)
     return purged
 
 
@@ -74,7 +74,7 @@ def test_what_is_overdue_can_be_restored_as_long_as_nobody_purged(
     days(memory, clock, 29)
     clock.forward(days=3)
     alice.restore(id)
-    assert memory.purge().count == 0
+    assert memory.jobs.purge().count == 0
     assert said(alice.list()) == ["Alice likes tea"]
 
 
@@ -88,7 +88,7 @@ def test_purged_is_gone_from_every_table(memory: Memory, clock: SetClock) -> Non
     alice.recall("zanzibar")
     alice.forget(newer)
     assert sum(days(memory, clock, 30)) == 2
-    assert memory.maintain().problems == ()
+    assert memory.admin.maintain().problems == ()
     left = everything(memory)
     assert gone not in left
     assert newer not in left
@@ -121,7 +121,7 @@ def test_a_purged_value_does_not_bring_back_an_older_one_of_another_identity(
 ) -> None:
     phone, account = tacit.Requester("telegram:1001"), tacit.Requester("acct:alice")
     private(memory, phone).put("profile", "city", "Porto")
-    memory.link("telegram:1001", "acct:alice")
+    memory.admin.link("telegram:1001", "acct:alice")
     both = private(memory, account)
     both.put("profile", "city", "Lisbon")
     both.forget_key("profile", "city")
@@ -167,7 +167,7 @@ def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
     assert rows(memory, "SELECT count(*) FROM memories") == [(count,)]
     after = step("default", StepProgress(), lambda *_: None)
     assert (after.counts, after.cursor is None) == ({"purged": count - 30}, False)
-    assert memory.purge().count == 30  # from the beginning, and yet nothing twice
+    assert memory.jobs.purge().count == 30  # from the beginning, and yet nothing twice
 
 
 def test_other_spaces_and_other_people_keep_what_is_theirs(memory: Memory, clock: SetClock) -> None:

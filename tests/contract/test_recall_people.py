@@ -17,7 +17,7 @@ BOB_AT_WORK = tacit.Requester("slack:T1:U9", name="Robert")
 def link_bob(memory: Memory) -> None:
     """Alice knows him as telegram:2002. That he is slack:T1:U9 too is his to tell."""
     for key in ("telegram:2002", "slack:T1:U9"):
-        memory.link(key, "acct:bob")
+        memory.admin.link(key, "acct:bob")
 
 
 def test_a_name_given_in_private_is_said_in_no_group(memory: Memory, clock: SetClock) -> None:

@@ -188,7 +188,7 @@ def test_no_trace_of_an_erased_person_is_left_in_what_recall_keeps(
     kept(alone, "tea")
     alone.record([user("tea, she said")])
     alone.block()
-    memory.erase_subject("telegram:777123")
+    memory.admin.erase_person("telegram:777123")
     left = set(rows_with(shared_url, "777123"))
     assert not left & {"revisions", "blocks", "vectors", "relations", "derived_from", "memories"}
 
@@ -198,7 +198,7 @@ def test_an_identity_read_alone_has_a_block_that_stands(
 ) -> None:
     settings = Settings(memory=MemorySettings(read="canonical"))
     memory = opened(database_url, settings=settings)
-    memory.link("telegram:1001", "acct:alice")
+    memory.admin.link("telegram:1001", "acct:alice")
     view = private(memory, ALICE)
     kept(view, "likes tea")
     clock.forward(seconds=1)
@@ -233,7 +233,7 @@ def test_a_vector_made_meanwhile_is_never_of_an_older_wording(
         holding.rollback()
         update.join()
     engine.dispose()
-    assert not memory.reembed()
+    assert not memory.admin.reembed()
     (found,) = alone.recall("cup")
     assert found.signals.meaning == 1.0
 

@@ -47,10 +47,10 @@ def observed(memory: Memory) -> list[object]:
 def world(memory: Memory) -> dict[str, str]:
     """Something of everybody's, said everywhere."""
     for who in EVERYBODY:
-        memory.joined(TEAM, who.key)
+        memory.chats.join(TEAM, who.key)
     for who in (BOB, CAROL):
-        memory.joined(FAMILY, who.key)
-    memory.link("telegram:1001", "acct:alice")
+        memory.chats.join(FAMILY, who.key)
+    memory.admin.link("telegram:1001", "acct:alice")
     alice, bob = private(memory, ALICE), private(memory, BOB)
     alice.imports.add("moved", [{"content": "apple that moved in"}], source="mem0")
     return {
@@ -88,12 +88,12 @@ ACTS: dict[str, Act] = {
     "raise visibility": lambda m, ids: _raise(m, ids["mine"]),
     "withhold": lambda m, ids: private(m, ALICE).withhold_from(ids["lent"], ["telegram:2002"]),
     "withhold from a name": lambda m, ids: private(m, ALICE).withhold_from(ids["lent"], ["Zoe"]),
-    "link": lambda m, _: m.link("telegram:2002", "acct:bob"),
-    "unlink": lambda m, _: m.unlink("telegram:1001"),
-    "join": lambda m, _: m.joined(FAMILY, "telegram:1001"),
-    "leave": lambda m, _: m.left(TEAM, "telegram:1001"),
-    "confidential": lambda m, _: m.set_confidential(TEAM),
-    "migrated": lambda m, _: m.migrated(FAMILY, "telegram:-999"),
+    "link": lambda m, _: m.admin.link("telegram:2002", "acct:bob"),
+    "unlink": lambda m, _: m.admin.unlink("telegram:1001"),
+    "join": lambda m, _: m.chats.join(FAMILY, "telegram:1001"),
+    "leave": lambda m, _: m.chats.leave(TEAM, "telegram:1001"),
+    "confidential": lambda m, _: m.chats.set_confidential(TEAM),
+    "migrated": lambda m, _: m.chats.migrate(FAMILY, "telegram:-999"),
     "name": lambda m, _: private(m, ALICE).people.name("telegram:2002", "Apple"),
     "relate": lambda m, ids: private(m, ALICE).relate(ids["mine"], ids["beside"]),
     "operator updates": lambda m, ids: m.operator("x").update(ids["lent"], "apple of an operator"),
@@ -105,10 +105,10 @@ ACTS: dict[str, Act] = {
     ),
     "revert an import": lambda m, _: private(m, ALICE).imports.revert("moved"),
     "put": lambda m, _: private(m, ALICE).put("goal", "fruit", "apple goal"),
-    "forget_subject": lambda m, _: m.forget_subject("telegram:2002"),
+    "forget_subject": lambda m, _: m.admin.forget_person("telegram:2002"),
     "wipe": lambda m, _: private(m, ALICE).wipe(),
-    "erase_subject": lambda m, _: m.erase_subject("telegram:2002"),
-    "erase_space": lambda m, _: m.erase_space(),
+    "erase_subject": lambda m, _: m.admin.erase_person("telegram:2002"),
+    "erase_space": lambda m, _: m.admin.erase_space(),
 }
 # Acts that need not show in what these views observe.
 QUIET = {"confidential", "migrated", "link", "withhold from a name"}

@@ -194,7 +194,7 @@ def test_reading_counts_uses_and_moves_nothing_else(memory: Memory, clock: SetCl
     view.get("fact", "weather")
     view.show(id)
     view.recall("sunny")
-    memory.maintain()
+    memory.admin.maintain()
     found = view.show(id)
     assert (found.access_count, found.last_accessed_at) == (3, clock.now)
     assert found.updated_at == written
@@ -208,6 +208,6 @@ def test_only_the_owner_in_private_lends_a_memory_to_every_room(memory: Memory) 
         private(memory, ALICE).remember("I like tea", visibility="room")
     with pytest.raises(tacit.InvalidInput, match="for_room"):
         private(memory, ALICE).remember("Standup is at 9", for_room=True)
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
     private(memory, ALICE).remember("I like tea", visibility="public_ok", sensitivity="public")
     assert said(group(memory, BOB).list()) == ["I like tea"]

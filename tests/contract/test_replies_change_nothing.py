@@ -74,7 +74,7 @@ def test_replies_change_nothing(database_url: str, opened: Open) -> None:
         before = everything(view)
         for said in conversation(REPLIES[number % FEW :: FEW] if few else REPLIES):
             view.learn(said)
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
         after = everything(view)
         wrong += [f"{fact['statement']}: - {one}" for one in before if one not in after]
         wrong += [f"{fact['statement']}: + {one}" for one in after if one not in before]
@@ -201,11 +201,11 @@ def test_a_correction_that_may_mean_something_else_changes_nothing(
     view, other = private(learning, NORA), private(learning, tacit.Requester("telegram:78"))
     for call in calls:
         view.learn(call)
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
     stated = [one for call in calls for one in call if one.role == "user"][:-1]
     for one in stated:
         other.learn([one])
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
     kept = [one.replace("Nora", "The user") for one in contents(view)]
     assert kept == contents(other)
 
@@ -215,5 +215,5 @@ def test_a_correction_of_what_a_question_repeats_counts(learning: Memory) -> Non
     view.learn(
         [LISBON, Message("assistant", "Lisbon, is that right?"), Message("user", "I meant Porto")]
     )
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(view) == ["Nora lives in Porto"]

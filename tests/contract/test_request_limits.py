@@ -48,9 +48,9 @@ def test_messages_are_counted_together_before_any_is_read(
         with pytest.raises(tacit.InvalidInput, match=r"300,001 characters.*300,000.*send fewer"):
             act(many)
         assert not screened
-    assert memory.waiting().turns == 0
+    assert memory.jobs.pending().turns == 0
     view.learn(turns(75, 4_000))
-    assert memory.waiting().turns == 75
+    assert memory.jobs.pending().turns == 75
 
 
 def test_things_to_import_are_counted_together(memory: Memory, screened: list[int]) -> None:
@@ -199,6 +199,6 @@ def test_a_write_waits_for_few_vectors_and_the_others_come_later(
     view.imports.add("two", many, source="mem0")
     assert len(table.asked) == 20
     table.gate.set()
-    memory.reembed()
+    memory.admin.reembed()
     assert len(table.asked) == 28
-    assert memory.embedding().complete
+    assert memory.admin.embedding().complete

@@ -34,7 +34,7 @@ def days(memory: Memory, clock: SetClock, count: int) -> list[Expired]:
     done = []
     for _ in range(count):
         clock.forward(days=1)
-        done.append(memory.expire())
+        done.append(memory.jobs.expire())
     return done
 
 
@@ -161,12 +161,12 @@ def test_beyond_the_cap_what_is_used_least_gives_way(
     alice.recall("dog", top_k=1)
     assert sum(one.evicted for one in days(memory, clock, 6)) == 0  # too young
     clock.forward(days=1)
-    assert memory.expire().evicted == 2
+    assert memory.jobs.expire().evicted == 2
     left = {word for word, id in ids.items() if state(memory, id) == "active"}
     assert left == {"cat", "dog"}  # the value of a key goes last
     assert alice.get("profile", "timezone") is not None
     assert [state(memory, id) for id in others] == ["active"] * 3
-    assert memory.expire().evicted == 0
+    assert memory.jobs.expire().evicted == 0
 
 
 def test_turns_and_proposals_go_when_their_time_is_up(
@@ -263,4 +263,4 @@ def test_the_store_is_as_sound_after_a_sweep_as_before(memory: Memory, clock: Se
     done = days(memory, clock, 61)
     assert sum(one.expired for one in done) == 10
     assert sum(one.faded for one in done) == 20
-    assert memory.maintain().problems == ()
+    assert memory.admin.maintain().problems == ()

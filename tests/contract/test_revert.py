@@ -23,7 +23,7 @@ def learning(database_url: str, opened: Open) -> Memory:
 
 def said(memory: Memory, view: View, text: str, id: str) -> None:
     view.learn([Message("user", text, id=id)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
 
 
 def events(view: View, id: str) -> list[str]:
@@ -162,7 +162,7 @@ def test_proposals_and_queued_turns_go_as_well(database_url: str, opened: Open) 
     assert memory.operator("root").revert(HOME) == Reverted(proposals=1, turns=1)
     assert own.proposals.list() == []
     assert len(bobs.proposals.list()) == 1
-    assert memory.waiting().turns == 1
+    assert memory.jobs.pending().turns == 1
     assert rows(memory, "SELECT count(*) FROM memories WHERE content LIKE '%peanut%'") == [(0,)]
 
 
@@ -188,7 +188,7 @@ def test_what_tools_said_goes_out_of_quarantine_too(learning: Memory) -> None:
 
 def test_a_chat_is_reverted_under_every_id_it_has_had(learning: Memory) -> None:
     told(learning, group(learning, ALICE), "I play the cello")
-    learning.migrated(TEAM, "telegram:-300")
+    learning.chats.migrate(TEAM, "telegram:-300")
     told(learning, group(learning, ALICE, "telegram:-300"), "I'm allergic to peanuts")
     assert learning.operator("root").revert("telegram:-300") == Reverted(forgotten=2)
 
@@ -205,7 +205,7 @@ def test_a_large_source_goes_in_parts(learning: Memory) -> None:
     own = private(learning, ALICE)
     texts = [f"item {n} is blue" for n in range(230)]
     own.learn([Message("tool", text) for text in texts])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert learning.operator("root").revert("role:tool") == Reverted(forgotten=len(texts))
 
 
@@ -219,7 +219,7 @@ def test_a_source_that_cannot_be_meant_is_refused(learning: Memory) -> None:
 def test_quarantine_tells_where_something_came_from_and_not_what_it_says(learning: Memory) -> None:
     own, root = private(learning, ALICE), learning.operator("root")
     own.learn([Message("tool", "The vault is open", id="m9")])
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     (held,) = root.quarantine.list()
     assert (held.chat, held.message, held.role) == (HOME, "m9", "tool")
     assert held.owner == f"ext:{HOME}"

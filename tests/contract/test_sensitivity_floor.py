@@ -165,7 +165,7 @@ def test_neither_a_group_nor_a_model_lowers_it(memory: Memory) -> None:
 def test_a_new_value_is_private_whatever_a_linked_identity_said(memory: Memory) -> None:
     own, account = private(memory, ALICE), tacit.Requester("acct:1", name="Alice")
     own.put("preference", "drink", "tea", visibility="public_ok", sensitivity="public")
-    memory.link(ALICE.key, account.key)
+    memory.admin.link(ALICE.key, account.key)
     web = private(memory, account)
     id = web.put("preference", "drink", "a drink that stays between us").id
     assert web.show(id).visibility == "private_only"

@@ -167,4 +167,4 @@ def test_an_empty_session_leaves_no_note(memory: Memory) -> None:
         ended = view.sessions.end(**nothing)
         assert (ended.path, ended.added, ended.note) == ("2026-03-01/telegram_1001.md", 0, None)
     assert view.sessions.begin().recent == ()
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0

@@ -57,7 +57,7 @@ def test_a_draft_with_a_secret_is_refused_as_a_whole(memory: Memory) -> None:
     ):
         with pytest.raises(tacit.SecretRefused):
             view.sessions.end(draft=draft)
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
     view.sessions.end([Message("user", secret), Message("user", "I have to buy milk tomorrow")])
     assert "hunter2" not in str(view.sessions.begin())
 
@@ -82,7 +82,7 @@ def test_what_is_no_draft_or_no_session_is_refused(memory: Memory) -> None:
         refuses(view.sessions.begin, "session", bad)
         refuses(lambda value: view.sessions.end(session=value), "session", bad)
     refuses(view.sessions.end, "messages", "text")
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_where_nobody_can_tell_who_listens_there_are_no_notes(memory: Memory) -> None:

@@ -99,12 +99,12 @@ class Story:
         elif what in ("forget", "erase"):
             self.on_one(first, lambda view, id: getattr(view, what)(id))
         elif what == "confide":
-            self.memory.set_confidential(first, second)
+            self.memory.chats.set_confidential(first, second)
         elif what == "leave":
-            self.memory.left(first, PEOPLE[second].key)
+            self.memory.chats.leave(first, PEOPLE[second].key)
         elif what == "link":
             with suppress(tacit.Conflict):
-                self.memory.link(PEOPLE[first].key, f"acct:{first.lower()}")
+                self.memory.admin.link(PEOPLE[first].key, f"acct:{first.lower()}")
         else:
             self.clock.forward(seconds=first)
 

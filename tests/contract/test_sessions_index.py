@@ -34,7 +34,7 @@ def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(
     view = private(memory, ALICE)
     asked = [Message("user", f"Please remember that {ARCHIVE}")]
     view.learn(asked)
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     (before,) = view.list()
     ended = view.sessions.end(asked)
     assert ended.promoted == before.id
@@ -61,13 +61,13 @@ def test_an_index_that_is_full_lets_go_of_what_is_used_least(
     assert sum(len(item.content) for item in index) <= 3_000
     assert len(index) <= 100
     assert index[-1].content == words
-    assert memory.stats().memories >= 105  # leaving the index is not forgetting
+    assert memory.admin.stats().memories >= 105  # leaving the index is not forgetting
 
 
 def test_all_identities_of_a_person_are_read_together(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.sessions.end(draft=SessionDraft(summary="Talked.", promote=ARCHIVE))
-    memory.link("telegram:1001", "acct:a")
+    memory.admin.link("telegram:1001", "acct:a")
     account = private(memory, tacit.Requester("acct:a"))
     woken = account.sessions.begin()
     assert [item.content for item in woken.long_term] == [ARCHIVE]

@@ -121,5 +121,5 @@ def test_a_room_is_told_of_those_who_came_later_no_more_than_they_may_hear(
     private(memory, ALICE).people.name(CAROL.key, "Carol")
     group(memory, ALICE).sessions.end(draft=SessionDraft(facts=("zq1z: Carol sits at the window",)))
     assert "zq1z" in told(group(memory, BOB))
-    memory.joined(TEAM, CAROL.key)
+    memory.chats.join(TEAM, CAROL.key)
     assert "zq1z" not in told(group(memory, BOB, here=(ALICE, BOB, CAROL)))

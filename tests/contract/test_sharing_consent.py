@@ -47,7 +47,7 @@ def test_a_no_to_this_is_no_no_to_remembering_it(memory: Memory) -> None:
     own.proposals.decline(own.proposals.list()[0].id)
     own.forget_key(*WHERE)
     own.learn([tacit.Message("user", "Remember that I prefer tea")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert len(own.list()) == 1
 
 
@@ -105,7 +105,7 @@ def test_what_is_erased_is_not_asked_about(memory: Memory) -> None:
     own.proposals.propose_public(*WHERE)
     own.erase(id)
     assert own.proposals.list() == []
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_what_nobody_answers_lapses(memory: Memory, clock: SetClock) -> None:
@@ -113,10 +113,10 @@ def test_what_nobody_answers_lapses(memory: Memory, clock: SetClock) -> None:
     own.put(*WHERE, "Lisbon")
     own.proposals.propose_public(*WHERE)
     for _ in range(2):
-        memory.expire()
+        memory.jobs.expire()
         clock.forward(days=4)
     assert own.proposals.list() == []
-    assert memory.expire().proposals == 1
+    assert memory.jobs.expire().proposals == 1
     assert own.stats().memories == 1
 
 
@@ -124,10 +124,10 @@ def test_what_waits_covers_no_value_of_another_identity(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.put(*WHERE, "Lisbon")
     account = tacit.Requester("acct:1")
-    memory.link(ALICE.key, account.key)
+    memory.admin.link(ALICE.key, account.key)
     own.proposals.propose_public(*WHERE)
     for view in (own, private(memory, account)):
         value = view.get(*WHERE)
         assert value is not None
         assert value.content == "Lisbon"
-    assert memory.doctor().healthy
+    assert memory.admin.doctor().healthy

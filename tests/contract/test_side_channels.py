@@ -107,17 +107,17 @@ def test_nobody_learns_who_is_in_a_room_they_are_not_in(memory: Memory) -> None:
 
 def test_who_left_a_group_that_moved_is_told_no_more_of_who_is_in_it(memory: Memory) -> None:
     group(memory, ALICE).remember("hello")
-    memory.migrated(TEAM, "telegram:-1000000000100")
+    memory.chats.migrate(TEAM, "telegram:-1000000000100")
     own = private(memory, ALICE)
     assert "Bob" in str(own.people.list())
-    memory.left("telegram:-1000000000100", ALICE.key)
+    memory.chats.leave("telegram:-1000000000100", ALICE.key)
     assert "Bob" not in str(own.people.list())
 
 
 def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
     group(memory, ALICE).remember("hello")
-    memory.link("telegram:2002", "acct:bob")
-    memory.link("slack:T1:U9", "acct:bob")
+    memory.admin.link("telegram:2002", "acct:bob")
+    memory.admin.link("slack:T1:U9", "acct:bob")
     alone = private(memory, ALICE)
     for slack in ("slack:T1:U9", "slack:T1:U8"):
         probe = kept(alone, f"probe {slack}", about=[slack], withheld_from=[slack])
@@ -130,9 +130,9 @@ def test_other_keys_of_a_person_are_theirs_to_tell(memory: Memory) -> None:
 
 
 def test_a_listener_is_who_was_there_and_not_whom_they_were_taken_for(memory: Memory) -> None:
-    memory.link("telegram:2002", "acct:eve")  # a mistake
+    memory.admin.link("telegram:2002", "acct:eve")  # a mistake
     group(memory, ALICE).remember("Alice is job hunting", visibility="room")
-    memory.unlink("telegram:2002")
+    memory.admin.unlink("telegram:2002")
     assert not private(memory, tacit.Requester("acct:eve")).list().items
     assert said(private(memory, BOB).list()) == ["Alice is job hunting"]
 
@@ -177,9 +177,9 @@ def test_a_false_claim_about_a_chat_shuts_nobody_out(memory: Memory) -> None:
 
 def test_an_unlink_leaves_everybody_in_their_own_private_chat(memory: Memory) -> None:
     private(memory, ALICE).remember("as telegram")
-    memory.link("telegram:1001", "acct:1")
+    memory.admin.link("telegram:1001", "acct:1")
     memory.view(tacit.Requester("acct:1"), tacit.Chat.private("telegram:1001")).remember("as acct")
-    memory.unlink("telegram:1001")
+    memory.admin.unlink("telegram:1001")
     assert said(private(memory, ALICE).list()) == ["as telegram"]
 
 
@@ -247,14 +247,14 @@ def test_that_somebody_here_has_an_account_shows_nowhere(memory: Memory) -> None
         ]
 
     before = seen()
-    memory.link("telegram:2002", "acct:a-name-that-comes-first")
+    memory.admin.link("telegram:2002", "acct:a-name-that-comes-first")
     assert seen() == before
     assert "Bob plays chess" in str(before)
 
 
 def test_which_rooms_there_are_shows_in_no_explanation(memory: Memory) -> None:
     group(memory, BOB, TEAM, here=(BOB, CAROL)).remember("hello")
-    memory.set_confidential(TEAM)
+    memory.chats.set_confidential(TEAM)
     own = private(memory, ALICE)
     for fields in ({}, {"visibility": "public_ok", "sensitivity": "public"}):
         id = kept(own, f"x {fields}", **fields)

@@ -29,7 +29,7 @@ def test_the_same_people_keys_and_chats_in_two_spaces_never_meet(memory: Memory)
         assert said(group(space, BOB).list()) == [f"lent in {name}", f"said in {name}"]
         assert {one.memory.content for one in own.recall("red blue lent said")} == set(everything)
         assert all(one.space == name for one in own.list())
-        assert (own.stats().memories, space.stats().memories) == (2, 3)
+        assert (own.stats().memories, space.admin.stats().memories) == (2, 3)
         assert len(own.delta().changes) == 2
     assert private(memory, ALICE).list().items == ()
     assert memory.spaces() == ["blue", "red"]
@@ -54,16 +54,16 @@ def test_links_members_and_flags_hold_in_their_own_space_only(memory: Memory) ->
     for space in (red, blue):
         private(space, ALICE).remember("said on the phone")
         group(space, ALICE).remember("Standup is at 9", for_room=True, **OPEN)
-    red.link(ALICE.key, "acct:alice")
-    red.left(TEAM, BOB.key)
-    red.set_confidential(TEAM)
+    red.admin.link(ALICE.key, "acct:alice")
+    red.chats.leave(TEAM, BOB.key)
+    red.chats.set_confidential(TEAM)
     assert said(private(red, web).list()) != []
     assert said(private(blue, web).list()) == []
-    assert blue.links(ALICE.key) == []
+    assert blue.admin.links(ALICE.key) == []
     assert said(group(red, BOB, here=()).list()) == []
     assert said(group(blue, BOB, here=()).list()) == ["Standup is at 9"]
     with pytest.raises(tacit.NotFound):
-        blue.unlink(ALICE.key)
+        blue.admin.unlink(ALICE.key)
 
 
 def test_an_erased_space_is_gone_and_the_others_stand(memory: Memory) -> None:
@@ -71,18 +71,18 @@ def test_an_erased_space_is_gone_and_the_others_stand(memory: Memory) -> None:
     for space in (red, blue):
         private(space, ALICE).remember("one", about=["Sarah"], withheld_from=["Tom"])
         group(space, ALICE).remember("two", for_room=True, **OPEN)
-        space.link(ALICE.key, "acct:alice")
-    done = red.erase_space()
+        space.admin.link(ALICE.key, "acct:alice")
+    done = red.admin.erase_space()
     assert (done.count, cleaned(done)) == (2, True)
     assert memory.spaces() == ["blue"]
-    assert red.stats().memories == 0
-    assert red.links(ALICE.key) == []
+    assert red.admin.stats().memories == 0
+    assert red.admin.links(ALICE.key) == []
     assert said(private(red, ALICE).list()) == []
     assert private(red, ALICE).recall("one two") == []
-    assert blue.stats().memories == 2
+    assert blue.admin.stats().memories == 2
     assert said(private(blue, ALICE).list()) == ["one", "two"]
-    assert red.erase_space().count == 0
-    assert memory.maintain().healthy
+    assert red.admin.erase_space().count == 0
+    assert memory.admin.maintain().healthy
 
 
 def test_nothing_of_an_erased_space_is_remembered_by_a_memory_that_stays_open(
@@ -97,12 +97,12 @@ def test_nothing_of_an_erased_space_is_remembered_by_a_memory_that_stays_open(
         assert said(private(red, web).list()) == ["said on the web"]
 
     begin()
-    red.link(ALICE.key, "acct:alice")
+    red.admin.link(ALICE.key, "acct:alice")
     assert len(private(red, web).list()) == 2
-    red.erase_space()
+    red.admin.erase_space()
     begin()
     # As many changes of identity as before: a cache that counts them would see no difference.
-    red.link("slack:T1:U9", "acct:nobody")
+    red.admin.link("slack:T1:U9", "acct:nobody")
     assert said(private(red, web).list()) == ["said on the web"]
     assert private(red, web).get("profile", "k") is None
 
@@ -112,7 +112,7 @@ def test_two_memories_on_one_database_share_its_spaces(shared_url: str, opened: 
     private(first, ALICE).remember("one")
     assert said(private(second.space("red"), ALICE).list()) == ["one"]
     assert said(private(second, ALICE).list()) == []
-    second.space("red").erase_space()
+    second.space("red").admin.erase_space()
     assert said(private(first, ALICE).list()) == []
     private(first, ALICE).remember("two")
     assert said(private(second.space("red"), ALICE).list()) == ["two"]
@@ -129,9 +129,9 @@ def test_stats_count_by_state_kind_and_category_for_the_owner_alone(memory: Memo
     assert mine.by_kind == {"knowledge": 1, "preference": 1}
     assert mine.by_category == {"fact": 1, "preference": 1}
     assert group(memory, ALICE).stats().memories == 0
-    everything = memory.stats()
+    everything = memory.admin.stats()
     assert (everything.memories, everything.by_kind["event"]) == (3, 1)
-    assert memory.space("empty").stats().memories == 0
+    assert memory.space("empty").admin.stats().memories == 0
 
 
 def test_a_space_has_a_plain_name(memory: Memory) -> None:

@@ -242,9 +242,9 @@ class Life(RuleBasedStateMachine):
     def link_or_unlink(self, key: str) -> None:
         external, account = key.removeprefix("ext:"), plain_model.ACCOUNTS[key]
         if key in self.plain.linked:
-            self.memory.unlink(external)
+            self.memory.admin.unlink(external)
         else:
-            self.memory.link(external, account)
+            self.memory.admin.link(external, account)
         self.plain.linked ^= {key}
 
     # What they hear
@@ -295,4 +295,4 @@ def test_a_store_answers_like_plain_dictionaries(memory: Memory, clock: SetClock
             max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck)
         ),
     )
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy

@@ -171,11 +171,11 @@ def test_bad_lines_are_refused_one_by_one_and_good_ones_kept(memory: Memory) -> 
         f"line {4 * number + 2}" for number in range(len(BAD_LINES))
     ]
     assert view.stats().memories == len(BAD_LINES)
-    assert memory.maintain().healthy
+    assert memory.admin.maintain().healthy
 
 
 def test_importing_works_in_a_private_chat_only(memory: Memory) -> None:
     done = group(memory, ALICE).imports.add_lines([json.dumps({"content": "x"})])
     assert done.created == 0
     assert "private chat only" in done.refused[0]
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0

@@ -77,7 +77,7 @@ def test_nothing_but_recall_tells_of_turns(keeping: Memory, clock: SetClock) -> 
     for read in (view.show, view.history, view.explain):
         with pytest.raises(tacit.NotFound):
             read(id)
-    assert keeping.stats().memories == 0
+    assert keeping.admin.stats().memories == 0
 
 
 def test_a_turn_cannot_be_changed_as_a_memory(keeping: Memory) -> None:
@@ -252,5 +252,5 @@ def test_bad_turns_are_refused_and_none_of_them_kept(
 
 def test_a_chat_that_moved_keeps_its_turns(keeping: Memory) -> None:
     group(keeping, ALICE).record([Message("user", "canary before")])
-    keeping.migrated(TEAM, "telegram:-101")
+    keeping.chats.migrate(TEAM, "telegram:-101")
     assert turns(group(keeping, ALICE, "telegram:-101"), "canary") == ["canary before"]

@@ -25,10 +25,10 @@ def test_a_turn_goes_when_its_time_is_up(keeping: Memory, clock: SetClock) -> No
     clock.forward(days=6.9)
     assert turns(view, "canary") == ["canary early"]
     view.record([Message("user", "canary late")])
-    keeping.expire()
+    keeping.jobs.expire()
     clock.forward(days=0.2)
     assert turns(view, "canary") == ["canary late"]
-    keeping.expire()
+    keeping.jobs.expire()
     assert rows(keeping, "SELECT content FROM memories WHERE is_turn") == [("canary late",)]
 
 
@@ -78,8 +78,8 @@ def test_turns_go_with_everything_else(keeping: Memory, how: str) -> None:
     if how == "wipe":
         view.wipe()
     elif how == "erase_subject":
-        keeping.erase_subject(ALICE.key)
+        keeping.admin.erase_person(ALICE.key)
     else:
-        keeping.erase_space()
+        keeping.admin.erase_space()
     assert turns(view, "canary") == []
     assert stored(keeping) == (0 if how == "erase_space" else 1)

@@ -27,7 +27,7 @@ def learning(database_url: str, opened: Open) -> Memory:
 
 def said(memory: Memory, view: View, words: str, id: str) -> None:
     view.learn([Message("user", words, id=id)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
 
 
 def test_what_a_message_taught_is_forgotten_and_may_come_back(learning: Memory) -> None:
@@ -60,7 +60,7 @@ def test_what_waits_to_be_learned_is_never_learned(learning: Memory) -> None:
     own.learn([Message("user", "I play the cello", id="m2")])
     team.learn([Message("user", "I'm allergic to peanuts", id="m1")])  # the same id, elsewhere
     assert own.unlearn("m1") == Reverted(turns=1)
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(own) == ["Alice is allergic to peanuts", "Alice plays the cello"]
 
 
@@ -89,10 +89,10 @@ def test_a_message_of_somebody_else_is_like_one_that_never_was(
     alices, bobs = group(learning, ALICE), group(learning, BOB)
     alices.learn([Message("user", "I play the cello", id="m1")])
     if not queued:
-        learning.catch_up()
+        learning.jobs.wait_for_learning()
     for other in (bobs, group(learning, CAROL, here=(ALICE, BOB, CAROL)), private(learning, ALICE)):
         assert other.unlearn("m1") == other.unlearn("m99") == NOTHING
-    learning.catch_up()
+    learning.jobs.wait_for_learning()
     assert contents(alices) == ["Alice plays the cello"]
     assert alices.unlearn("m1") == Reverted(forgotten=1)
 
@@ -193,14 +193,14 @@ def test_any_identity_of_a_person_takes_back_what_another_of_theirs_said(learnin
     alices = group(learning, ALICE, here=(ALICE, second, BOB))
     assert alices.unlearn("m1") == NOTHING
     for one in (ALICE, second):
-        learning.link(one.key, "acct:alice")
+        learning.admin.link(one.key, "acct:alice")
     assert alices.unlearn("m1") == Reverted(forgotten=1)
     assert contents(private(learning, ALICE)) == []
 
 
 def test_a_chat_is_the_same_under_every_id_it_has_had(learning: Memory) -> None:
     said(learning, group(learning, ALICE), "I play the cello", "m1")
-    learning.migrated(TEAM, "telegram:-300")
+    learning.chats.migrate(TEAM, "telegram:-300")
     assert group(learning, ALICE, "telegram:-300").unlearn("m1") == Reverted(forgotten=1)
 
 

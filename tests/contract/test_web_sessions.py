@@ -37,12 +37,12 @@ def rows(memory: Memory) -> list[dict[str, Any]]:
 
 def came(memory: Memory, who: Requester = ALICE) -> str:
     """Signs in, and says by which cookie they are known."""
-    return memory.sign_in(memory.offer_sign_in(person=who.key).token).cookie
+    return memory.console.sign_in(memory.console.create_link(person=who.key).token).cookie
 
 
 def sees(memory: Memory, cookie: str) -> list[str]:
     """What their page lists."""
-    sitting = memory.signed_in(cookie)
+    sitting = memory.console.session(cookie)
     assert sitting is not None
     assert sitting.person is not None
     here = memory.space(sitting.space)
@@ -51,48 +51,48 @@ def sees(memory: Memory, cookie: str) -> list[str]:
 
 def test_a_link_signs_in_whom_it_was_made_for_and_once(memory: Memory, clock: SetClock) -> None:
     acme = memory.space("acme")
-    offered = acme.offer_sign_in(person="telegram:1001")
+    offered = acme.console.create_link(person="telegram:1001")
     assert (offered.expires_at - clock.now).total_seconds() == 600
-    signed = memory.sign_in(offered.token)  # it finds its space
+    signed = memory.console.sign_in(offered.token)  # it finds its space
     sitting = signed.sitting
     assert (sitting.space, sitting.person, sitting.operator) == ("acme", "telegram:1001", None)
     assert (sitting.created_at, sitting.seen_at) == (clock.now, clock.now)
     assert (sitting.expires_at - clock.now).total_seconds() == 12 * 3_600
-    assert memory.signed_in(signed.cookie) == acme.signed_in(signed.cookie) == sitting
+    assert memory.console.session(signed.cookie) == acme.console.session(signed.cookie) == sitting
     for space in (memory, acme):
         with pytest.raises(tacit.SignInRefused):
-            space.sign_in(offered.token)
-    assert memory.signed_in(signed.cookie) == sitting
+            space.console.sign_in(offered.token)
+    assert memory.console.session(signed.cookie) == sitting
 
 
 def test_an_operator_signs_in_under_their_name(memory: Memory) -> None:
-    signed = memory.sign_in(memory.offer_sign_in(operator="ada").token)
+    signed = memory.console.sign_in(memory.console.create_link(operator="ada").token)
     assert (signed.sitting.person, signed.sitting.operator) == (None, "ada")
-    assert memory.signed_in(signed.cookie) == signed.sitting
+    assert memory.console.session(signed.cookie) == signed.sitting
 
 
 def test_unknown_used_and_expired_links_are_refused_alike(memory: Memory, clock: SetClock) -> None:
-    old = memory.offer_sign_in(person=ALICE.key, minutes=1).token
-    used = memory.offer_sign_in(person=ALICE.key).token
-    memory.sign_in(used)
-    good = memory.offer_sign_in(person=ALICE.key)
+    old = memory.console.create_link(person=ALICE.key, minutes=1).token
+    used = memory.console.create_link(person=ALICE.key).token
+    memory.console.sign_in(used)
+    good = memory.console.create_link(person=ALICE.key)
     clock.forward(seconds=60)
     id, secret = LINK.fullmatch(good.token).groups()  # type: ignore[union-attr]
-    key = memory.create_key("k", scopes=["read"]).token
+    key = memory.keys.create("k", scopes=["read"]).token
     cookie = came(memory)
     told = set()
     for token in (old, used, f"tcl_AAAAAAAAAAAA_{secret}", f"tcl_{id}_{'A' * 43}", key, cookie):
         with pytest.raises(tacit.SignInRefused) as refused:
-            memory.sign_in(token)
+            memory.console.sign_in(token)
         told.add(str(refused.value))
     assert len(told) == 1
-    memory.sign_in(good.token)
+    memory.console.sign_in(good.token)
 
 
 def test_secrets_are_shown_once_and_only_their_hashes_are_kept(memory: Memory) -> None:
-    offered = memory.offer_sign_in(person=ALICE.key)
-    waiting = memory.offer_sign_in(person=ALICE.key)
-    signed = memory.sign_in(offered.token)
+    offered = memory.console.create_link(person=ALICE.key)
+    waiting = memory.console.create_link(person=ALICE.key)
+    signed = memory.console.sign_in(offered.token)
     secrets = [
         LINK.fullmatch(offered.token)[2],  # type: ignore[index]
         LINK.fullmatch(waiting.token)[2],  # type: ignore[index]
@@ -111,8 +111,8 @@ def test_of_several_who_use_a_link_at_the_same_moment_one_is_signed_in(
 ) -> None:
     memories = [opened(shared_url), opened(shared_url)]
     for _ in range(3):
-        token = memories[0].offer_sign_in(person=ALICE.key).token
-        told = at_once(*(partial(memories[n % 2].sign_in, token) for n in range(6)))
+        token = memories[0].console.create_link(person=ALICE.key).token
+        told = at_once(*(partial(memories[n % 2].console.sign_in, token) for n in range(6)))
         assert told.count(tacit.SignInRefused) == 5
         assert sum(isinstance(one, tacit.SignedIn) for one in told) == 1
     assert len(rows(memories[0])) == 3
@@ -121,15 +121,15 @@ def test_of_several_who_use_a_link_at_the_same_moment_one_is_signed_in(
 def test_who_does_nothing_for_too_long_is_signed_out(memory: Memory, clock: SetClock) -> None:
     cookie = came(memory)
     clock.forward(seconds=30 * 60 - 1)
-    found = memory.signed_in(cookie)
+    found = memory.console.session(cookie)
     assert found is not None
     assert found.seen_at == clock.now
     clock.forward(seconds=30 * 60 - 1)
-    assert memory.signed_in(cookie) is not None
+    assert memory.console.session(cookie) is not None
     clock.forward(seconds=30 * 60)
-    assert memory.signed_in(cookie) is None
+    assert memory.console.session(cookie) is None
     clock.forward(seconds=-1)
-    assert memory.signed_in(cookie) is not None  # it was not touched by being refused
+    assert memory.console.session(cookie) is not None  # it was not touched by being refused
 
 
 def test_everybody_is_signed_out_in_the_end_whatever_they_do(
@@ -138,9 +138,9 @@ def test_everybody_is_signed_out_in_the_end_whatever_they_do(
     cookie = came(memory)
     for _ in range(12 * 4 - 1):
         clock.forward(seconds=15 * 60)
-        assert memory.signed_in(cookie) is not None
+        assert memory.console.session(cookie) is not None
     clock.forward(seconds=15 * 60)
-    assert memory.signed_in(cookie) is None
+    assert memory.console.session(cookie) is None
 
 
 def test_a_clock_that_leapt_leaves_nobody_signed_in_for_longer(
@@ -149,7 +149,7 @@ def test_a_clock_that_leapt_leaves_nobody_signed_in_for_longer(
     clock.forward(days=365)
     cookie = came(memory)
     clock.forward(days=-365)
-    assert memory.signed_in(cookie) is None
+    assert memory.console.session(cookie) is None
 
 
 def test_how_long_links_and_sittings_last_is_a_setting(
@@ -157,12 +157,12 @@ def test_how_long_links_and_sittings_last_is_a_setting(
 ) -> None:
     console = ConsoleSettings(link_minutes=2, idle_minutes=5, session_hours=1)
     memory = opened(database_url, settings=replace(Settings(), console=console))
-    offered = memory.offer_sign_in(person=ALICE.key)
+    offered = memory.console.create_link(person=ALICE.key)
     assert (offered.expires_at - clock.now).total_seconds() == 120
-    signed = memory.space("acme").sign_in(offered.token)
+    signed = memory.space("acme").console.sign_in(offered.token)
     assert (signed.sitting.expires_at - clock.now).total_seconds() == 3_600
     clock.forward(seconds=300)
-    assert memory.signed_in(signed.cookie) is None
+    assert memory.console.session(signed.cookie) is None
 
 
 def test_being_there_is_noted_at_most_once_a_minute(
@@ -177,7 +177,7 @@ def test_being_there_is_noted_at_most_once_a_minute(
     monkeypatch.setattr(stored, "touch_web_session", see)
     for _ in range(12):
         clock.forward(seconds=10)
-        assert memory.signed_in(cookie) is not None
+        assert memory.console.session(cookie) is not None
     assert len(noted) == 2
 
 
@@ -191,19 +191,19 @@ def test_a_busy_database_signs_nobody_out(
         raise tacit.StoreBusy("busy")
 
     monkeypatch.setattr(type(memory._storage.database), "write", busy)
-    found = memory.signed_in(cookie)
+    found = memory.console.session(cookie)
     assert found is not None
     assert found.seen_at < clock.now
 
 
 def test_who_signs_out_is_out_there_and_nowhere_else(memory: Memory) -> None:
     here, there, bobs = came(memory), came(memory), came(memory, BOB)
-    memory.space("other").sign_out(here)
-    memory.sign_out(here)
-    memory.sign_out("nonsense")
-    assert memory.signed_in(here) is None
-    assert memory.signed_in(there) is not None
-    assert memory.signed_in(bobs) is not None
+    memory.space("other").console.sign_out(here)
+    memory.console.sign_out(here)
+    memory.console.sign_out("nonsense")
+    assert memory.console.session(here) is None
+    assert memory.console.session(there) is not None
+    assert memory.console.session(bobs) is not None
 
 
 def test_who_signs_out_while_they_are_looked_up_stays_out(
@@ -217,47 +217,50 @@ def test_who_signs_out_while_they_are_looked_up_stays_out(
         return ordinary(connection, one, at)
 
     monkeypatch.setattr(stored, "touch_web_session", see)
-    assert memory.signed_in(cookie) is None
+    assert memory.console.session(cookie) is None
 
 
 def test_signing_out_everywhere_ends_all_of_theirs_and_their_links(memory: Memory) -> None:
-    memory.link(ALICE.key, "acct:7")
+    memory.admin.link(ALICE.key, "acct:7")
     cookies = [came(memory), came(memory, Requester("acct:7"))]
-    link = memory.offer_sign_in(person="acct:7").token
-    bobs, ada = came(memory, BOB), memory.sign_in(memory.offer_sign_in(operator="ada").token)
+    link = memory.console.create_link(person="acct:7").token
+    bobs, ada = (
+        came(memory, BOB),
+        memory.console.sign_in(memory.console.create_link(operator="ada").token),
+    )
     elsewhere = came(memory.space("acme"))
-    assert memory.sign_out_everywhere(person=ALICE.key) == 2
-    assert [memory.signed_in(one) for one in cookies] == [None, None]
+    assert memory.console.sign_out_everywhere(person=ALICE.key) == 2
+    assert [memory.console.session(one) for one in cookies] == [None, None]
     with pytest.raises(tacit.SignInRefused):
-        memory.sign_in(link)
+        memory.console.sign_in(link)
     for cookie in (bobs, ada.cookie, elsewhere):
-        assert memory.signed_in(cookie) is not None
-    link = memory.offer_sign_in(operator="ada").token
-    assert memory.sign_out_everywhere(operator="grace") == 0
-    assert memory.sign_out_everywhere(operator="ada") == 1
-    assert memory.signed_in(ada.cookie) is None
+        assert memory.console.session(cookie) is not None
+    link = memory.console.create_link(operator="ada").token
+    assert memory.console.sign_out_everywhere(operator="grace") == 0
+    assert memory.console.sign_out_everywhere(operator="ada") == 1
+    assert memory.console.session(ada.cookie) is None
     with pytest.raises(tacit.SignInRefused):
-        memory.sign_in(link)
-    assert memory.signed_in(bobs) is not None
+        memory.console.sign_in(link)
+    assert memory.console.session(bobs) is not None
 
 
 def test_only_so_many_links_wait_and_sittings_last_for_one_person(
     memory: Memory, clock: SetClock
 ) -> None:
-    bobs, cookies = memory.offer_sign_in(person=BOB.key).token, []
+    bobs, cookies = memory.console.create_link(person=BOB.key).token, []
     for _ in range(limits.WEB_SESSIONS_MAX_COUNT + 1):
         clock.forward(seconds=1)
         cookies.append(came(memory))
-    assert memory.signed_in(cookies[0]) is None
-    assert all(memory.signed_in(one) is not None for one in cookies[1:])
+    assert memory.console.session(cookies[0]) is None
+    assert all(memory.console.session(one) is not None for one in cookies[1:])
     links = []
     for _ in range(limits.SIGN_INS_MAX_COUNT + 1):
         clock.forward(seconds=1)
-        links.append(memory.offer_sign_in(person=ALICE.key).token)
+        links.append(memory.console.create_link(person=ALICE.key).token)
     with pytest.raises(tacit.SignInRefused):
-        memory.sign_in(links[0])
+        memory.console.sign_in(links[0])
     for token in (*links[1:], bobs):
-        memory.sign_in(token)
+        memory.console.sign_in(token)
 
 
 def test_a_sitting_sees_what_its_person_may_see_now(memory: Memory) -> None:
@@ -267,52 +270,52 @@ def test_a_sitting_sees_what_its_person_may_see_now(memory: Memory) -> None:
     private(memory, BOB).remember("Bob swims")
     cookie = came(memory)
     assert sees(memory, cookie) == ["Alice skis"]
-    memory.link(ALICE.key, "acct:7")
+    memory.admin.link(ALICE.key, "acct:7")
     assert sees(memory, cookie) == ["Alice skis", "the account sails"]
-    memory.unlink(ALICE.key)
+    memory.admin.unlink(ALICE.key)
     assert sees(memory, cookie) == ["Alice skis"]
 
 
 @pytest.mark.parametrize("act", ["erase", "wipe", "forget", "space"])
 def test_who_is_erased_or_forgotten_is_signed_out(memory: Memory, act: str) -> None:
-    memory.link(ALICE.key, "acct:7")
+    memory.admin.link(ALICE.key, "acct:7")
     private(memory, ALICE).remember("tea")
     cookies = [came(memory), came(memory, Requester("acct:7"))]
-    links = [memory.offer_sign_in(person=one).token for one in (ALICE.key, "acct:7")]
+    links = [memory.console.create_link(person=one).token for one in (ALICE.key, "acct:7")]
     bobs, elsewhere = came(memory, BOB), came(memory.space("acme"))
     if act == "erase":
-        memory.erase_subject(ALICE.key)
+        memory.admin.erase_person(ALICE.key)
     elif act == "wipe":
         private(memory, ALICE).wipe()
     elif act == "forget":
-        memory.forget_subject(ALICE.key)
+        memory.admin.forget_person(ALICE.key)
     else:
-        memory.erase_space()
-    assert [memory.signed_in(one) for one in cookies] == [None, None]
+        memory.admin.erase_space()
+    assert [memory.console.session(one) for one in cookies] == [None, None]
     for token in links:
         with pytest.raises(tacit.SignInRefused):
-            memory.sign_in(token)
-    assert (memory.signed_in(bobs) is None) is (act == "space")
-    assert memory.signed_in(elsewhere) is not None
+            memory.console.sign_in(token)
+    assert (memory.console.session(bobs) is None) is (act == "space")
+    assert memory.console.session(elsewhere) is not None
     assert len(rows(memory)) == (1 if act == "space" else 2)
     assert ("default" in memory.spaces()) is (act != "space")
 
 
 def test_what_is_over_is_cleared_away(memory: Memory, clock: SetClock) -> None:
     came(memory)
-    memory.offer_sign_in(person=ALICE.key)
-    memory.run_job("expire")
+    memory.console.create_link(person=ALICE.key)
+    memory.jobs.run("expire")
     assert len(rows(memory)) == 2
     clock.forward(seconds=600)
-    memory.run_job("expire")
+    memory.jobs.run("expire")
     assert len(rows(memory)) == 1
     clock.forward(seconds=12 * 3_600)
-    memory.run_job("expire")
+    memory.jobs.run("expire")
     assert rows(memory) == []
 
 
 def test_a_link_is_for_one_person_or_one_operator(memory: Memory) -> None:
-    for word in (memory.offer_sign_in, memory.sign_out_everywhere):
+    for word in (memory.console.create_link, memory.console.sign_out_everywhere):
         refuses(word, "person")
         refuses(word, "person", person=ALICE.key, operator="ada")
         refuses(word, "person", person="Alice")
@@ -320,16 +323,16 @@ def test_a_link_is_for_one_person_or_one_operator(memory: Memory) -> None:
         refuses(word, "person", person=5)
         refuses(word, "operator", operator="")
     for minutes in (0, True, 1.5, "5", limits.SIGN_IN_MAX_MINUTES + 1):
-        refuses(memory.offer_sign_in, "minutes", person=ALICE.key, minutes=minutes)
+        refuses(memory.console.create_link, "minutes", person=ALICE.key, minutes=minutes)
     assert rows(memory) == []
 
 
 def test_whatever_is_no_cookie_is_nobodys(memory: Memory) -> None:
     for nonsense in (None, "", 5, b"tcs_", "tcs_", "\ud800", "tcs_" + "A" * 56, ["x"]):
-        assert memory.signed_in(nonsense) is None
-        memory.sign_out(nonsense)
+        assert memory.console.session(nonsense) is None
+        memory.console.sign_out(nonsense)
         with pytest.raises(tacit.SignInRefused):
-            memory.sign_in(nonsense)
+            memory.console.sign_in(nonsense)
 
 
 def test_a_cookie_that_is_not_quite_right_opens_nothing(memory: Memory) -> None:
@@ -343,10 +346,10 @@ def test_a_cookie_that_is_not_quite_right_opens_nothing(memory: Memory) -> None:
         f"tcs_{COOKIE.fullmatch(cookie)[1]}_{secret}",  # type: ignore[index]
         f"tcs_{id}_{'A' * 43}",
     ):
-        assert memory.signed_in(near) is None
-        memory.sign_out(near)
-    assert memory.signed_in(cookie) is not None
-    assert memory.signed_in(other) is not None
+        assert memory.console.session(near) is None
+        memory.console.sign_out(near)
+    assert memory.console.session(cookie) is not None
+    assert memory.console.session(other) is not None
 
 
 def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, opened: Open) -> None:
@@ -371,14 +374,14 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
             ),
         ]
     )
-    memory.maintain()  # which counts them
+    memory.admin.maintain()  # which counts them
     with recorded(memory) as ran:
         whose: list[dict[str, Any]] = [{"person": ALICE.key}, {"operator": "ada"}]
         for who in whose:
-            cookie = memory.sign_in(memory.offer_sign_in(**who).token).cookie
-            assert memory.signed_in(cookie) is not None
-            memory.sign_out(cookie)
-            memory.sign_out_everywhere(**who)
+            cookie = memory.console.sign_in(memory.console.create_link(**who).token).cookie
+            assert memory.console.session(cookie) is not None
+            memory.console.sign_out(cookie)
+            memory.console.sign_out_everywhere(**who)
     ours = [
         one
         for one in ran

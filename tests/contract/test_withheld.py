@@ -90,8 +90,8 @@ def test_withholding_reaches_every_identity_a_person_ever_had(
     memory: Memory, comes_as: tacit.Requester, when: str
 ) -> None:
     def link() -> None:
-        memory.link(BOB.key, "acct:bob")
-        memory.link(BOB_LAPTOP.key, "acct:bob")
+        memory.admin.link(BOB.key, "acct:bob")
+        memory.admin.link(BOB_LAPTOP.key, "acct:bob")
 
     here = (ALICE, BOB, BOB_ACCOUNT, BOB_LAPTOP)
     if when == "before":
@@ -103,8 +103,8 @@ def test_withholding_reaches_every_identity_a_person_ever_had(
         link()
     view = private(memory, comes_as)
     assert said(view.list()) == ["Cake for all"]
-    memory.unlink(BOB.key)
-    memory.unlink(BOB_LAPTOP.key)
+    memory.admin.unlink(BOB.key)
+    memory.admin.unlink(BOB_LAPTOP.key)
     assert "A party for Bob" not in said(view.list())
     assert "A party for Bob" not in said(group(memory, comes_as, here=here, complete=True).list())
     assert view.recall("party") == []
@@ -127,13 +127,13 @@ def test_somebody_we_cannot_identify_keeps_it_private_until_we_can(memory: Memor
     assert said(own.list()) == ["A party"]
 
     robert = person_called(memory, ALICE, "Robert")
-    memory.merge_people(robert, BOB.key)
+    memory.admin.merge_people(robert, BOB.key)
     assert not own.show(id).withheld_unknown
     assert said(carol.list()) == ["A party"]
     assert said(private(memory, BOB).list()) == []
     assert said(group(memory, BOB, here=ALL, complete=True).list()) == []
 
-    memory.unmerge_people(robert)
+    memory.admin.unmerge_people(robert)
     assert own.show(id).withheld_unknown
     assert said(carol.list()) == []
     # And he was Bob once: that is remembered too.

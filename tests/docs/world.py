@@ -124,7 +124,7 @@ class World:
 
     @cached_property
     def adapter_key(self) -> str:
-        made = self._memory.create_key("adapter", scopes=["read", "write", "act-as"])
+        made = self._memory.keys.create("adapter", scopes=["read", "write", "act-as"])
         return made.token
 
     @cached_property

@@ -36,7 +36,7 @@ def warm() -> None:
     with tacit.open("sqlite://", embedder=None) as memory:
         view = memory.view(tacit.Requester("example:1"), tacit.Chat.private("example:1"))
         view.learn([tacit.Message("user", "I live in Porto")])
-        memory.catch_up()
+        memory.jobs.wait_for_learning()
     assert threading.active_count() == 1  # or a copy would wait for what nobody lets go of
     gc.collect()
     gc.freeze()

@@ -54,7 +54,7 @@ def talking(model: Model, told: dict[str, str], asked: list[Asked]) -> Iterator[
 @contextmanager
 def remembering(told: dict[str, str]) -> Iterator[None]:
     with tacit.open("sqlite://", embedder=None) as memory, served(memory, Settings()) as url:
-        key = memory.create_key("example", scopes=["read", "write", "act-as"])
+        key = memory.keys.create("example", scopes=["read", "write", "act-as"])
         told |= {"TACIT_URL": url, "TACIT_KEY": key.token}
         yield
 

@@ -33,7 +33,7 @@ def test_nothing_is_lost_or_done_twice_when_workers_are_killed(url: str, tmp_pat
 
 def _ran(memory: Memory) -> Outcome:
     for name in SPACES:
-        memory.space(name).run_job(TASK)
+        memory.space(name).jobs.run(TASK)
     return Outcome()
 
 

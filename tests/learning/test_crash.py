@@ -34,7 +34,7 @@ def _learned(memory: Memory) -> Outcome:
     view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
     for number in (1, 2, 3):
         view.learn([message(number)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     return Outcome(accepted={1, 2, 3})
 
 

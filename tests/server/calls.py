@@ -73,7 +73,7 @@ class World:
 
     def keyed(self, *scopes: Scope, **bound: Any) -> Caller:
         """Somebody with a key of their own."""
-        made = self.memory.create_key("own", scopes=scopes, **bound)
+        made = self.memory.keys.create("own", scopes=scopes, **bound)
         return Caller(self.client, {"Authorization": f"Bearer {made.token}"})
 
     def stranger(self) -> Caller:

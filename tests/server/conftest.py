@@ -58,7 +58,7 @@ def serving() -> Iterator[Serving]:
 @pytest.fixture
 def world(serving: Serving) -> World:
     space = serving.memory.space(f"test{next(_NAMES)}")
-    key = space.create_key("adapter", scopes=ALL, rate_per_minute=RATE)
+    key = space.keys.create("adapter", scopes=ALL, rate_per_minute=RATE)
     return World(serving.client, space, serving.clock, key.token)
 
 

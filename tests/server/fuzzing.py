@@ -95,7 +95,7 @@ def settings(
 
 def one_who_may_all(memory: Memory) -> str:
     """A key for which no operation is closed, so that each shows what it does."""
-    return memory.create_key("fuzz", scopes=SCOPES, requester=ALICE.key).token
+    return memory.keys.create("fuzz", scopes=SCOPES, requester=ALICE.key).token
 
 
 def fuzz(url: str, config: schemathesis.Config) -> Fuzzed:

@@ -62,10 +62,10 @@ class Views:
 
     def said(self, at: At, words: str) -> None:
         self._view(at).learn([tacit.Message("user", words)])
-        self._memory.catch_up()
+        self._memory.jobs.wait_for_learning()
 
     def link(self, key: str, account: str) -> None:
-        self._memory.link(key, account)
+        self._memory.admin.link(key, account)
 
 
 def through_the_library(memory: Memory) -> Views:

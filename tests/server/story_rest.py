@@ -72,7 +72,7 @@ class Rest:
         messages = [{"role": "user", "content": words}]
         got = self._ask(at, "POST", "/api/learn", json={"messages": messages})
         assert self._good(got, 202 if got.status_code == 202 else 200)["turns"] == 1
-        self._memory.catch_up()
+        self._memory.jobs.wait_for_learning()
 
     def link(self, key: str, account: str) -> None:
         body = {"external_key": key, "account": account}

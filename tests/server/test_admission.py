@@ -38,17 +38,17 @@ LOCAL = Requester("telegram:1001")
 def memory() -> Iterator[Memory]:
     """Everybody has said something in each room they are in, and in private."""
     with tacit.open("sqlite://", embedder=None, settings=Settings()) as opened:
-        opened.joined("telegram:-30", "telegram:1001")
-        opened.migrated("telegram:-30", "telegram:-3")
+        opened.chats.join("telegram:-30", "telegram:1001")
+        opened.chats.migrate("telegram:-30", "telegram:-3")
         for room, members in ROOMS.items():
             for member in sorted(members):
-                opened.joined(room, member)
+                opened.chats.join(room, member)
                 chat = tacit.Chat.group(room, sorted(members))
                 said = opened.view(Requester(member), chat)
                 said.remember(f"{member} in {room}", visibility="room", sensitivity="public")
-        opened.joined("telegram:-3", "telegram:2002")
-        opened.left("telegram:-3", "telegram:2002")
-        opened.link("telegram:42", "acct:42")
+        opened.chats.join("telegram:-3", "telegram:2002")
+        opened.chats.leave("telegram:-3", "telegram:2002")
+        opened.admin.link("telegram:42", "acct:42")
         for person in PEOPLE:
             own = opened.view(Requester(person), tacit.Chat.private(person))
             own.remember(f"secret of {person}")
@@ -62,7 +62,7 @@ def of(memory: Memory, token: str | None, **claims: object) -> Caller:
 
 
 def token(memory: Memory, *scopes: Scope | str, **bound: object) -> str:
-    made = memory.create_key("k", scopes=scopes or ("read", "write"), **bound)  # type: ignore[arg-type]
+    made = memory.keys.create("k", scopes=scopes or ("read", "write"), **bound)  # type: ignore[arg-type]
     return made.token
 
 

@@ -24,7 +24,7 @@ def test_what_was_said_is_accepted_and_learned_later(world: World) -> None:
     accepted = asked.post("/api/learn", messages=[SAID, {"role": "assistant", "content": "Noted"}])
     assert accepted.status_code == 202
     assert accepted.json() == {"turns": 1, "refused": []}
-    world.memory.catch_up()
+    world.memory.jobs.wait_for_learning()
     assert asked.did("/api/recall", query="sister")
     assert world.caller(BOB).did("/api/recall", query="sister") == []
 
@@ -40,14 +40,14 @@ def test_a_message_with_a_secret_is_not_even_queued(world: World) -> None:
 def test_what_is_said_once_under_a_key_is_learned_once(world: World) -> None:
     asked = world.caller().with_headers(Idempotency_Key="turn-1")
     assert asked.did("/api/learn", messages=[SAID]) == asked.did("/api/learn", messages=[SAID])
-    assert world.memory.waiting().turns == 1
+    assert world.memory.jobs.pending().turns == 1
     refused(asked.post("/api/learn", messages=[{**SAID, "content": "Other words here"}]), 409)
 
 
 def test_who_takes_back_a_message_takes_back_their_own(world: World) -> None:
     asked, bob = world.caller(chat=TEAM), world.caller(BOB, chat=TEAM)
     asked.did("/api/learn", messages=[{**SAID, "id": "m1"}])
-    world.memory.catch_up()
+    world.memory.jobs.wait_for_learning()
     nothing = dict.fromkeys(
         ("forgotten", "reworded", "restored", "proposals", "turns", "recorded"), 0
     )

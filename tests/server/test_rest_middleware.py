@@ -73,8 +73,8 @@ def test_unknown_paths_and_methods_are_problems_too(world: World) -> None:
 
 def test_without_a_good_key_every_answer_is_the_same(world: World) -> None:
     nobody = world.stranger().with_headers(X_Request_Id="same")
-    revoked = world.memory.create_key("old", scopes=["read"], requester=ALICE)
-    world.memory.revoke_key(revoked.key.id)
+    revoked = world.memory.keys.create("old", scopes=["read"], requester=ALICE)
+    world.memory.keys.revoke(revoked.key.id)
     tokens = ("", "Bearer", "Bearer x", "Basic eDp5", f"Bearer {revoked.token}", "Bearer tct_a_b")
     answers = [nobody.with_headers(Authorization=one).get("/api/count") for one in tokens]
     answers.append(nobody.get("/api/count"))

@@ -136,7 +136,7 @@ def test_a_whole_space_is_counted_and_no_other(world: World) -> None:
     world.caller().did("/api/remember", content=CONTENT)
     world.caller(BOB).did("/api/remember", content="pear tart")
     assert operator(world).told("/api/spaces/stats")["memories"] == 2
-    other = world.memory.space("another-space").create_key("own", scopes=["admin"])
+    other = world.memory.space("another-space").keys.create("own", scopes=["admin"])
     elsewhere = Caller(world.client, {"Authorization": f"Bearer {other.token}"})
     assert elsewhere.told("/api/spaces/stats")["memories"] == 0
 

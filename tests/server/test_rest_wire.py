@@ -89,7 +89,7 @@ def test_whoever_hangs_up_in_the_middle_harms_nobody(
 def test_a_thousand_people_can_be_named_and_far_too_much_is_told_so(
     memory: tacit.Memory, url: str
 ) -> None:
-    key = memory.create_key("adapter", scopes=["read", "act-as"]).token
+    key = memory.keys.create("adapter", scopes=["read", "act-as"]).token
     names = [tacit.Requester(f"telegram:{10**9 + n}", name="Ж" * 100) for n in range(1_000)]
     with tacit.connect(url, key) as client:
         crowd = tacit.Chat.group("telegram:-5", names)

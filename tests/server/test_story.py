@@ -48,8 +48,8 @@ def _memory() -> Iterator[Memory]:
 
 
 def _scopes(memory: Memory) -> tuple[str, str]:
-    adapter = memory.create_key("bot", scopes=["read", "write", "erase", "act-as"])
-    return adapter.token, memory.create_key("ops", scopes=["admin"]).token
+    adapter = memory.keys.create("bot", scopes=["read", "write", "erase", "act-as"])
+    return adapter.token, memory.keys.create("ops", scopes=["admin"]).token
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     clock.forward(seconds=1)
     alice.record([tacit.Message("user", "We fly to Lisbon in May")])
     alice.learn([tacit.Message("user", "I'm allergic to peanuts")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     memory.operator("root").browse(tacit.Search(owner=ALICE.key))
     (asked,) = alice.proposals.list()
     clock.forward(seconds=1)
@@ -94,16 +94,16 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     return known | {
         "gone": gone.id,
         "proposal": asked.id,
-        "alice_token": memory.create_key("alice", scopes=mine, requester=ALICE.key).token,
-        "reader_token": memory.create_key("reads", scopes=["read"], requester=ALICE.key).token,
-        "adapter_token": memory.create_key("bot", scopes=[*mine, "act-as"]).token,
-        "narrow_token": memory.create_key(
+        "alice_token": memory.keys.create("alice", scopes=mine, requester=ALICE.key).token,
+        "reader_token": memory.keys.create("reads", scopes=["read"], requester=ALICE.key).token,
+        "adapter_token": memory.keys.create("bot", scopes=[*mine, "act-as"]).token,
+        "narrow_token": memory.keys.create(
             "narrow", scopes=mine, requester=ALICE.key, categories=["relationship"]
         ).token,
         "elsewhere_token": memory.space("elsewhere")
-        .create_key("elsewhere", scopes=[*mine, "act-as"])
+        .keys.create("elsewhere", scopes=[*mine, "act-as"])
         .token,
-        "admin_token": memory.create_key("ops", scopes=["admin"]).token,
+        "admin_token": memory.keys.create("ops", scopes=["admin"]).token,
     }
 
 
@@ -138,8 +138,8 @@ def bobs(memory: Memory, clock: SetClock) -> dict[str, str]:
     gone = bob.remember("Bob owes zqsumz", category="fact").id
     bob.forget(gone)
     (asked,) = bob.proposals.list()
-    memory.link(BOB.key, "acct:zqaccountz")
-    key = memory.create_key("zqlabelz", scopes=["read"], requester=BOB.key).key
+    memory.admin.link(BOB.key, "acct:zqaccountz")
+    key = memory.keys.create("zqlabelz", scopes=["read"], requester=BOB.key).key
     code = bob.account.offer_link().code
     private(memory, tacit.Requester("matrix:zqbobz")).account.accept_link(code)
     brought = [
@@ -181,7 +181,7 @@ def _write_and_talk(memory: Memory, clock: SetClock) -> None:
     bob = private(memory, BOB)
     thread = private(memory, BOB, thread="zqthreadz")
     away = group(memory, BOB, BOBS_ROOM, here=(BOB, CAROL))
-    memory.set_confidential(BOBS_ROOM)
+    memory.chats.set_confidential(BOBS_ROOM)
     away.remember("Carol meets Bob at zqplacez", **ROOM)
     away.remember("Alice is talked about at zqplacez", about=[ALICE.key], **ROOM)
     bob.files.write("zqfilez.md", "# Plans\n\n- Bob buys a zqboatz\n")
@@ -193,7 +193,7 @@ def _write_and_talk(memory: Memory, clock: SetClock) -> None:
     thread.sessions.end(draft=draft, session="zqsessionz")
     bob.record([tacit.Message("user", "We sail to zqislandz in May")])
     bob.learn([tacit.Message("user", "I'm allergic to zqnutz")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     # Still waits.
     bob.learn([tacit.Message("user", "Remember that I moved to zqtownz", id="zqmessagez")])
     clock.forward(seconds=1)

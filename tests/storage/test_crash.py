@@ -37,7 +37,7 @@ def test_a_writer_that_was_killed_leaves_the_next_one_free_to_write(url: str) ->
     with tacit.open(url) as memory:
         view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
         assert view.remember("The lock was let go").id
-        assert memory.maintain().healthy
+        assert memory.admin.maintain().healthy
 
 
 # The check itself: each kind of damage is told.

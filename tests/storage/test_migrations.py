@@ -308,7 +308,7 @@ def next_migrations(tmp_path: Path) -> Path:
 
 def contents(url: str) -> set[str]:
     with tacit.open(url) as memory:
-        assert memory.maintain().healthy
+        assert memory.admin.maintain().healthy
         return {one.content for one in memory.view(ALICE, CHAT).list(limit=500)}
 
 

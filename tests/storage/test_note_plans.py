@@ -95,7 +95,7 @@ def test_nothing_of_notes_reads_a_whole_space(url: str, request: pytest.FixtureR
         noted(memory, OWN, *ids)
         noted(memory, ROOM, room)
         mirrored(memory, OWN.path, *ids)
-        memory.maintain()
+        memory.admin.maintain()
         if "without" in request.node.name:
             memory._storage.database.write(lambda c: c.exec_driver_sql("DELETE FROM sqlite_stat1"))
     with tacit.open(url, embedder=None) as memory:

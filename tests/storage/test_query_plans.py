@@ -264,8 +264,8 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
     filling.close()
     with tacit.open(url) as memory:
         memory._storage.database.write(_relate)
-        memory.link(f"telegram:{BOB}", ACCOUNT)
-        memory.link("slack:T1:U1", ACCOUNT)
+        memory.admin.link(f"telegram:{BOB}", ACCOUNT)
+        memory.admin.link("slack:T1:U1", ACCOUNT)
         ids = {}
         for person in (ALICE, BOB, CAROL):
             view = _view(memory, person, _private(person))
@@ -286,7 +286,7 @@ def _fill(url: str, memos: Iterator[Memo]) -> Filled:
             ids[person] = done.id
         notes_of_others(memory, list(ids.values()))
         memory._storage.database.write(_steps_of_others)
-        memory.maintain()
+        memory.admin.maintain()
     return Filled(url, ids)
 
 
@@ -411,7 +411,7 @@ def test_every_way_to_read_is_among_the_reads() -> None:
 def test_a_filled_store_is_as_sound_as_one_that_was_written(stores: Stores, database: str) -> None:
     """Plans and figures are worth something only if bulk rows are like real ones."""
     with tacit.open(stores.of(database, "mostly the group").url) as memory:
-        assert memory.maintain().problems == ()
+        assert memory.admin.maintain().problems == ()
         view = _view(memory, GROUP.members[5], _private(GROUP.members[5]))
         assert view.stats().memories == 60
         assert len(view.recall("the train to Lisbon", top_k=20)) == 20

@@ -40,7 +40,7 @@ def test_no_sweep_and_no_purge_reads_a_whole_space(url: str) -> None:
     )
     with tacit.open(url, clock=clock, settings=settings, embedder=None) as memory:
         kept(private(memory, ALICE), "Alice likes tea")  # makes the space
-        memory.expire()
+        memory.jobs.expire()
     filling = Filling(open_sink(url))
     filling.add(mixed((600, one_group(GROUP, 60)), (3_000, others(3_000, 600))))
     filling.close()
@@ -53,8 +53,8 @@ def test_no_sweep_and_no_purge_reads_a_whole_space(url: str) -> None:
         for _ in range(6):
             clock.forward(days=6)
             with recorded(memory) as ran:
-                memory.expire()
-                memory.purge()
+                memory.jobs.expire()
+                memory.jobs.purge()
             with closing(plans_of(url)) as plans:
                 for statement in ran:
                     if "FROM events" in statement.sql:

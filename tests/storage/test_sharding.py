@@ -129,15 +129,17 @@ def busy_day(memory: Memory) -> None:
     alice.people.name("Zoe", "Zoe Miller")
     room = group(memory, ALICE, "telegram:-5", here=(ALICE, BOB))
     said = room.remember("The picnic is on Sunday", visibility="room", sensitivity="public").id
-    memory.link("slack:T1:U2", "acct:bob")
+    memory.admin.link("slack:T1:U2", "acct:bob")
     alice.record([tacit.Message("user", "Shall we have a picnic?")], session="s1")
     alice.learn([tacit.Message("user", "My favourite colour is blue", id="m1")])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     alice.unlearn("m1")
-    memory.take_in("telegram", [tacit.Update(f"{n}", ALICE.key, "{}", ALICE.key) for n in range(3)])
-    memory.update_done("telegram", "0")
-    memory.update_failed("telegram", "1")
-    assert len(memory.waiting_updates("telegram")) == 2
+    memory.inbox.add(
+        "telegram", [tacit.Update(f"{n}", ALICE.key, "{}", ALICE.key) for n in range(3)]
+    )
+    memory.inbox.complete("telegram", "0")
+    memory.inbox.fail("telegram", "1")
+    assert len(memory.inbox.pending("telegram")) == 2
     phone = private(memory, tacit.Requester("matrix:alice"))
     with suppress(tacit.NotFound):
         phone.account.accept_link("ABCDE-23456")
@@ -159,10 +161,10 @@ def busy_day(memory: Memory) -> None:
     list(private(memory.space("other"), ALICE).imports.add_lines(lines).refused)
     alice.erase(said)
     bob.wipe()
-    key = memory.create_key("adapter", scopes=["read", "act-as"])
-    assert memory.key_of(key.token)
-    assert memory.has_keys()
-    memory.revoke_key(key.key.id)
+    key = memory.keys.create("adapter", scopes=["read", "act-as"])
+    assert memory.keys.authenticate(key.token)
+    assert memory.keys.any_active()
+    memory.keys.revoke(key.key.id)
     alice.checkpoints.save({"step": 1}, thread="t1")
     assert alice.checkpoints.get("t1")
     steps = alice.checkpoints.steps
@@ -183,9 +185,9 @@ def busy_day(memory: Memory) -> None:
     assert alice.imports.add("r2", moved, source="mem0").already == 1
     assert alice.imports.revert("r1").forgotten == 1
     assert len(alice.imports.list()) == 2
-    memory.run_due_jobs()
-    memory.stats()
-    memory.erase_subject("telegram:1001")
+    memory.jobs.run_due()
+    memory.admin.stats()
+    memory.admin.erase_person("telegram:1001")
 
 
 def _read(view: Any, id: str) -> None:

@@ -71,7 +71,7 @@ def busy_day(memory: Memory) -> None:
     alice.explain(other, tacit.Chat.group(ROOM, participants=[ALICE, BOB]))
     alice.record([Message("user", f"I said {CANARY}")], session=CANARY)
     alice.learn([Message("user", f"My favourite word is {CANARY}", id=CANARY)])
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     alice.forget(said)
     alice.restore(said)
     alice.erase(said)

@@ -56,7 +56,7 @@ def test_prometheus_hears_no_word_that_is_not_declared(
     endpoint.always = GOOD
     memory = measured("prometheus", endpoint=endpoint)
     busy_day(memory)
-    text = memory.metrics()
+    text = memory.admin.metrics()
     check(list(of_prometheus(text)))
     assert not [secret for secret in SECRETS if secret in text]
 

@@ -107,7 +107,7 @@ def test_what_writes_do_is_counted_also_where_no_events_are_kept(measured: Measu
     seen = Seen()
     view = private(memory, ALICE)
     view.erase(kept(view, "one"))
-    memory.forget_subject(BOB.key)
+    memory.admin.forget_person(BOB.key)
     for op in ("create", "erase"):
         assert seen.grown("events_total", node="hotpath", op=op, status="ok") == 1
 
@@ -120,7 +120,7 @@ def test_a_language_model_is_counted_with_tokens_cost_and_failures(
     seen = Seen()
     for thread in ("one", "two", "three"):  # what fails in one does not hold up another
         private(memory, ALICE, thread).learn([tacit.Message("user", HEDGEHOGS)])
-        memory.catch_up(0)
+        memory.jobs.wait_for_learning(0)
     outcomes = ("ok", "unavailable", "refused", "bad_answer", "over_budget")
     assert [seen.grown("language_questions_total", outcome=one) for one in outcomes] == [
         1, 1, 1, 0, 0,
@@ -141,9 +141,9 @@ def test_a_talk_with_a_language_model_is_counted_like_a_question(
     endpoint.script[:] = [talks("Yes."), refuses(503)]
     memory = measured("prometheus", endpoint=endpoint)
     seen = Seen()
-    memory.talk("Be kind.", [tacit.UserTurn("Hello")])
+    memory.llm.talk("Be kind.", [tacit.UserTurn("Hello")])
     with pytest.raises(tacit.LanguageUnavailable):
-        memory.talk("Be kind.", [tacit.UserTurn("Hello")])
+        memory.llm.talk("Be kind.", [tacit.UserTurn("Hello")])
     outcomes = [seen.grown("language_questions_total", outcome=o) for o in ("ok", "unavailable")]
     assert outcomes == [1, 1]
     assert seen.grown("language_tokens_total", direction="in") == 40
@@ -167,12 +167,12 @@ def test_the_queue_is_read_when_somebody_looks(measured: Measured, database_url:
     view.learn([tacit.Message("user", "I live in Lisbon"), tacit.Message("user", "I like tea")])
     assert _gauge("queue_depth", of="turns", state="waiting") == 2
     assert _gauge("queue_depth", of="turns", state="parked") == 0
-    memory.take_in("telegram", [tacit.Update("1", ALICE.key, "{}")])
+    memory.inbox.add("telegram", [tacit.Update("1", ALICE.key, "{}")])
     assert _gauge("queue_depth", of="updates", state="waiting") == 1
-    memory.update_done("telegram", "1")
+    memory.inbox.complete("telegram", "1")
     assert _gauge("queue_depth", of="updates", state="waiting") == 0
     assert (_gauge("queue_age_seconds") or 0) >= 0
-    memory.catch_up()
+    memory.jobs.wait_for_learning()
     assert _gauge("queue_depth", of="turns", state="waiting") == 0
     assert _gauge("memories", state="active") == 2
     memory.close()
@@ -229,7 +229,7 @@ def test_what_a_view_answers_is_the_same_when_it_is_measured(measured: Measured)
 def test_switched_off_nothing_is_loaded_and_nothing_is_told(measured: Measured) -> None:
     assert create_meter("off") is NO_METER
     with pytest.raises(tacit.InvalidInput, match="exporter"):
-        measured("off").metrics()
+        measured("off").admin.metrics()
     code = "import sys, tacit; tacit.open('sqlite://').close(); "
     code += "sys.exit('prometheus_client' in sys.modules or 'opentelemetry' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -137,7 +137,7 @@ def test_a_disabled_view_offers_no_tools(in_memory: Memory, endpoint: Endpoint, 
 
 
 def test_a_view_behind_a_server_has_the_same_tools(space: Memory, view: View) -> None:
-    key = space.create_key("kits", scopes=["read", "write"], requester=ALICE.key)
+    key = space.keys.create("kits", scopes=["read", "write"], requester=ALICE.key)
     with served(space, Settings()) as url, tacit.connect(url, key.token) as client:
         kit = openai_kit(client.view())
         assert kit.tools == openai_kit(view).tools

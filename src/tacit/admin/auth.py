@@ -17,11 +17,8 @@ from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput, NotFound, SignInRefused, StoreBusy
 from tacit.identity import external_keys
 from tacit.identity.external_keys import parse_external_key
-from tacit.identity.resolution import parse_request
 from tacit.records import validation
 from tacit.records.accounts import Key, NewKey, NewSignIn, Scope, SignedIn, WebSession
-from tacit.records.memory import ChatKind
-from tacit.records.request import Chat, Requester
 from tacit.storage import auth, spaces
 from tacit.storage.auth import SignInOwner
 from tacit.storage.memories import Transaction
@@ -76,8 +73,10 @@ def _hash_secret(secret: str) -> bytes:
 API_KEY_PREFIX = "tct"
 
 
-class MemoryKeys(SpaceContext):
-    def create_key(
+class Keys(SpaceContext):
+    """The API keys of a space."""
+
+    def create(
         self,
         name: str,
         *,
@@ -120,12 +119,12 @@ class MemoryKeys(SpaceContext):
         made = self._storage.write_as(self._space, "system", work)
         return NewKey(key=made, token=token.text)
 
-    def keys(self) -> list[Key]:
+    def list(self) -> list[Key]:
         """The keys to this space, oldest first, with those that open nothing any more."""
         with self._storage.database.read() as connection:
             return auth.list_api_keys(connection, self._space)
 
-    def revoke_key(self, id: str) -> None:
+    def revoke(self, id: str) -> None:
         """From now on it opens nothing: here at once, in other processes within seconds."""
         named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
         found = self._storage.write_as(
@@ -135,7 +134,7 @@ class MemoryKeys(SpaceContext):
         if not found:
             raise NotFound("key")
 
-    def key_of(self, token: object) -> Key | None:
+    def authenticate(self, token: object) -> Key | None:
         """The key that a token belongs to, of whichever space. None where it opens nothing: whether
         it is unknown, expired or revoked is not told, and takes as long to find out."""
         read = parse_token(API_KEY_PREFIX, token)
@@ -144,22 +143,10 @@ class MemoryKeys(SpaceContext):
         store = self._storage
         return store.api_keys.find(store.database, read.id, read.digest, store.clock())
 
-    def has_keys(self) -> bool:
+    def any_active(self) -> bool:
         """Whether some key opens something, in any space."""
         with self._storage.database.read() as connection:
             return auth.has_valid_api_key(connection, self._storage.clock())
-
-    def chat(self, requester: Requester, id: str) -> Chat:
-        """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
-        a private chat that is known to be theirs. Any other is of unknown kind, whether there is
-        one or not. Whether they are still there is looked up again by whatever is done in it."""
-        for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
-            chat = Chat(id, kind, vouched=False)
-            asking = parse_request(requester, chat)
-            found = self._storage.read(self._space, asking, lambda _, request: request)
-            if found.private or found.kind is ChatKind.GROUP:
-                return chat
-        return Chat.unknown(id)
 
     def _parse_categories(self, categories: object) -> tuple[str, ...] | None:
         if categories is None:
@@ -192,8 +179,10 @@ SIGN_IN_PREFIX, COOKIE_PREFIX = (
 _SEEN_INTERVAL = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
 
 
-class MemorySignIn(SpaceContext):
-    def offer_sign_in(
+class Console(SpaceContext):
+    """Links that sign in to the console, and the sessions that they begin."""
+
+    def create_link(
         self, *, person: str | None = None, operator: str | None = None, minutes: int | None = None
     ) -> NewSignIn:
         """What signs one person in, or one operator of this space, once and soon. It is in the
@@ -243,7 +232,7 @@ class MemorySignIn(SpaceContext):
             sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text
         )
 
-    def signed_in(self, cookie: object) -> WebSession | None:
+    def session(self, cookie: object) -> WebSession | None:
         """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
         too long, it is too old or they signed out. To ask is to be there: it is noted, though not
         more often than once a minute."""

@@ -27,8 +27,10 @@ from tacit.storage import queue
 _FIELD = "updates"
 
 
-class MemoryInbox(SpaceContext):
-    def take_in(self, channel: str, updates: Iterable[Update]) -> int:
+class Inbox(SpaceContext):
+    """Updates of channels that wait to be handled."""
+
+    def add(self, channel: str, updates: Iterable[Update]) -> int:
         """Keep what a channel brought, all of it or nothing, in this order; when this returns, the
         channel can be told that it arrived. Says how many were new. A `channel` is one sequence of
         ids: two bots of one space take two."""
@@ -39,7 +41,7 @@ class MemoryInbox(SpaceContext):
             self._space, "system", lambda w: queue.insert_updates(w, where, brought)
         )
 
-    def waiting_updates(
+    def pending(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
     ) -> list[PendingUpdate]:
         """What was taken in and is not done, in order, behind the `seq` of the last one seen."""
@@ -49,14 +51,14 @@ class MemoryInbox(SpaceContext):
         with self._storage.database.read() as connection:
             return queue.list_waiting_updates(connection, self._space, where, behind, most)
 
-    def update_done(self, channel: str, id: str) -> None:
+    def complete(self, channel: str, id: str) -> None:
         """Nothing of it is kept but its id, so that a repeat is known as one."""
         where, which = _parse_channel(channel), _parse_update_id(id)
         self._storage.write_as(
             self._space, "system", lambda w: queue.finish_update(w, where, which)
         )
 
-    def update_failed(self, channel: str, id: str) -> bool:
+    def fail(self, channel: str, id: str) -> bool:
         """Whether it is to be tried again. After some failures it is set aside, and waits no
         longer; a week later it goes."""
         where, which = _parse_channel(channel), _parse_update_id(id)
@@ -108,12 +110,15 @@ def _parse_update(update: object) -> Update:
 # The language model that learns, to talk with: for agents that run where the memory is open.
 
 
-class MemoryLlm(SpaceContext):
-    def has_model(self) -> bool:
+class Llm(SpaceContext):
+    """The language model of the settings, within its budget."""
+
+    @property
+    def available(self) -> bool:
         """Whether there is a language model to talk with."""
         return self._runtime.model is not None
 
-    def is_guarded(self, words: str) -> bool:
+    def has_hold(self, words: str) -> bool:
         """Whether these words say themselves that not everybody may hear them: a surprise, a
         confidence. An agent leaves such a message to `learn`, which keeps it from whom it names;
         what a tool writes down instead would not."""

@@ -35,8 +35,8 @@ from tacit.storage.queue import TaskRun, TaskStatus, count_queue, unpark_jobs
 TASKS = tuple(limits.JOBS_EVERY_HOURS)
 
 
-class MemoryJobs(SpaceContext):
-    def jobs(self) -> list[JobStatus]:
+class ScheduledJobs(SpaceContext):
+    def list(self) -> list[JobStatus]:
         """The tasks of this space: when each is due, how far it is, and how it went last."""
         now = self._storage.clock()
         with self._storage.database.read() as connection:
@@ -44,7 +44,7 @@ class MemoryJobs(SpaceContext):
             last = queue.last_task_runs(connection, self._space)
         return [self._job_status(task, standing.get(task), last.get(task)) for task in TASKS]
 
-    def run_job(self, task: str) -> JobStatus:
+    def run(self, task: str) -> JobStatus:
         """Run a task of this space here and now, to its end, whenever it is due; one that was
         interrupted goes on from where it was. Conflict: somebody else is at it."""
         name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
@@ -53,15 +53,15 @@ class MemoryJobs(SpaceContext):
         if name not in self._runtime.tasks:
             raise InvalidInput("task", f"{name} has nothing to work with; docs/jobs.md says what")
         self._runtime.periodic_runner().run(self._space, name)
-        return next(one for one in self.jobs() if one.task == name)
+        return next(one for one in self.list() if one.task == name)
 
-    def run_due_jobs(self) -> int:
+    def run_due(self) -> int:
         """Run what is due in every space, here and now. Says how many tasks came to their end."""
         hand = self._runtime.periodic_runner()
         hand.plan()
         return hand.drain()
 
-    def keep_working(self) -> None:
+    def start(self) -> None:
         """Learn what other processes hand over, and run what is due in every space, in the
         background, until this is closed."""
         self._runtime.start_background_work()
@@ -101,8 +101,8 @@ def _build_job_run(last: TaskRun | None) -> JobRun | None:
 # What waits to be learned, and who learns it.
 
 
-class MemoryLearningQueue(SpaceContext):
-    def catch_up(
+class LearningJobs(SpaceContext):
+    def wait_for_learning(
         self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None
     ) -> int:
         """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
@@ -117,14 +117,14 @@ class MemoryLearningQueue(SpaceContext):
             return runner.wait_for_all(most)
         return runner.wait_for_thread(self._space, named, most)
 
-    def keep_learning(self) -> None:
+    def start_learning(self) -> None:
         """Learn what other processes hand over, too, until this is closed. Otherwise a process
         begins when it hands over something itself, or finds something left."""
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         self._runtime.wake_learners()
 
-    def waiting(self) -> LearningQueueStatus:
+    def pending(self) -> LearningQueueStatus:
         """What was accepted in this space and is not learned yet."""
         with self._storage.database.read() as connection:
             queue = count_queue(connection, self._space)
@@ -151,7 +151,7 @@ _CLOCK_WARNING = (
 )
 
 
-class MemoryExpiry(SpaceContext):
+class ExpiryJobs(SpaceContext):
     def expire(self) -> Expired:
         """Put out of mind what is past its time, unused or more than the settings allow, and let go
         of turns, proposals and notes that were kept for a while; now and here."""
@@ -190,7 +190,7 @@ _NO_MODEL = "no language model is set: choose one with language.provider"
 _TASK_DISABLED = "it is switched off: set {} to true"
 
 
-class MemoryConsolidation(SpaceContext):
+class ConsolidationJobs(SpaceContext):
     def consolidate(self) -> Consolidated:
         """Merge what people have twice: the same words, the same slot, and with a language model
         what says the same in other words. Only what reaches the same people is merged, nothing is
@@ -248,7 +248,7 @@ class MemoryConsolidation(SpaceContext):
             skipped=_skip_reason(model, "reflect.enabled", on=upkeep.reflect_enabled),
         )
 
-    def summarise(self) -> Summarised:
+    def summarize(self) -> Summarised:
         """Sum up the private conversations that have ended, where turns are kept."""
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
@@ -276,3 +276,7 @@ def _skip_reason(model: LanguageModel | None, setting: str, *, on: bool) -> str:
     if not on:
         return _TASK_DISABLED.format(setting)
     return _NO_MODEL if model is None else ""
+
+
+class Jobs(ScheduledJobs, LearningJobs, ExpiryJobs, ConsolidationJobs):
+    """What runs in the background, run by hand or watched."""

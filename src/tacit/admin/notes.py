@@ -19,18 +19,20 @@ if TYPE_CHECKING:  # only where there are files of notes is that imported
 _NOTES_DISABLED = "notes.enabled: is false, so there are no files of notes; set it to true"
 
 
-class MemoryNotes(SpaceContext):
-    def sync_notes(self) -> NotesReport:
+class Notes(SpaceContext):
+    """The mirror of notes as Markdown files."""
+
+    def sync(self) -> NotesReport:
         """What people changed in the files goes to the store, and what changed there to the files;
         now and here. While a memory is open, and `notes.watch` is on, that happens by itself."""
         return self._mirror().sync(self._space)
 
-    def rebuild_notes(self, to: str | Path | None = None) -> NotesReport:
+    def rebuild(self, to: str | Path | None = None) -> NotesReport:
         """The files from the store. Lines and files that are gone come back; edits are read first.
         With `to`, all of them anew in a folder that has none."""
         return self._mirror().rebuild(self._space, None if to is None else _parse_folder("to", to))
 
-    def import_notes(self, from_: str | Path | None = None, *, forget: bool = False) -> NotesReport:
+    def import_files(self, from_: str | Path | None = None, *, forget: bool = False) -> NotesReport:
         """The store from the files, those of another database among them: their ids stay. With
         `from_`, from another folder, which stays as it is. `forget` confirms that what is gone
         from the files is to be forgotten, however much that is."""
@@ -42,11 +44,11 @@ class MemoryNotes(SpaceContext):
             raise InvalidInput("from_", "is no folder")
         return self._mirror().import_folder(self._space, source, forget=sure)
 
-    def diff_notes(self) -> list[NoteChange]:
+    def diff(self) -> list[NoteChange]:
         """In what files and store differ, and what a sync would do about it."""
         return self._mirror().diff(self._space)
 
-    def watch_notes(self) -> Iterator[NotesReport]:
+    def watch(self) -> Iterator[NotesReport]:
         """Mirrors until it is closed, or this memory is; tells of each look that found something,
         in any space."""
         mirroring = self._mirroring()

@@ -9,10 +9,13 @@ from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.identity import external_keys
+from tacit.identity.resolution import parse_request
 from tacit.lifecycle import erasure, erasure_records, erasure_replay
 from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records import validation
 from tacit.records.accounts import Link, LinkKind
+from tacit.records.memory import ChatKind
+from tacit.records.request import Chat, Requester
 from tacit.records.results import Certificate, Erased
 from tacit.storage import chats, people, spaces
 from tacit.storage.memories import Transaction
@@ -20,7 +23,7 @@ from tacit.storage.memories import Transaction
 # Who is who, and who is where.
 
 
-class MemoryIdentities(SpaceContext):
+class IdentityAdmin(SpaceContext):
     def link(
         self, external_key: str, account: str, *, verified: bool = True, actor: str = "system"
     ) -> Link:
@@ -71,38 +74,6 @@ class MemoryIdentities(SpaceContext):
 
     # Chats
 
-    def joined(self, chat: str, person: str) -> None:
-        """Somebody came into a group, or spoke there."""
-        room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
-        self._write_identities(
-            lambda w: chats.join_chat(w.connection, w.dialect, w.space, room, who, w.at)
-        )
-
-    def left(self, chat: str, person: str | None = None) -> None:
-        """Somebody is not in a group any more. Without a person, everybody: for whoever was away
-        from there, and does not know who went meanwhile."""
-        room = external_keys.parse_chat_id(chat)
-        who = None if person is None else external_keys.parse_subject(person, "person")
-        self._write_identities(
-            lambda w: chats.leave_chat(w.connection, w.dialect, w.space, room, who, w.at)
-        )
-
-    def set_confidential(self, chat: str, on: bool = True) -> None:
-        """What is said in a confidential group does not leave it, whatever it is."""
-        room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
-        self._write_identities(
-            lambda w: chats.set_chat_confidential(
-                w.connection, w.dialect, w.space, room, flag, w.at
-            )
-        )
-
-    def migrated(self, old: str, new: str) -> None:
-        """A channel gave a group a new id."""
-        was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
-        self._write_identities(
-            lambda w: chats.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
-        )
-
     def _begin_link(
         self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
     ) -> Link:
@@ -133,8 +104,8 @@ def _parse_account(account: str) -> str:
 # Erasing as an operator: a person, everything about a person, a space; and doing it again.
 
 
-class MemoryErasure(SpaceContext):
-    def erase_subject(self, subject: str) -> Erased:
+class ErasureAdmin(SpaceContext):
+    def erase_person(self, subject: str) -> Erased:
         """Everything that belongs to a person, under the identities they have now: what they said,
         the names they go by, and where they were."""
         return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
@@ -204,3 +175,51 @@ class MemoryErasure(SpaceContext):
         if how is erasure.erase_person:
             self._storage.events.discard(self._space, (), owners=named[0])
         return erasure.finish_erasure(self._storage, done)
+
+
+class Chats(SpaceContext):
+    """Which people are in which chats, as adapters report it."""
+
+    def join(self, chat: str, person: str) -> None:
+        """Somebody came into a group, or spoke there."""
+        room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
+        self._write_identities(
+            lambda w: chats.join_chat(w.connection, w.dialect, w.space, room, who, w.at)
+        )
+
+    def leave(self, chat: str, person: str | None = None) -> None:
+        """Somebody is not in a group any more. Without a person, everybody: for whoever was away
+        from there, and does not know who went meanwhile."""
+        room = external_keys.parse_chat_id(chat)
+        who = None if person is None else external_keys.parse_subject(person, "person")
+        self._write_identities(
+            lambda w: chats.leave_chat(w.connection, w.dialect, w.space, room, who, w.at)
+        )
+
+    def set_confidential(self, chat: str, on: bool = True) -> None:
+        """What is said in a confidential group does not leave it, whatever it is."""
+        room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
+        self._write_identities(
+            lambda w: chats.set_chat_confidential(
+                w.connection, w.dialect, w.space, room, flag, w.at
+            )
+        )
+
+    def migrate(self, old: str, new: str) -> None:
+        """A channel gave a group a new id."""
+        was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
+        self._write_identities(
+            lambda w: chats.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
+        )
+
+    def resolve(self, requester: Requester, id: str) -> Chat:
+        """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
+        a private chat that is known to be theirs. Any other is of unknown kind, whether there is
+        one or not. Whether they are still there is looked up again by whatever is done in it."""
+        for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
+            chat = Chat(id, kind, vouched=False)
+            asking = parse_request(requester, chat)
+            found = self._storage.read(self._space, asking, lambda _, request: request)
+            if found.private or found.kind is ChatKind.GROUP:
+                return chat
+        return Chat.unknown(id)

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar, overload
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -59,11 +59,30 @@ class SpaceContext:
         return self._storage.change_identities(self._space, "system", work)
 
 
+R = TypeVar("R", bound=SpaceContext)
+
+
+class space_resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
+    """An attribute of a memory that groups operations on the same space."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self.kind = kind
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> space_resource[R]: ...
+    @overload
+    def __get__(self, owner: SpaceContext, kind: type) -> R: ...
+    def __get__(self, owner: SpaceContext | None, kind: type) -> R | space_resource[R]:
+        if owner is None:
+            return self
+        return self.kind(owner._runtime, owner._options, space=owner._space, enabled=owner._enabled)
+
+
 # Acts on a whole space: forget, count, maintain, make vectors.
 
 
-class MemorySpace(SpaceContext):
-    def forget_subject(self, subject: str) -> int:
+class SpaceAdmin(SpaceContext):
+    def forget_person(self, subject: str) -> int:
         """Forget everything that belongs to a person; restorable for 30 days. Wherever they are
         signed in, they are signed out."""
         who = external_keys.parse_subject(subject)
@@ -99,8 +118,8 @@ class MemorySpace(SpaceContext):
 # Whether a space is in order, and putting it in order.
 
 
-class MemoryHealth(SpaceContext):
-    def answers(self) -> bool:
+class HealthAdmin(SpaceContext):
+    def is_ready(self) -> bool:
         """Whether the database can be read from, now: for whoever decides where to ask."""
         try:
             with self._storage.database.read() as connection:
@@ -156,7 +175,7 @@ _CURSOR_SEPARATOR = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
 
 
-class MemoryEvents(SpaceContext):
+class EventAdmin(SpaceContext):
     def events(
         self,
         node: EventNode | str | None = None,
@@ -220,7 +239,7 @@ def _decode_event_cursor(cursor: str | None) -> EventPosition | None:
 # Backups of a memory that is in use.
 
 
-class MemoryBackup(SpaceContext):
+class BackupAdmin(SpaceContext):
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
         """A copy of a SQLite database, made while others read and write, and checked. What is in
         use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it

@@ -318,7 +318,7 @@ class Agent:
         """What the model says in the end. Each of its calls is answered, also the refused ones."""
         words = ""
         for _ in range(limits.CHAT_ROUNDS_MAX_COUNT):
-            reply = self._memory.talk(instructions, turns, tools)
+            reply = self._memory.llm.talk(instructions, turns, tools)
             words = reply.text.strip() or words
             if not reply.calls:
                 break
@@ -332,7 +332,7 @@ class Agent:
         """Nobody is known to be asking: what others said here before is not shown, either."""
         instructions = _join_paragraphs(texts.RULES_WITHOUT_MEMORY, self._how.instructions)
         try:
-            reply = self._memory.talk(instructions, [UserTurn(_format_message(said))])
+            reply = self._memory.llm.talk(instructions, [UserTurn(_format_message(said))])
         except (InvalidInput, LanguageFailed) as failed:
             return _failure_answer(failed)
         return AgentAnswer(text=reply.text.strip() or texts.NO_ANSWER)

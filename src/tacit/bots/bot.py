@@ -142,7 +142,7 @@ class PlainAnswers:
 
     def _answer_small_talk(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         """Where nobody else listens, not even a line that taught nothing is met with silence."""
-        if self.memory.waiting().turns:
+        if self.memory.jobs.pending().turns:
             return [make_message(*format_text(texts.STILL_READING))]
         waiting = self.consent.ask(view, said.who, again=True)
         return waiting or [make_message(texts.answer_small_talk(said.text))]
@@ -187,12 +187,14 @@ class PlainAnswers:
     def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
         if said.chat.kind is not ChatKind.PRIVATE:
             return [make_message(*format_text(texts.NOTED_SEE_PRIVATE))]
-        late = self.memory.waiting().turns
+        late = self.memory.jobs.pending().turns
         return [make_message(*format_text(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD))]
 
     def _wait_for_learning(self, said: TextMessage) -> None:
         with suppress(InvalidInput):  # learning is switched off here
-            self.memory.catch_up(limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
+            self.memory.jobs.wait_for_learning(
+                limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation
+            )
 
 
 def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
@@ -314,16 +316,16 @@ class Bot:
     def _dispatch(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         if isinstance(heard, MembersJoined):
             if heard.bot_joined:
-                self._memory.left(heard.chat.id)
+                self._memory.chats.leave(heard.chat.id)
                 self._recent.reset_chat(heard.chat.id)
             for one in heard.people:
                 self._add_member(heard, one)
         elif isinstance(heard, MembersLeft):
             for one in _without_bots(heard.people):
-                self._memory.left(heard.chat.id, one.key)
+                self._memory.chats.leave(heard.chat.id, one.key)
                 self._recent.remove_person(heard.chat.id, one.key)
         elif isinstance(heard, ChatMoved):
-            self._memory.migrated(heard.before, heard.chat.id)
+            self._memory.chats.migrate(heard.before, heard.chat.id)
             self._recent.move_chat(heard.before, heard.chat.id)
         elif isinstance(heard, MessageDeleted):
             self._unlearn(self._view(heard), heard, heard.message)
@@ -346,7 +348,7 @@ class Bot:
         """Bots are not people, but they listen: they bring a new page all the same. Who is in a
         place of which nobody can tell what it is, is not noted as being in a group."""
         if not who.is_bot and heard.chat.kind is ChatKind.GROUP:
-            self._memory.joined(heard.chat.id, who.key)
+            self._memory.chats.join(heard.chat.id, who.key)
         self._recent.add_person(heard.chat.id, who.key)
 
     def _handle_text(self, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
@@ -369,7 +371,7 @@ class Bot:
             self._learn(view, said)
             self._add_recent_turn(view, said)
             return []
-        if self._memory.has_model():
+        if self._memory.llm.available:
             answered = self._answer_open_question(view, said, outlet) or self._answer_with_model(
                 view, said
             )
@@ -488,7 +490,7 @@ class Bot:
         settled = self._consent.handle_button(view, pressed.data, _idempotency_key(pressed))
         if settled is not None:
             # The list is gone from the screen with its button: what still waits is listed anew.
-            lists = settled[0].instead and not self._memory.has_model()
+            lists = settled[0].instead and not self._memory.llm.available
             left = self._consent.ask(view, pressed.who, again=True, left=True) if lists else []
             return [*settled, *left]
         own = _own_keys(view, pressed.who)

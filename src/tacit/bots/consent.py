@@ -344,14 +344,14 @@ class WriteGuard:
     def minimum_sensitivity(self, written: str) -> Sensitivity | None:
         """As what it must be kept at the least; None where its words do not say so."""
         try:
-            found = self.memory.sensitivity_of(written)
+            found = self.memory.llm.sensitivity_of(written)
         except InvalidInput:
             return None  # nor can it be kept
         return found if found is Sensitivity.SENSITIVE else None
 
     def _is_guarded(self, words: str) -> bool:
         try:
-            return bool(words.strip()) and self.memory.is_guarded(words)
+            return bool(words.strip()) and self.memory.llm.has_hold(words)
         except InvalidInput:
             return True  # nobody can tell
 

@@ -192,7 +192,7 @@ class UpdateHandler:
             return limits.CHAT_BACKOFF_MAX_SECONDS
 
     def _still_waiting(self, number: int) -> PendingUpdate | None:
-        found = self.memory.waiting_updates(self.channel, after=number - 1, limit=1)
+        found = self.memory.inbox.pending(self.channel, after=number - 1, limit=1)
         return found[0] if found and found[0].seq == number else None
 
     def _process(self, update: PendingUpdate) -> float | None:
@@ -205,7 +205,7 @@ class UpdateHandler:
             return self._record_failure(update, error)
         if wait is not None:
             return wait
-        self.memory.update_done(self.channel, update.id)
+        self.memory.inbox.complete(self.channel, update.id)
         del self.unsent[update.seq]
         return None
 
@@ -242,7 +242,7 @@ class UpdateHandler:
 
     def _record_failure(self, update: PendingUpdate, error: Exception) -> float | None:
         self.log.failed("update failed", error, channel=self.channel)
-        if self.memory.update_failed(self.channel, update.id):
+        if self.memory.inbox.fail(self.channel, update.id):
             if len(self.unsent) > limits.CHAT_UNSENT_MAX_COUNT:
                 self.unsent.pop(update.seq, None)  # it is thought about anew
             return compute_backoff(update.attempts + 1, self.backoff_seconds)
@@ -296,7 +296,7 @@ class Dispatcher:
         """Kept for good when this returns, so that the channel may be told so; says how many are
         new. One caller at a time, so that they can be seen in the order of their numbers."""
         with self._adding:
-            new = self._memory.take_in(self._channel, updates)
+            new = self._memory.inbox.add(self._channel, updates)
         if new:
             with self._changed:
                 self._scanned = False
@@ -359,7 +359,7 @@ class Dispatcher:
         """Says how far it came."""
         more = True
         while more and not self._stopping:
-            page = self._memory.waiting_updates(
+            page = self._memory.inbox.pending(
                 self._channel, after=after, limit=limits.CHAT_PAGE_COUNT
             )
             with self._changed:

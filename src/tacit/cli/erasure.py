@@ -48,12 +48,12 @@ def erase(session: CommandSession) -> CommandResult:
     with _open_certificate(args.certificate) as write:
         memory = session.memory
         if args.subject is not None:
-            return write(memory.erase_subject(args.subject))
+            return write(memory.admin.erase_person(args.subject))
         if args.about is not None:
-            return write(memory.erase_about(args.about))
+            return write(memory.admin.erase_about(args.about))
         if args.source is not None:
             return write(memory.operator(session.actor).erase_source(args.source))
-        return write(memory.erase_space())
+        return write(memory.admin.erase_space())
 
 
 def _describe_erasure(session: CommandSession) -> str:
@@ -91,10 +91,10 @@ def certificate(session: CommandSession) -> CommandResult:
         text = file.read(_CERTIFICATE_MAX_BYTES).decode("utf-8", "replace")
     if args.what == "renew":
         with _open_certificate(args.certificate) as write:
-            return write.renewed(session.memory.renew_certificate(text))
+            return write.renewed(session.memory.admin.renew_certificate(text))
     if args.certificate is not None:
         raise BadUsage("certificate: --certificate requires renew")
-    genuine = session.memory.verify_certificate(text)
+    genuine = session.memory.admin.verify_certificate(text)
     return CommandResult(
         document={"genuine": genuine},
         lines=["genuine: issued by this memory, unchanged" if genuine else "not genuine"],
@@ -166,7 +166,7 @@ def _open_certificate(name: str | None) -> Iterator[_CertificateWriter]:
 @command("expire")
 def expire(session: CommandSession) -> CommandResult:
     """Forget memories that expired or faded."""
-    done = session.memory.expire()
+    done = session.memory.jobs.expire()
     counts = {what: count for what, count in asdict(done).items() if what != "waits"}
     shown = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     return CommandResult(
@@ -182,7 +182,7 @@ def expire(session: CommandSession) -> CommandResult:
 )
 def purge(session: CommandSession) -> CommandResult:
     """Delete memories that can no longer be restored."""
-    done = session.memory.purge(confirm_clock=session.args.confirm_clock)
+    done = session.memory.jobs.purge(confirm_clock=session.args.confirm_clock)
     postponed = f", {done.postponed} postponed" if done.postponed else ""
     return CommandResult(
         document={

@@ -60,7 +60,7 @@ def learn(session: CommandSession) -> CommandResult:
     }
     accepted = view.learn(messages)
     if not args.queue:
-        session.memory.catch_up()
+        session.memory.jobs.wait_for_learning()
     changes = view.delta(before).changes[::-1]
     new = [one for one in view.proposals.list() if one.id not in asked]
     held = [
@@ -68,7 +68,7 @@ def learn(session: CommandSession) -> CommandResult:
         for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
         if one.id not in quarantined_before
     ]
-    waits = session.memory.waiting()
+    waits = session.memory.jobs.pending()
     return CommandResult(
         document={
             "turns": accepted.turns,
@@ -182,8 +182,8 @@ def decline(session: CommandSession) -> CommandResult:
 def waiting(session: CommandSession) -> CommandResult:
     """Show the learning queue."""
     memory = session.memory
-    retried = memory.retry_learning() if session.args.retry else 0
-    found = memory.waiting()
+    retried = memory.jobs.retry_learning() if session.args.retry else 0
+    found = memory.jobs.pending()
     notes = ("The next `tacit work` or `tacit learn` tries them.",) if retried else ()
     return CommandResult(
         document={**record_document(found), "retried": retried},
@@ -197,12 +197,12 @@ def work(session: CommandSession) -> CommandResult:
     """Learn from queued turns and run due jobs, until stopped."""
     learned, ran = None, None
     if session.args.once:
-        learned, ran = session.memory.catch_up(), session.memory.run_due_jobs()
+        learned, ran = session.memory.jobs.wait_for_learning(), session.memory.jobs.run_due()
     else:
         with _catch_stop_signals() as stopped:
-            session.memory.keep_working()
+            session.memory.jobs.start()
             stopped.wait()
-    found = session.memory.waiting()
+    found = session.memory.jobs.pending()
     lines = [] if learned is None else [f"learned  {format_count(learned, 'turn')}"]
     if ran:
         lines.append(f"ran      {format_count(ran, 'task')}")

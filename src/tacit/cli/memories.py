@@ -292,7 +292,7 @@ def forget(session: CommandSession) -> CommandResult:
         session.view.forget(args.id)
         return done_result(args.id, "forgotten", "; restore it within 30 days")
     if args.subject is not None:
-        count = session.memory.forget_subject(args.subject)
+        count = session.memory.admin.forget_person(args.subject)
     elif args.key is not None:
         count = session.view.forget_key(args.category, args.key)
     else:
@@ -549,7 +549,7 @@ def people(session: CommandSession) -> CommandResult:
 def stats(session: CommandSession) -> CommandResult:
     """Count your memories."""
     whole = session.args.whole_space
-    counted = session.memory.stats() if whole else session.view.stats()
+    counted = session.memory.admin.stats() if whole else session.view.stats()
     return CommandResult(document=asdict(counted), lines=_stats_lines(counted))
 
 

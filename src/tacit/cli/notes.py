@@ -52,14 +52,14 @@ def notes(session: CommandSession) -> CommandResult | StreamedResult:
             raise BadUsage(f"notes: {option} requires {act}")
     memory = session.memory
     if args.act == "watch":
-        return StreamedResult(lines=_watch_lines(memory.watch_notes()))
+        return StreamedResult(lines=_watch_lines(memory.notes.watch()))
     if args.act == "diff":
-        return _difference_result(memory.diff_notes())
+        return _difference_result(memory.notes.diff())
     if args.act == "rebuild":
-        return _report_result("rebuilt", memory.rebuild_notes(args.to))
+        return _report_result("rebuilt", memory.notes.rebuild(args.to))
     if args.act == "import":
-        return _report_result("imported", memory.import_notes(args.from_, forget=args.forget))
-    return _report_result("synced", memory.sync_notes())
+        return _report_result("imported", memory.notes.import_files(args.from_, forget=args.forget))
+    return _report_result("synced", memory.notes.sync())
 
 
 def _watch_lines(reports: Iterator[NotesReport]) -> Iterator[str]:

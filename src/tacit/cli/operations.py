@@ -65,17 +65,19 @@ def link(session: CommandSession) -> CommandResult:
     if (args.account is None) is not args.verify:
         raise BadUsage("link: specify an account, or --verify for a pending link")
     if args.verify:
-        return _link_result(session.memory.verify_link(args.external_key))
+        return _link_result(session.memory.admin.verify_link(args.external_key))
     verified = not args.unverified
     return _link_result(
-        session.memory.link(args.external_key, args.account, verified=verified, actor=session.actor)
+        session.memory.admin.link(
+            args.external_key, args.account, verified=verified, actor=session.actor
+        )
     )
 
 
 @command("unlink", EXTERNAL_KEY)
 def unlink(session: CommandSession) -> CommandResult:
     """End a link."""
-    return _link_result(session.memory.unlink(session.args.external_key), ended=True)
+    return _link_result(session.memory.admin.unlink(session.args.external_key), ended=True)
 
 
 @command(
@@ -86,19 +88,21 @@ def unlink(session: CommandSession) -> CommandResult:
 def merge(session: CommandSession) -> CommandResult:
     """Merge two people into one."""
     args = session.args
-    return _link_result(session.memory.merge_people(args.person, args.into, actor=session.actor))
+    return _link_result(
+        session.memory.admin.merge_people(args.person, args.into, actor=session.actor)
+    )
 
 
 @command("unmerge", arg("person", metavar="PERSON", help="person:..."))
 def unmerge(session: CommandSession) -> CommandResult:
     """Undo a merge."""
-    return _link_result(session.memory.unmerge_people(session.args.person), ended=True)
+    return _link_result(session.memory.admin.unmerge_people(session.args.person), ended=True)
 
 
 @command("links", arg("identity", metavar="IDENTITY", help="telegram:123, acct:42 or person:..."))
 def links(session: CommandSession) -> CommandResult:
     """List the links of an identity, past ones included."""
-    found = session.memory.links(session.args.identity)
+    found = session.memory.admin.links(session.args.identity)
     rows = [
         (one.kind.value, one.source, one.target, _link_state(one), format_time(one.created_at))
         for one in found
@@ -143,7 +147,7 @@ def spaces(session: CommandSession) -> CommandResult:
 )
 def maintain(session: CommandSession) -> CommandResult:
     """Check, analyze and compact the database."""
-    done = session.memory.maintain(rewrite=session.args.rewrite)
+    done = session.memory.admin.maintain(rewrite=session.args.rewrite)
     verdict = "healthy" if done.healthy else "unhealthy"
     return CommandResult(
         document={
@@ -161,7 +165,7 @@ def maintain(session: CommandSession) -> CommandResult:
 @command("embedding")
 def embedding(session: CommandSession) -> CommandResult:
     """Show the embedding model and how many memories have vectors."""
-    found = session.memory.embedding()
+    found = session.memory.admin.embedding()
     return CommandResult(
         document={**asdict(found), "complete": found.complete}, lines=[_embedding_line(found)]
     )
@@ -172,8 +176,8 @@ def reembed(session: CommandSession) -> CommandResult:
     """Embed every memory that has no vector."""
     memory = session.memory
     with CountProgress("vectors made", quiet=session.args.json) as progress:
-        made = memory.reembed(progress)
-    found = memory.embedding()
+        made = memory.admin.reembed(progress)
+    found = memory.admin.embedding()
     return CommandResult(
         document={"made": made, **asdict(found), "complete": found.complete},
         lines=[f"made  {made}", _embedding_line(found)],
@@ -234,11 +238,11 @@ def keys(session: CommandSession) -> CommandResult:
     if args.act == "create":
         return _create_key(session)
     if args.act == "revoke":
-        session.memory.revoke_key(args.which)
+        session.memory.keys.revoke(args.which)
         return CommandResult(
             document={"id": args.which, "done": "revoked"}, lines=[f"revoked  {args.which}"]
         )
-    found = session.memory.keys()
+    found = session.memory.keys.list()
     return CommandResult(
         document={"keys": to_json(found)},
         lines=format_table([_key_row(one, session.now) for one in found]),
@@ -250,7 +254,7 @@ def _create_key(session: CommandSession) -> CommandResult:
     args = session.args
     if not args.scope:
         raise BadUsage(f"keys create: specify what it may do, with --scope {'|'.join(Scope)}")
-    made = session.memory.create_key(
+    made = session.memory.keys.create(
         args.which,
         scopes=args.scope,
         requester=args.person,
@@ -296,12 +300,12 @@ def jobs(session: CommandSession) -> CommandResult:
     if (args.act is None) is not (args.task is None):
         raise BadUsage(f"jobs: specify what to run: {', '.join(_TASKS)}")
     if args.act == "run":
-        done = session.memory.run_job(args.task)
+        done = session.memory.jobs.run(args.task)
         counts = _format_counts(done.last.counts if done.last else {})
         return CommandResult(
             document={"jobs": [record_document(done)]}, lines=[f"ran  {done.task}  {counts}"]
         )
-    found = session.memory.jobs()
+    found = session.memory.jobs.list()
     return CommandResult(
         document={"jobs": to_json(found)}, lines=format_table([_job_row(one) for one in found])
     )
@@ -329,13 +333,13 @@ def consolidate(session: CommandSession) -> CommandResult:
     """Merge duplicate memories, or undo a run."""
     undo = session.args.undo
     if undo is not None:
-        restored = session.memory.undo_consolidation(undo)
+        restored = session.memory.jobs.undo_consolidation(undo)
         return CommandResult(
             document={"run": undo, "restored": restored},
             lines=[f"restored  {format_memory_count(restored)}"],
             notes=() if restored else ("Nothing in that run can be undone.",),
         )
-    done = session.memory.consolidate()
+    done = session.memory.jobs.consolidate()
     lines = [f"merged  {format_memory_count(done.merged)}, in run {done.run}"]
     if done.pairs:
         lines.append(f"compared  {format_count(done.pairs, 'pair')}")
@@ -347,7 +351,7 @@ def consolidate(session: CommandSession) -> CommandResult:
 @command("reflect")
 def reflect(session: CommandSession) -> CommandResult:
     """Infer insights about people, if the settings allow it."""
-    done = session.memory.reflect()
+    done = session.memory.jobs.reflect()
     insights, people = format_count(done.insights, "insight"), _people(done.people)
     return CommandResult(
         document=asdict(done),
@@ -359,7 +363,7 @@ def reflect(session: CommandSession) -> CommandResult:
 @command("summarise")
 def summarise(session: CommandSession) -> CommandResult:
     """Summarize finished conversations."""
-    done = session.memory.summarise()
+    done = session.memory.jobs.summarize()
     conversations = format_count(done.sessions, "conversation")
     return CommandResult(
         document=asdict(done),
@@ -394,7 +398,7 @@ def _skipped_notes(skipped: str, left: int) -> tuple[str, ...]:
 def doctor(session: CommandSession) -> CommandResult:
     """Find problems, and repair them with --repair."""
     args = session.args
-    found = session.memory.doctor(repair=args.repair, checks=args.checks)
+    found = session.memory.admin.doctor(repair=args.repair, checks=args.checks)
     lines = [line for one in found.findings for line in _finding_lines(one, repair=args.repair)]
     return CommandResult(
         document={"healthy": found.healthy, "findings": to_json(found.findings)},
@@ -424,7 +428,9 @@ def events(session: CommandSession) -> CommandResult:
     if args.since is not None:
         parsed = validation.parse_iso_datetime("--since", args.since)
         since = validation.parse_datetime("--since", parsed)
-    page = session.memory.events(args.node, args.op, since, limit=args.limit, cursor=args.cursor)
+    page = session.memory.admin.events(
+        args.node, args.op, since, limit=args.limit, cursor=args.cursor
+    )
     rows = [
         (one.day.isoformat(), one.node.value, one.op.value, one.status.value, str(one.count))
         for one in page
@@ -447,7 +453,7 @@ def metrics(session: CommandSession) -> CommandResult:
     args = session.args
     memory = session.memory
     if args.print:
-        text = memory.metrics()
+        text = memory.admin.metrics()
         return CommandResult(document={"metrics": text}, lines=text.splitlines())
     from tacit.server.metrics import serve_metrics
 

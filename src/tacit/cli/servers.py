@@ -62,7 +62,7 @@ def console(session: CommandSession) -> CommandResult:
         settings = session.settings
         named = inputs.parse_requester(session.args, settings.memory.local_person)
         person = (named or local_person(settings)).key
-    offered = session.memory.offer_sign_in(person=person, operator=operator)
+    offered = session.memory.console.create_link(person=person, operator=operator)
     url = sign_in_url(there, offered.token)
     return CommandResult(
         document={"url": url, "expires_at": to_json(offered.expires_at)},
@@ -200,7 +200,7 @@ def _print_sign_in_link(session: CommandSession, console: str, how_to: str) -> N
 
     settings = session.settings
     person = local_person(settings).key
-    offered = session.memory.offer_sign_in(person=person)
+    offered = session.memory.console.create_link(person=person)
     terminal = TerminalWriter(as_json=session.args.json)
     terminal.note(
         f"Sign in to the console as {person}; the link {describe_link_lifetime(settings)}:"
@@ -219,7 +219,7 @@ def _serve_one_process(
 
     memory, settings = session.memory, replace(session.settings, server=how)
     if settings.learn.workers:
-        memory.keep_working()
+        memory.jobs.start()
     app = application(memory, settings, local=_is_local(how))
     run_server(app, RequestLogMiddleware(app, log, request_spans(settings)), listening, how, log)
     session.close()  # stops learning; the queue keeps the rest
@@ -334,10 +334,10 @@ def chat(session: CommandSession) -> StreamedResult:
     prompt = "you> " if view.enabled else "you (memory is disabled)> "
     screen = TerminalScreen(console, prompt, enabled=view.enabled)
     bot = Bot(memory, settings.chat, console=settings.console)
-    has_model = memory.has_model() or not view.enabled
+    has_model = memory.llm.available or not view.enabled
     TerminalConversation(bot, who, where, screen, has_model=has_model).run()
     if view.enabled and settings.learn.enabled:
-        memory.catch_up()  # so that the next conversation knows this one
+        memory.jobs.wait_for_learning()  # so that the next conversation knows this one
     return StreamedResult(lines=())
 
 
@@ -371,7 +371,7 @@ def _run_bot(session: CommandSession, run: Callable[[Memory, ServerLog], None]) 
     capture_logging(log)
     memory = session.memory
     if settings.learn.workers:
-        memory.keep_working()
+        memory.jobs.start()
     run(memory, log)
     session.close()  # stops learning; the queue keeps the rest
     log.tell("stopped")

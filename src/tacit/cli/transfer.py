@@ -323,7 +323,7 @@ def backup(session: CommandSession) -> CommandResult:
         raise BadUsage("backup: --journal requires --verify")
     if args.verify is not None:
         return _verify_backup(session)
-    done = session.memory.backup(args.path, overwrite=args.overwrite)
+    done = session.memory.admin.backup(args.path, overwrite=args.overwrite)
     rows = sum(done.counts.values())
     return CommandResult(
         document={

@@ -223,7 +223,7 @@ def show_sign_in(asked: PageRequest) -> Response:
 def post_sign_in(asked: PageRequest) -> Response:
     site = asked.site
     try:
-        made = site.memory.sign_in(asked.form.line("token") or "")
+        made = site.memory.console.sign_in(asked.form.line("token") or "")
     except SignInRefused:
         return asked.render(
             SIGN_IN_TEMPLATE,
@@ -236,7 +236,7 @@ def post_sign_in(asked: PageRequest) -> Response:
         )
     before = sessions.get_session_cookie(asked.request)
     if before is not None:
-        site.memory.sign_out(before)
+        site.memory.console.sign_out(before)
     answer = asked.redirect("/")
     sessions.set_session_cookie(answer, asked.request, made.cookie, site.settings)
     return answer
@@ -251,7 +251,7 @@ def _bots_send_links(asked: PageRequest) -> bool:
 def post_sign_out(asked: PageRequest) -> Response:
     sitting = sessions.get_session_cookie(asked.request)
     if sitting is not None:
-        asked.site.memory.sign_out(sitting)
+        asked.site.memory.console.sign_out(sitting)
     answer = asked.redirect("/sign-in?left=1")
     sessions.delete_cookies(answer, asked.request, asked.site.settings)
     return answer

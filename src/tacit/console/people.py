@@ -121,7 +121,7 @@ def merge_people(visitor: Visitor, source: Person, target: Person) -> str:
     if visitor.is_operator:
         merged = _unmerged_identity(visitor, source)
         actor = f"operator:{visitor.name}"
-        visitor.memory.merge_people(merged, target.id, actor=actor)
+        visitor.memory.admin.merge_people(merged, target.id, actor=actor)
         return merged
     refused: Conflict | None = None
     for merged in _name_only_identities(
@@ -138,7 +138,7 @@ def merge_people(visitor: Visitor, source: Person, target: Person) -> str:
 
 def unmerge_person(visitor: Visitor, identity: str) -> None:
     if visitor.is_operator:
-        visitor.memory.unmerge_people(identity)
+        visitor.memory.admin.unmerge_people(identity)
     else:
         visitor.view.people.unmerge(identity)
 
@@ -162,7 +162,7 @@ def _merge_links(visitor: Visitor, person: Person) -> set[Link]:
     return {
         link
         for identity in person.identities
-        for link in visitor.memory.links(identity)
+        for link in visitor.memory.admin.links(identity)
         if link.holds and link.kind is LinkKind.MERGE
     }
 

@@ -201,7 +201,7 @@ class Site:
 
     def visitor(self, request: Request) -> Visitor | None:
         cookie = sessions.get_session_cookie(request)
-        sitting = None if cookie is None else self.memory.signed_in(cookie)
+        sitting = None if cookie is None else self.memory.console.session(cookie)
         if sitting is None:
             return None
         return Visitor(session=sitting, memory=self.memory.space(sitting.space))

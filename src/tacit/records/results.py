@@ -333,7 +333,7 @@ class LearningQueueStatus:
     """Turns of a space that are queued and not learned yet."""
 
     turns: int = 0
-    parked: int = 0  # failed too often; `Memory.retry_learning` queues them again
+    parked: int = 0  # failed too often; `memory.jobs.retry_learning` queues them again
     oldest: datetime | None = None
     problems: tuple[str, ...] = ()
 

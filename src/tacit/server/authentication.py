@@ -398,7 +398,7 @@ def _find_key(memory: Memory, claims: Claims, local: Requester | None) -> Key | 
     """Return the key of the claims, or None for the local person."""
     if claims.token is None and local is not None and not claims.remote:
         return None
-    key = memory.key_of(claims.token or "")
+    key = memory.keys.authenticate(claims.token or "")
     if key is None:
         raise KeyRefused
     return key
@@ -446,7 +446,7 @@ def _resolve_bound(
     if claims.chat in (None, key.requester):
         return requester, Chat.private(key.requester)
     assert claims.chat is not None
-    chat = memory.chat(requester, claims.chat)
+    chat = memory.chats.resolve(requester, claims.chat)
     if chat.kind is ChatKind.UNKNOWN:
         raise NotAllowed
     return requester, chat

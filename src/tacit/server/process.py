@@ -35,7 +35,7 @@ _BACKLOG_COUNT = 2_048
 
 def require_keys(memory: Memory, host: str, *, local: bool) -> None:
     """Refuse to serve other machines, or without a local person, as long as there is no API key."""
-    if local or memory.has_keys():
+    if local or memory.keys.any_active():
         return
     why = (
         f"{host} can be reached by others"

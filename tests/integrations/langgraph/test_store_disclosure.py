@@ -122,7 +122,7 @@ def test_without_anybody_there_is_nothing_and_nothing_is_kept(memory: Memory) ->
     assert nobody.search((), query="pizza") == []
     assert nobody.list_namespaces() == []
     nobody.delete(PREFS, "food")
-    assert memory.stats().memories == 0
+    assert memory.admin.stats().memories == 0
 
 
 def test_an_item_is_a_memory_that_is_read_forgotten_restored_and_erased(memory: Memory) -> None:
@@ -151,7 +151,7 @@ def test_an_item_is_a_memory_that_is_read_forgotten_restored_and_erased(memory: 
 def test_an_identity_that_is_linked_later_has_one_store(memory: Memory) -> None:
     store = Store(private(memory, ALICE))
     store.put(PREFS, "food", {"likes": "pizza"})
-    memory.link(ALICE.key, "acct:a")
+    memory.admin.link(ALICE.key, "acct:a")
     account = Store(private(memory, tacit.Requester("acct:a")))
     assert account.get(PREFS, "food") is not None
     account.put(PREFS, "food", {"likes": "soup"})

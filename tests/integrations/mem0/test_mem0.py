@@ -189,7 +189,7 @@ def test_what_has_expired_comes_back_with_a_later_date_and_not_with_other_words(
     id = kept(memory, "I rent a scooter", expiration_date="2026-03-02")
     clock.forward(days=3)
     if swept:
-        store.space("mem0").expire()
+        store.space("mem0").jobs.expire()
     secret = "my card is 4111 1111 1111 1111"
     with pytest.raises(SecretRefused):
         memory.update(id, secret, expiration_date=None)

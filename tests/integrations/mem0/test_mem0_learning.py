@@ -126,7 +126,7 @@ def test_two_who_are_called_alike_stay_apart(memory: Memory, store: tacit.Memory
     # Whom Bob calls Alice is somebody he knows, and neither of the two.
     met = {identity for one in bob.people.list() for identity in one.identities}
     assert not met & {"ext:mem0:alice", "ext:mem0:Alice"}
-    store.space("mem0").erase_subject(person(user_id="alice"))
+    store.space("mem0").admin.erase_person(person(user_id="alice"))
     left = [len(memory.get_all(user_id=user)["results"]) for user in ("alice", "Alice", "bob")]
     assert left == [0, 1, 1]
 

@@ -25,7 +25,7 @@ class Served:
     memory: Memory
 
     def token(self, *scopes: str, requester: str | None = None, **more: Any) -> str:
-        return self.memory.create_key("test", scopes=scopes, requester=requester, **more).token
+        return self.memory.keys.create("test", scopes=scopes, requester=requester, **more).token
 
     def tell(
         self,

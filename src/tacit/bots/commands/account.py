@@ -168,7 +168,7 @@ def run_console(asked: CommandRequest) -> list[OutboundMessage]:
     where = asked.console.url if asked.console.enabled else ""
     if not where:
         return reply(texts.NO_CONSOLE)
-    offered = asked.memory.offer_sign_in(person=asked.who.key)
+    offered = asked.memory.console.create_link(person=asked.who.key)
     minutes = asked.console.link_minutes
     lasting = texts.CONSOLE_LINK.format("a minute" if minutes == 1 else f"{minutes} minutes")
     return [
@@ -184,7 +184,7 @@ def run_start(
 ) -> list[OutboundMessage]:
     if not is_in_private(heard):
         return reply(texts.WELCOME_GROUP)
-    model = () if memory.has_model() else (texts.WELCOME_WITHOUT_MODEL,)
+    model = () if memory.llm.available else (texts.WELCOME_WITHOUT_MODEL,)
     return reply("\n\n".join((texts.WELCOME, *model, _help_text(console))))
 
 
@@ -240,5 +240,5 @@ def run_confidential(asked: CommandRequest) -> list[OutboundMessage]:
     if not asked.sender.is_admin(heard.chat, asked.who):
         return reply(texts.ADMINS_ONLY)
     on = asked.words != ("off",)
-    asked.memory.set_confidential(heard.chat.id, on)
+    asked.memory.chats.set_confidential(heard.chat.id, on)
     return reply(texts.CONFIDENTIAL if on else texts.NOT_CONFIDENTIAL)

@@ -443,7 +443,7 @@ def _was_before_unlinking(asked: CommandRequest, at: datetime) -> bool:
     """What was changed as the account is out of reach since: what is the last change from here was
     not the last one that the person made."""
     own = f"ext:{asked.who.key}"
-    ended = (one.ended_at for one in asked.memory.links(asked.who.key) if one.source == own)
+    ended = (one.ended_at for one in asked.memory.admin.links(asked.who.key) if one.source == own)
     return any(end is not None and at < end for end in ended)
 
 

@@ -165,7 +165,7 @@ class SlackRunner:
         """Kept for good when this returns."""
         rooms = self._dispatcher
         if rooms is None:
-            return self._memory.take_in(CHANNEL, updates)
+            return self._memory.inbox.add(CHANNEL, updates)
         return rooms.add_updates(updates)
 
     def wait_until_idle(self, seconds: float) -> bool:

@@ -61,7 +61,7 @@ JOB_STATES = {
 @job_pages.get(JOBS_PATH, who=PageAccess.OPERATOR, nav="Jobs")
 def show_jobs(asked: PageRequest) -> Response:
     memory = asked.visitor.memory
-    jobs, waiting = memory.jobs(), memory.waiting()
+    jobs, waiting = memory.jobs.list(), memory.jobs.pending()
     return asked.render(
         "jobs.html",
         fragment="jobs_found.html",
@@ -80,7 +80,7 @@ def show_jobs(asked: PageRequest) -> Response:
 def post_run_job(asked: PageRequest, task: str) -> Response:
     memory, space = asked.visitor.memory, asked.visitor.session.space
     try:
-        ended = asked.site.tasks.run((space, f"job {task}"), lambda: memory.run_job(task))
+        ended = asked.site.tasks.run((space, f"job {task}"), lambda: memory.jobs.run(task))
     except (Conflict, InvalidInput):
         raise
     except TacitError:  # which is noted, and stands on the page
@@ -90,7 +90,7 @@ def post_run_job(asked: PageRequest, task: str) -> Response:
 
 @job_pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
 def post_retry_learning(asked: PageRequest) -> Response:
-    count = asked.visitor.memory.retry_learning()
+    count = asked.visitor.memory.jobs.retry_learning()
     return asked.redirect(
         JOBS_PATH, said="learning-again" if count else "nothing-to-learn", count=count
     )
@@ -138,7 +138,7 @@ def show_doctor(asked: PageRequest) -> Response:
 @doctor_pages.post(DOCTOR_PATH, who=PageAccess.OPERATOR, again=show_doctor)
 def post_doctor(asked: PageRequest) -> Response:
     """Answered with the page itself: where several processes serve, the next one may not know."""
-    asked.site.tasks.run(_doctor_task(asked), asked.visitor.memory.doctor)
+    asked.site.tasks.run(_doctor_task(asked), asked.visitor.memory.admin.doctor)
     return show_doctor(asked)
 
 
@@ -161,7 +161,7 @@ SCOPE_DESCRIPTIONS = {
 
 @key_pages.get(KEYS_PATH, who=PageAccess.OPERATOR, nav="Keys")
 def show_keys(asked: PageRequest) -> Response:
-    newest = asked.visitor.memory.keys()[::-1]
+    newest = asked.visitor.memory.keys.list()[::-1]
     found = _page_of_keys(newest, asked.query.line("cursor"))
     return asked.render("keys.html", found=found, now=system_clock(), scopes=SCOPE_DESCRIPTIONS)
 
@@ -181,7 +181,7 @@ def show_key_form(asked: PageRequest) -> Response:
 def post_create_key(asked: PageRequest) -> Response:
     """The token is in this answer and nowhere else: there is no page to go on to that has it."""
     form = asked.form
-    made = asked.visitor.memory.create_key(
+    made = asked.visitor.memory.keys.create(
         form.line("name") or "",
         scopes=form.many("scopes"),
         requester=form.line("requester"),
@@ -197,7 +197,7 @@ def post_create_key(asked: PageRequest) -> Response:
 
 @key_pages.get(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
 def show_revoke_form(asked: PageRequest, id: str) -> Response:
-    every = asked.visitor.memory.keys()
+    every = asked.visitor.memory.keys.list()
     key = next((one for one in every if one.id == id), None)
     if key is None or key.revoked_at is not None:
         raise NotFound("key")
@@ -206,7 +206,7 @@ def show_revoke_form(asked: PageRequest, id: str) -> Response:
 
 @key_pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
 def post_revoke_key(asked: PageRequest, id: str) -> Response:
-    asked.visitor.memory.revoke_key(id)
+    asked.visitor.memory.keys.revoke(id)
     return asked.redirect(KEYS_PATH, said="revoked")
 
 
@@ -245,8 +245,8 @@ def show_settings(asked: PageRequest) -> Response:
     return asked.render(
         "settings.html",
         groups=group_settings(asked.site.settings),
-        stats=memory.stats(),
-        embedding=memory.embedding(),
+        stats=memory.admin.stats(),
+        embedding=memory.admin.embedding(),
         space=asked.visitor.session.space,
         versions={"Tacit": tacit.__version__, "Python": platform.python_version()},
     )

@@ -206,7 +206,7 @@ class Memory:
 
     def reset(self) -> None:
         """Erase everything in the space, for good."""
-        self._memory.erase_space()
+        self._memory.admin.erase_space()
 
     def close(self) -> None:
         if self._opened is not None:

@@ -225,7 +225,9 @@ def add_learned(
     if not _queue_messages(view, [one.message(scope.user) for one in said]):
         return []
     # A model is asked once a conversation is still; whoever calls `add` has said all of it.
-    memory.catch_up() if memory.has_model() else memory.catch_up(thread=thread)
+    memory.jobs.wait_for_learning() if memory.llm.available else memory.jobs.wait_for_learning(
+        thread=thread
+    )
     made = []
     for change in reversed(view.delta().changes):
         event = _EVENTS.get(change.event)
@@ -253,8 +255,8 @@ def add_procedure(
     words = "\n".join(f"{one.role}: {one.content}" for one in said)
     if not words:
         raise InvalidInput("messages", "say nothing; give the steps of what was done")
-    if memory.has_model():
-        reply = memory.talk(prompt or _PROCEDURE_PROMPT, [UserTurn(words)])
+    if memory.llm.available:
+        reply = memory.llm.talk(prompt or _PROCEDURE_PROMPT, [UserTurn(words)])
         words = reply.text.strip() or words
     fields = _memory_fields(scope, given)
     fields["data"] = {**given.data, "memory_type": PROCEDURAL}

@@ -113,7 +113,7 @@ def _find_known_chat(context: RequestContext, chat: Chat) -> Chat:
         return Chat.private(chat.id)
     if chat.participants or chat.complete or chat.kind is not ChatKind.GROUP:
         raise NotAllowed
-    known = context.memory.chat(requester, chat.id)
+    known = context.memory.chats.resolve(requester, chat.id)
     if known.kind is ChatKind.UNKNOWN:
         raise NotAllowed
     return known
@@ -143,14 +143,14 @@ class MigratedRequest(RequestModel):
 @chat_router.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
 def joined_chat(context: Context, chat: ChatId, body: JoinedRequest) -> Response:
     """Record that a person joined a group, or spoke there."""
-    context.memory.joined(chat, body.person)
+    context.memory.chats.join(chat, body.person)
     return no_content()
 
 
 @chat_router.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
 def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
     """Record that a person left a group; without a person, that all did."""
-    context.memory.left(chat, **body.sent_fields())
+    context.memory.chats.leave(chat, **body.sent_fields())
     return no_content()
 
 
@@ -159,7 +159,7 @@ def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
 )
 def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest) -> Response:
     """Make a group confidential: what is said there is not shown elsewhere."""
-    context.memory.set_confidential(chat, **body.sent_fields())
+    context.memory.chats.set_confidential(chat, **body.sent_fields())
     return no_content()
 
 
@@ -168,5 +168,5 @@ def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest)
 )
 def migrated_chat(context: Context, chat: ChatId, body: MigratedRequest) -> Response:
     """Record the new id that the channel gave a group."""
-    context.memory.migrated(chat, body.new)
+    context.memory.chats.migrate(chat, body.new)
     return no_content()

@@ -57,7 +57,7 @@ class EventsQuery(PageQuery):
 @operator_router.get("/api/links", scope=Scope.ADMIN, gives=Page[Link])
 def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Response:
     """List every link that an identity has had, oldest first."""
-    found = context.memory.links(query.identity)
+    found = context.memory.admin.links(query.identity)
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
@@ -65,14 +65,14 @@ def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Respo
 def add_link(context: Context, body: LinkRequest) -> Response:
     """Link an external key to an account. Unverified, the link changes nothing yet."""
     return record_response(
-        context.memory.link(**body.sent_fields(), actor=_name_actor(context)), 201
+        context.memory.admin.link(**body.sent_fields(), actor=_name_actor(context)), 201
     )
 
 
 @operator_router.post("/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
 def verify_link(context: Context, body: VerifyRequest) -> Response:
     """Verify a link: from now on, the key and its account are one person."""
-    return record_response(context.memory.verify_link(body.external_key))
+    return record_response(context.memory.admin.verify_link(body.external_key))
 
 
 @operator_router.delete(
@@ -80,19 +80,19 @@ def verify_link(context: Context, body: VerifyRequest) -> Response:
 )
 def end_link(context: Context, external_key: ExternalKey) -> Response:
     """End a link: the key and its account are two people again. Returns the link as it was."""
-    return record_response(context.memory.unlink(external_key))
+    return record_response(context.memory.admin.unlink(external_key))
 
 
 @operator_router.get("/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
 def list_events(context: Context, query: Annotated[EventsQuery, Query()]) -> Response:
     """Count events of this space by day, newest first."""
-    return record_response(context.memory.events(**query.sent_fields()))
+    return record_response(context.memory.admin.events(**query.sent_fields()))
 
 
 @operator_router.get("/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
 def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """List the jobs of this space: due time, progress and last result."""
-    found = context.memory.jobs()
+    found = context.memory.jobs.list()
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))
 
 
@@ -101,13 +101,13 @@ def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Respons
 )
 def run_job(context: Context, task: TaskName) -> Response:
     """Run a job now and to its end. A job that runs already is a conflict."""
-    return record_response(context.memory.run_job(task))
+    return record_response(context.memory.jobs.run(task))
 
 
 @operator_router.get("/api/spaces/stats", scope=Scope.ADMIN, gives=Stats)
 def show_space_stats(context: Context) -> Response:
     """Count the rows of the whole space."""
-    return record_response(context.memory.stats())
+    return record_response(context.memory.admin.stats())
 
 
 def _name_actor(context: RequestContext) -> str:
@@ -142,7 +142,7 @@ def ready(request: Request) -> Response:
     if state.draining:
         raise HttpProblem("draining")
     memory: Memory = state.memory
-    if not memory.answers():
+    if not memory.admin.is_ready():
         raise StoreUnavailable
     return record_response(Health(status="ready"))
 
@@ -159,7 +159,7 @@ def show_metrics(context: Context) -> Response:
     """Show the metrics of this process for Prometheus. Needs a key with the scope `admin`, or the
     local person; 404 unless `metrics.exporter` is `prometheus`."""
     try:
-        told = context.memory.metrics()
+        told = context.memory.admin.metrics()
     except InvalidInput as not_so:
         raise HttpProblem("no-such-route", str(not_so)) from None
     return Response(told, headers={"Content-Type": METRICS_MEDIA_TYPE})
