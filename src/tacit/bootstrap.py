@@ -37,8 +37,8 @@ from tacit.storage.engine import (
 )
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter as make_meter
-from tacit.telemetry.traces import RequestTracer
-from tacit.telemetry.traces import create_tracer as make_spans
+from tacit.telemetry.spans import RequestTracer
+from tacit.telemetry.spans import create_tracer as make_spans
 from tacit.view.context import ViewOptions
 from tacit.view.runtime import Runtime
 

@@ -69,7 +69,7 @@ Use it naturally. To update a memory, use the update_memory tool with its id.
 {FENCE_OPEN}
 ### Person
 - [id:a1b2c3d4] [Alec] Alec is the user's boss at "TechCorp"
-- [id:e5f6g7h8] [Sarah] It is said that Sarah works on the Design team
+- [id:e5f6g7h8] [Sarah] Unverified: Sarah works on the Design team
 
 ### Preference
 - [id:i9j0k1l2] response_style: {{"lang":"zh","brevity":"concise"}}
@@ -86,7 +86,7 @@ Long-term Memory (filtered)
 {FENCE_OPEN}
 person:
   "Alec is the user's boss at \\"TechCorp\\"" [id:a1b2c3d4]
-  "It is said that Sarah works on the Design team" [id:e5f6g7h8]
+  "Unverified: Sarah works on the Design team" [id:e5f6g7h8]
 preference:
   response_style = {{"lang":"zh","brevity":"concise"}} [id:i9j0k1l2]
 profile:

@@ -95,8 +95,8 @@ def test_a_change_whose_memory_is_not_at_hand_is_told_without_its_content() -> N
 def test_hearsay_is_hedged_in_header_and_bullets() -> None:
     heard = line("aaaaaaaa", "fact", "Bob is leaving", hearsay=True)
     told = render_changes([change(1, "updated", "aaaaaaaa")], 0, {"aaaaaaaa": heard})
-    assert told[1] == "- \u2191updated: [Fact] It is said that Bob is leaving"
-    assert render_recalled([heard]) == ["[fact] It is said that Bob is leaving"]
+    assert told[1] == "- \u2191updated: [Fact] Unverified: Bob is leaving"
+    assert render_recalled([heard]) == ["[fact] Unverified: Bob is leaving"]
 
 
 def test_the_newest_word_on_each_memory_is_told() -> None:

@@ -174,7 +174,7 @@ def wrap_in_fence(lines: Sequence[str]) -> str:
 
 # Lines of memories. Hearsay is never shown as a fact.
 
-_HEARSAY_HEDGE = "It is said that "
+_HEARSAY_HEDGE = "Unverified: "
 _SPEAKER_HEDGE = " said that "
 _INFERRED_HEDGE = "It seems that "
 _DONE_SUFFIX = " (done)"
