@@ -37,13 +37,14 @@ class JobListener:
         self._stopping.set()
         self._stop.close()
         self._thread.join(_CONNECT_TIMEOUT_SECONDS)
-        self._stopped.close()
+        if not self._thread.is_alive():  # else it is still connecting, and stops after that
+            self._stopped.close()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
                 self._listen()
-            except psycopg.Error as error:
+            except (psycopg.Error, OSError) as error:
                 _log.warning(
                     "Cannot listen for jobs (%s): workers poll instead", type(error).__name__
                 )
