@@ -12,17 +12,16 @@ from functools import cache
 from math import isfinite
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from tacit import Message, NoteLink, SessionDraft, TaskDraft, TopicDraft, errors
+from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft, errors
 from tacit.errors import InvalidInput, TacitError
 
-# How records travel: any value of the public API as JSON, and back into the same record.
-#
-# Each type has its way there and back, which is looked up once: pages hold thousands of fields.
+# Records as JSON and back. The converter of each type is looked up once: pages hold thousands of
+# fields. Not Pydantic: the client and the command line work without it.
 
 T = TypeVar("T")
 Converter = Callable[[Any], Any]
 _encoders: dict[type, Converter] = {}  # those that were looked up
-# Exactly these: a word of a vocabulary is a str too.
+# Exactly these types: a member of a StrEnum is a str too.
 _JSON_TYPES = frozenset({str, int, bool, type(None)})
 _COLLECTIONS: dict[Any, Any] = {
     tuple: tuple,
@@ -34,8 +33,10 @@ _COLLECTIONS: dict[Any, Any] = {
 
 
 class WireFormatError(ValueError):
-    """What was handed over has no form on the wire, or what arrived has not the one expected.
-    `at` says where, and nothing says what."""
+    """A value that has no form on the wire, or one that is not of the expected type.
+
+    The message names the place and never the value.
+    """
 
     def __init__(self, at: str, problem: str) -> None:
         super().__init__(f"{at or 'the value'}: {problem}")
@@ -47,8 +48,8 @@ class WireFormatError(ValueError):
 
 
 def encode(value: object) -> Any:
-    """Fields by their names, times as ISO-8601, words of a vocabulary as their text, and whatever
-    holds several as a list; a set in order, so that the same set is always the same text."""
+    """Return a value of the public API as JSON: times as ISO 8601, enumerations as their values,
+    collections as lists. Sets are sorted, so that equal sets give equal text."""
     kind = type(value)
     way = _encoders.get(kind)
     if way is None:
@@ -56,14 +57,10 @@ def encode(value: object) -> Any:
     return way(value)
 
 
-def decode(what: type[T] | Any, value: object) -> T | Any:
-    """`value` as a `what`: a record, `Page[Memory]`, `list[Person]`, `Memory | None`. Fields that
-    this version does not know are passed over, so that a newer server is understood."""
-    wanted: Any = what
-    return _find_decoder(wanted)(value)
-
-
-# There.
+def decode(what: Any, value: object) -> Any:
+    """Return JSON as a record, `Page[Memory]`, `list[Person]` or `Memory | None`. Unknown fields
+    are ignored, so that a client reads the responses of a newer server."""
+    return _find_decoder(what)(value)
 
 
 def _find_encoder(kind: type) -> Converter:
@@ -129,7 +126,7 @@ def _encode_key(key: object) -> str:
     return str(key.value) if isinstance(key, Enum) else str(key)
 
 
-# The first that fits: an enumeration comes before the text that it is as well.
+# The first that fits: a StrEnum is a str too.
 _ENCODERS: tuple[tuple[type | tuple[type, ...], Converter], ...] = (
     (Enum, lambda value: value.value),
     (str, str),
@@ -140,9 +137,6 @@ _ENCODERS: tuple[tuple[type | tuple[type, ...], Converter], ...] = (
     ((frozenset, set), lambda value: sorted(map(encode, value), key=repr)),
     ((list, tuple), _encode_sequence),
 )
-
-
-# And back.
 
 
 @cache
@@ -166,7 +160,7 @@ def _find_decoder(what: Any) -> Converter:
 
 
 def _record_decoder(what: Any) -> Converter:
-    """`Page[Memory]` is a page whose T is a memory."""
+    """Return the decoder of a dataclass, also of a generic one such as `Page[Memory]`."""
     cls: Any = get_origin(what) or what
     bound = dict(zip(getattr(cls, "__parameters__", ()), get_args(what), strict=False))
     hints = get_type_hints(cls)
@@ -205,7 +199,7 @@ def _has_default(field: Field[Any]) -> bool:
 
 
 def _union_decoder(choices: tuple[Any, ...]) -> Converter:
-    """The first that fits; text last, because a word of a vocabulary is text too."""
+    """Try each type in turn; text last, because an enumeration is text too."""
     real = [one for one in choices if one is not type(None)]
     ways = [_find_decoder(one) for one in sorted(real, key=lambda one: one is str)]
 
@@ -225,7 +219,7 @@ def _union_decoder(choices: tuple[Any, ...]) -> Converter:
 def _literal_decoder(known: tuple[Any, ...]) -> Converter:
     def back(value: object) -> Any:
         if not isinstance(value, str) or value not in known:
-            raise WireFormatError("", "expected one of the words that are known")
+            raise WireFormatError("", "expected one of the known values")
         return value
 
     return back
@@ -244,7 +238,6 @@ def _collection_decoder(what: Any) -> Converter:
 
 
 def _tuple_decoder(inside: tuple[Any, ...]) -> Converter:
-    """So many parts, each of its own kind."""
     ways = [_find_decoder(one) for one in inside]
 
     def back(value: object) -> Any:
@@ -305,23 +298,12 @@ def _scalar_decoder(what: Any) -> Converter:
     return same
 
 
-# From JSON that a caller wrote to the records that the library takes. What a record holds is
-# checked there; here, only that it has its fields and no others.
-
-
-def parse_messages(found: object) -> Any:
-    """A list of messages; what is none is handed on, for the library to refuse."""
-    if not isinstance(found, list):
-        return found
-    return [parse_message(one, "messages") for one in found]
-
-
-def parse_message(found: object, field: str) -> Message:
-    return build_record(Message, field, found, at=lambda value: parse_time("at", value))
+# Drafts of sessions that the command line reads. The library checks the values; here, only the
+# names of fields.
 
 
 def parse_session_draft(found: object) -> SessionDraft:
-    return build_record(
+    return _build_record(
         SessionDraft,
         "draft",
         found,
@@ -333,7 +315,7 @@ def parse_session_draft(found: object) -> SessionDraft:
 
 
 def parse_time(field: str, value: object) -> Any:
-    """A time as text. Whether it has a zone, the library looks at."""
+    """Parse a time that is text; the library checks its zone."""
     if not isinstance(value, str):
         return value
     try:
@@ -342,15 +324,8 @@ def parse_time(field: str, value: object) -> Any:
         raise InvalidInput(field, "is no time; write it as 2026-03-01T12:00:00Z") from None
 
 
-def parse_times(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The same fields, with these of them as times."""
-    return {
-        name: parse_time(name, value) if name in names else value for name, value in found.items()
-    }
-
-
-def build_record(kind: type[T], field: str, found: object, **how: Callable[[object], Any]) -> T:
-    """Each part under its own name, and those in `how` put together from their own parts."""
+def _build_record(kind: type[T], field: str, found: object, **how: Callable[[object], Any]) -> T:
+    """Build a record from an object; `how` parses fields that are records themselves."""
     if not isinstance(found, dict):
         raise InvalidInput(field, "expected an object")
     known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
@@ -367,17 +342,15 @@ def build_record(kind: type[T], field: str, found: object, **how: Callable[[obje
 def _build_records(kind: type[T], field: str, found: object) -> Any:
     if not isinstance(found, list):
         return found
-    return tuple(build_record(kind, field, one) for one in found)
+    return tuple(_build_record(kind, field, one) for one in found)
 
 
-# How errors travel: problem details (RFC 9457), and back into the same error.
-#
-# What only an operator may know travels as `internal`, without a word.
+# Errors as problem details (RFC 9457) and back. Unexpected errors are `internal`, without detail.
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
 PROBLEM_URN = "urn:tacit:problem:"
 INTERNAL_PROBLEM = "internal"
-# Problems that are the wire's own: no error of the library has them.
+# Problems of HTTP itself: no error of the library has them.
 HTTP_PROBLEM_STATUSES: Mapping[str, int] = {
     "no-such-route": 404,
     "method-not-allowed": 405,
@@ -389,7 +362,7 @@ HTTP_PROBLEM_STATUSES: Mapping[str, int] = {
     INTERNAL_PROBLEM: 500,
     "draining": 503,
 }
-# The first that fits, so the special ones come first. What fits none is nobody's business: 500.
+# The first that fits: subclasses come before their bases. All other errors are 500.
 _ERROR_STATUSES: tuple[tuple[type[TacitError], int], ...] = (
     (errors.InvalidInput, 422),
     (errors.NotFound, 404),
@@ -404,7 +377,7 @@ _ERROR_STATUSES: tuple[tuple[type[TacitError], int], ...] = (
     (errors.StoreBusy, 503),
     (errors.StoreUnavailable, 503),
 )
-# What errors have beside their words. Closed: another side's answer sets nothing else.
+# Members of a problem beside its text. The client sets no others on an error.
 PROBLEM_MEMBERS = ("field", "problem", "kind", "reason", "retry_after_seconds", "suggestion")
 
 
@@ -427,7 +400,7 @@ def error_status(error: BaseException) -> int:
 
 
 def problem_from_error(error: BaseException, request_id: str, **more: Any) -> dict[str, Any]:
-    """`more` are members of its own, such as the `suggestion` of a conflict."""
+    """Return an error as a problem; `more` are members such as the `suggestion` of a conflict."""
     status = error_status(error)
     if status == HTTP_PROBLEM_STATUSES[INTERNAL_PROBLEM]:
         return http_problem(INTERNAL_PROBLEM, request_id)
@@ -437,7 +410,7 @@ def problem_from_error(error: BaseException, request_id: str, **more: Any) -> di
 
 
 def http_problem(name: str, request_id: str, detail: str = "", **more: Any) -> dict[str, Any]:
-    """One of those in `STATUS_OF_WIRE`."""
+    """Return one of the problems in `HTTP_PROBLEM_STATUSES`."""
     return {**_build_problem(name, HTTP_PROBLEM_STATUSES[name], detail, request_id), **more}
 
 

@@ -9,9 +9,8 @@ from typing import TypeVar
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound, StoreError, TacitError
 from tacit.memory import View
 
-# The commands of the memory tool, over the files of a view: what a model asks, and what it reads.
-#
-# The forms are those that models know: a listing with sizes, numbered lines, edits by exact text.
+# The commands, in the formats that models know: a listing with sizes, numbered lines, edits by
+# exact text.
 
 T = TypeVar("T")
 
@@ -23,18 +22,18 @@ QUOTE_MAX_CHARS = 200  # of what was looked for, when it is told back
 
 
 class CommandRefused(Exception):
-    """What a model is told instead of a result. It says what to do."""
+    """A message to the model instead of a result. It says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileCommands:
-    """Each answers in words for a model, or raises `Refused` in such words."""
+    """The commands. Each returns text for a model, or raises `CommandRefused` with such text."""
 
     view_of: View
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
         inner = path_below_root(path)
-        sizes = self._asked(path, lambda: self.view_of.files.sizes(inner))
+        sizes = self._run(path, lambda: self.view_of.files.sizes(inner))
         if inner in sizes:
             return _number_file(path, self._read(path, inner), view_range)
         return _format_listing(path.rstrip("/"), inner, sizes)
@@ -42,7 +41,7 @@ class FileCommands:
     def create(self, path: str, file_text: str) -> str:
         inner = _require_below_root(path)
         taken = f"File {path} already exists: edit it, or choose another name."
-        self._asked(path, lambda: self.view_of.files.write(inner, file_text, new=True), taken)
+        self._run(path, lambda: self.view_of.files.write(inner, file_text, new=True), taken)
         return f"File created at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
@@ -62,7 +61,7 @@ class FileCommands:
             )
         place = found[0]
         after = text[:place] + new_str + text[place + len(old_str) :]
-        return self._edited(path, inner, text, after, text.count("\n", 0, place))
+        return self._write_edit(path, inner, text, after, text.count("\n", 0, place))
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
         inner = _require_below_root(path)
@@ -76,24 +75,24 @@ class FileCommands:
                 f"[0, {len(lines)}]; 0 puts the text first."
             )
         lines.insert(insert_line, insert_text.removesuffix("\n"))
-        return self._edited(path, inner, text, "\n".join(lines) + "\n", insert_line)
+        return self._write_edit(path, inner, text, "\n".join(lines) + "\n", insert_line)
 
     def delete(self, path: str) -> str:
         inner = _require_below_root(path)
-        self._asked(path, lambda: self.view_of.files.delete(inner))
+        self._run(path, lambda: self.view_of.files.delete(inner))
         return f"Deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
         old, new = _require_below_root(old_path), _require_below_root(new_path)
         taken = f"The destination {new_path} already exists: choose another name."
-        self._asked(old_path, lambda: self.view_of.files.rename(old, new), taken)
+        self._run(old_path, lambda: self.view_of.files.rename(old, new), taken)
         return f"Renamed {old_path} to {new_path}"
 
-    def _edited(self, path: str, inner: str, before: str, after: str, line: int) -> str:
-        """What it reads like now, which may be tidier than what was written."""
+    def _write_edit(self, path: str, inner: str, before: str, after: str, line: int) -> str:
+        """Return the file as it reads now, which may be tidier than what was written."""
         if before != after:
             write = self.view_of.files.write
-            self._asked(path, lambda: write(inner, after, instead_of=before))
+            self._run(path, lambda: write(inner, after, instead_of=before))
         try:
             lines = self._read(path, inner).split("\n")
         except CommandRefused:
@@ -105,10 +104,11 @@ class FileCommands:
         )
 
     def _read(self, path: str, inner: str) -> str:
-        return self._asked(path, lambda: self.view_of.files.read(inner))
+        return self._run(path, lambda: self.view_of.files.read(inner))
 
-    def _asked(self, path: str, act: Callable[[], T], taken: str | None = None) -> T:
-        """`taken` is what a conflict means, if it is not that somebody else wrote meanwhile."""
+    def _run(self, path: str, act: Callable[[], T], taken: str | None = None) -> T:
+        """Run an operation and turn its errors into `CommandRefused`. `taken` is the message of a
+        conflict, where that is no concurrent write."""
         if not self.view_of.enabled:
             raise CommandRefused("Memory is not available in this conversation.")
         try:
@@ -128,7 +128,7 @@ class FileCommands:
 
 
 def path_below_root(path: str) -> str:
-    """The path below the root; the view looks at what is left of it before it touches anything."""
+    """Return the path below the root; the view checks the rest of it."""
     if path != MEMORY_ROOT and not path.startswith(f"{MEMORY_ROOT}/"):
         raise CommandRefused(
             f"The path must begin with {MEMORY_ROOT}: for example {MEMORY_ROOT}/trips.md."
@@ -144,7 +144,7 @@ def _require_below_root(path: str) -> str:
 
 
 def _find_occurrences(text: str, wanted: str) -> list[int]:
-    """Where it begins, overlapping ones too, as far as they are told back."""
+    """Return where a text begins, also overlapping ones, up to a limit."""
     found: list[int] = []
     if not wanted:
         return found
@@ -185,7 +185,7 @@ def _number_lines(lines: Sequence[str], first: int) -> str:
 
 
 def _format_listing(path: str, inner: str, sizes: Mapping[str, int]) -> str:
-    """Sizes and paths, two levels deep; a folder ends with a slash and is as large as its files."""
+    """List sizes and paths, two levels deep; a folder has a slash and the size of its files."""
     shown: dict[str, int] = {}
     for name, size in sizes.items():
         parts = name[len(inner) :].strip("/").split("/")
@@ -209,8 +209,7 @@ def _format_size(count: int) -> str:
     return f"{size:.0f}{unit}" if size == int(size) else f"{size:.1f}{unit}"
 
 
-# The memory tool of Anthropic's SDK, on the files of a view: `/memories` is what this requester
-# may read and write in this chat.
+# The tool of the SDK. `/memories` holds what this requester may read and write in this chat.
 
 try:
     from anthropic.lib.tools import (
@@ -232,7 +231,7 @@ try:
 except ImportError:
     raise MissingExtra("language", "the memory tool of Anthropic's SDK") from None
 
-# What each command must say, and of which type. The SDK hands over whatever a model wrote.
+# The required arguments of each command. The SDK passes on whatever a model wrote.
 _COMMAND_FIELDS: Mapping[str, Mapping[str, type]] = {
     "view": {"path": str},
     "create": {"path": str, "file_text": str},
@@ -245,7 +244,7 @@ _TYPE_NAMES = {str: "text", int: "a whole number"}
 
 
 def _check_command(input: object) -> None:  # noqa: A002 (the SDK's name for it)
-    """Before the SDK builds a command, which it does without looking."""
+    """Check the input: the SDK builds a command without checking it."""
     given = input if isinstance(input, Mapping) else {}
     name = given.get("command")
     fields = _COMMAND_FIELDS.get(name) if isinstance(name, str) else None

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["AnthropicKit", "OpenAIKit", "anthropic_kit", "openai_kit", "pydantic_ai_tools"]
 
 
-# Which tools of a view are offered to a model, and what its calls of them come to: whatever it
-# wrote, each call has an answer, and all answers together have a bound.
+# The selection of tools, and the answers to calls: each call has one, and all together are bounded.
 
 AnyView: TypeAlias = "View | RemoteView"
 
@@ -46,7 +45,7 @@ _CUT = "\n… (cut off here: ask for less at once)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """What a model asks for. Arguments that are text may be JSON, or not."""
+    """A call by a model. Arguments that are text may be JSON, or not."""
 
     id: str
     name: str
@@ -60,8 +59,8 @@ class ToolSet:
     def answers(
         self, calls: Iterable[ToolCall], leave: Collection[str] = ()
     ) -> Iterator[tuple[ToolCall, Answer]]:
-        """In the order of the calls, without those of the names in `leave`: their answers are
-        somebody else's to give. Nothing is done any more after too much was asked."""
+        """Return answers in the order of the calls, except for the names in `leave`, which the caller
+        answers. Calls beyond the limit are not run."""
         _refuse_string("leave", leave)
         room = ANSWERS_MAX_CHARS
         left = tuple(leave)  # a name may be anything, also what no set can be asked for
@@ -111,7 +110,7 @@ def _require_view(given: object) -> None:
 
 
 def copy_schema(tool: Tool) -> dict[str, Any]:
-    """A copy to the last level: a caller may change what they are given."""
+    """Return a deep copy: a caller may change it."""
     return deepcopy(dict(tool.parameters))
 
 
@@ -125,7 +124,7 @@ def truncate_answer(answer: Answer) -> Answer:
 
 
 def get_field(thing: object, name: str) -> Any:
-    """Of a record of an SDK, or of what such a record is as JSON."""
+    """Return a field of an SDK record or of its JSON."""
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
 
 
@@ -134,13 +133,13 @@ def has_field(thing: object, name: str) -> bool:
 
 
 def get_list(thing: object, name: str) -> list[Any]:
-    """The same, where it is a list: not every server keeps to the form."""
+    """Return a field that is a list, or an empty one: not every server keeps to the format."""
     found = get_field(thing, name)
     return found if isinstance(found, list) else []
 
 
 def _refuse_string(name: str, given: Collection[str]) -> None:
-    """A single name is a collection of letters to Python, and its parts would count."""
+    """Refuse a single string: it is a collection of letters."""
     if isinstance(given, str):
         raise InvalidInput(name, "expected names of tools in a list")
 
@@ -157,12 +156,12 @@ def _parse_arguments(arguments: object) -> object:
         raise InvalidInput("arguments", "expected a JSON object") from None
 
 
-# For Anthropic's SDK: the messages API.
+# Anthropic: the messages API.
 
 
 @dataclass(frozen=True, slots=True)
 class AnthropicKit:
-    """Bound to a view: its tools can reach what the view can, and nothing else."""
+    """Tools bound to one view: they reach what the view can, and nothing else."""
 
     _offering: ToolSet
 
@@ -177,7 +176,7 @@ class AnthropicKit:
     def answer(
         self, said: Message | Mapping[str, Any], *, leave: Collection[str] = ()
     ) -> list[ToolResultBlockParam]:
-        """Runs the calls that the model made, one after the other, and gives the content of the
+        """Run the calls of the model, one after the other, and return the content of the
         user's message that goes back after it; none if it called nothing.
 
         `leave` names tools of your own: their calls are for you to answer, in the same message. Any
@@ -198,8 +197,8 @@ class AnthropicKit:
 def anthropic_kit(
     view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
 ) -> AnthropicKit:
-    """None are offered where memory is disabled. `only` names those that are; `message` is the
-    channel's id of what they are called for, with which what they keep can be taken back."""
+    """Return the tools of a view; none where memory is disabled. `only` selects some by name.
+    `message` is the channel's id of the message they are called for, by which it is unlearned."""
     return AnthropicKit(create_tool_set(view, only, message))
 
 
@@ -207,7 +206,7 @@ def _find_anthropic_calls(said: object) -> Iterator[ToolCall]:
     if get_field(said, "role") != "assistant":
         raise InvalidInput("said", "expected what the model said: a message of the assistant's")
     if has_field(said, "tool_calls"):
-        # Without a word the loop would end, and what was called would never be done.
+        # An empty answer would end the loop, and the calls would never run.
         raise InvalidInput("said", "is a message in OpenAI's form: answer it with openai_kit")
     for block in get_list(said, "content"):
         if get_field(block, "type") == "tool_use":
@@ -215,12 +214,12 @@ def _find_anthropic_calls(said: object) -> Iterator[ToolCall]:
             yield ToolCall(id=get_field(block, "id"), name=name, arguments=arguments)
 
 
-# For OpenAI's SDK, and whatever speaks its formats: chat completions and responses.
+# OpenAI and compatible servers: chat completions and responses.
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIKit:
-    """Bound to a view: its tools can reach what the view can, and nothing else."""
+    """Tools bound to one view: they reach what the view can, and nothing else."""
 
     _offering: ToolSet
 
@@ -267,7 +266,7 @@ class OpenAIKit:
     ) -> list[dict[str, Any]]: ...
 
     def answer(self, said: object, *, leave: Collection[str] = ()) -> Any:
-        """Runs the calls that the model made, one after the other, and gives the messages (for a
+        """Run the calls of the model, one after the other, and return the messages (for a
         response: the items) that go back after it; none if it called nothing.
 
         `leave` names tools of your own: their calls are for you to answer. Any other name is
@@ -289,8 +288,8 @@ class OpenAIKit:
 def openai_kit(
     view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
 ) -> OpenAIKit:
-    """None are offered where memory is disabled. `only` names those that are; `message` is the
-    channel's id of what they are called for, with which what they keep can be taken back."""
+    """Return the tools of a view; none where memory is disabled. `only` selects some by name.
+    `message` is the channel's id of the message they are called for, by which it is unlearned."""
     return OpenAIKit(create_tool_set(view, only, message))
 
 
@@ -313,7 +312,7 @@ def _is_anthropic_message(said: object) -> bool:
 
 
 def _find_message_calls(message: object) -> Iterator[ToolCall]:
-    """Custom tools are never ours, and so their calls are not, either."""
+    """Yield the function calls: custom tools are never ours."""
     for one in get_list(message, "tool_calls"):
         function = get_field(one, "function")
         if function is not None:
@@ -328,14 +327,14 @@ def _find_response_calls(response: object) -> Iterator[ToolCall]:
             yield ToolCall(id=get_field(one, "call_id"), name=name, arguments=arguments)
 
 
-# For pydantic-ai: tools of an agent, or of one run of it.
+# pydantic-ai: tools of an agent, or of one run.
 
 
 def pydantic_ai_tools(
     view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
 ) -> list[pydantic_ai.Tool[Any]]:
-    """None where memory is disabled. `only` names those that are offered; `message` is the
-    channel's id of what they are called for, with which what they keep can be taken back."""
+    """Return the tools of a view; none where memory is disabled. `only` selects some by name.
+    `message` is the channel's id of the message they are called for, by which it is unlearned."""
     return [_build_pydantic_ai_tool(one) for one in create_tool_set(view, only, message).tools]
 
 
@@ -348,7 +347,7 @@ def _build_pydantic_ai_tool(tool: Tool) -> pydantic_ai.Tool[Any]:
     made = pydantic_ai.Tool[Any].from_schema(
         _build_tool_function(tool), tool.name, tool.description, copy_schema(tool)
     )
-    # It takes any JSON, and would break off the run over what is no object.
+    # Accept any JSON: pydantic-ai would end the run over arguments that are no object.
     keys = core_schema.dict_schema(core_schema.str_schema())
     made.function_schema.validator = SchemaValidator(keys)
     return made

@@ -15,8 +15,7 @@ from tacit.tools import Tool, tools
 from tacit.tools.reference import KnowledgeGraph, read_whole_graph, reference_tools
 from tacit.tools.tool import dump_json, format_error
 
-# Which tools and resources a server offers: Tacit's own, or those of the reference memory server,
-# so that its users can switch.
+# Profiles: Tacit's own tools, or those of the reference memory server, so that its users can switch.
 
 BLOCK_URI = "tacit://block"
 
@@ -28,7 +27,7 @@ class ProfileName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileResource:
-    """Something that a client can read without calling a tool."""
+    """A resource that a client reads without calling a tool."""
 
     uri: str
     name: str
@@ -90,10 +89,8 @@ PROFILES: Mapping[ProfileName, ToolProfile] = {
 }
 
 
-# The MCP server: the tools of the registry, and the block as a resource and as a prompt.
-#
-# Whatever the transport, a request is bound to one view, and the view says what there is. What
-# a key has no scope for, and what does not exist, are the same answer.
+# The server. On every transport a request is bound to one view. A tool that the key has no scope for
+# and one that does not exist get the same answer.
 
 try:
     import mcp_types as types
@@ -112,7 +109,7 @@ _log = logging.getLogger("tacit.mcp")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundView:
-    """Who asks, as a view, and what their key lets them do."""
+    """The view of a request, and the scopes of its key."""
 
     view: View
     scopes: frozenset[str] = frozenset({READ_SCOPE, WRITE_SCOPE})
@@ -124,7 +121,7 @@ class BoundView:
 
 
 class ThreadRunner(Protocol):
-    """Does work that waits for a database, off the loop."""
+    """Run blocking work outside the event loop."""
 
     async def __call__(self, work: Callable[[], T], /) -> T: ...
 
@@ -132,7 +129,7 @@ class ThreadRunner(Protocol):
 def create_mcp_server(
     bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName = ProfileName.STANDARD
 ) -> Server[Any]:
-    """`bind` takes the transport's own request: an HTTP request, or None on stdio."""
+    """Return an MCP server. `bind` gets the request of the transport: HTTP, or None on stdio."""
     offered = _McpHandlers(bind, run, profile)
     made: Server[Any] = Server(
         "tacit",
@@ -145,16 +142,16 @@ def create_mcp_server(
         on_read_resource=offered.read_resource,
         on_list_prompts=offered.list_prompts,
         on_get_prompt=offered.get_prompt,
-        # No argument of ours travels in a header, so nothing is to be looked up for that.
+        # No argument of ours travels in a header.
         get_tool_input_schema=lambda _: None,
     )
-    # Its spans would hold the texts of errors; the server that we run in makes its own.
+    # The SDK's spans hold the text of errors; `tacit.telemetry` makes its own.
     made.middleware.clear()
     return made
 
 
 class _McpHandlers:
-    """The handlers. The SDK hands over what it has checked against the protocol."""
+    """Handlers of MCP requests, which the SDK has checked against the protocol."""
 
     def __init__(
         self, bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName
@@ -219,8 +216,8 @@ class _McpHandlers:
         ]
 
     async def _run_safely(self, work: Callable[[], T]) -> T:
-        """What goes wrong is told in words of ours. The SDK would tell and log the error's own,
-        which may hold what somebody said."""
+        """Replace errors by messages of ours: the SDK would return and log the original, which may
+        hold content."""
         try:
             return await self._run(work)
         except TacitError as error:
@@ -278,11 +275,11 @@ def _describe_resource(document: ProfileResource) -> types.Resource:
     )
 
 
-# MCP over standard input and output: one person, one conversation, as long as the client stays.
+# MCP over stdio: one person and one conversation.
 
 
 def serve_stdio(view: View, profile: ProfileName = ProfileName.STANDARD) -> None:
-    """Until the other side closes its end."""
+    """Serve until the client closes stdin."""
     import anyio
 
     anyio.run(_run_stdio, view, profile)

@@ -31,9 +31,9 @@ from tacit.tools.tool import (
 #
 # `node:<name>` says what an entity is, `node:<name>|<number><digest>` is one observation of it,
 # and `edge:<from>|<type>|<to>` one relation. An observation is kept with the name of its
-# entity, as in "Apollo: Deadline is March", for elsewhere it is read on its own; in the graph
-# it has its own words. So each can be recalled, corrected, forgotten and erased like anything
-# else that is remembered, and what may not be said here is not in the graph.
+# entity, as in "Apollo: Deadline is March", because recall shows it on its own; the graph leaves the
+# name out. Each can be recalled, corrected, forgotten and erased like any memory, and the graph holds
+# what may be shown here.
 
 GRAPH_CATEGORY = "fact"
 PERSON_TYPE = "person"  # the type of entities that are people to the rest of memory too
@@ -80,19 +80,19 @@ class Entity:
         return f"{_type_prefix(self.name)}{self.kind}"
 
     def says(self, query: str) -> bool:
-        """Anywhere in it, whatever the case."""
+        """Return whether a text occurs anywhere in the entity, ignoring case."""
         wanted = query.lower()
         return any(wanted in one.lower() for one in (self.name, self.kind, *self.observations))
 
 
 class KnowledgeGraph:
-    """Read as a whole each time: what somebody else wrote meanwhile is in it."""
+    """The graph of a view. It is read as a whole each time, with concurrent writes."""
 
     def __init__(self, view: View) -> None:
         self._view = view
 
     def entities(self) -> dict[str, Entity]:
-        """By name, in the order they came to be."""
+        """Return entities by name, oldest first."""
         found: dict[str, Entity] = {}
         said: list[tuple[str, str, str, str]] = []
         for memory in self._list_memories(_NODE_PREFIX):
@@ -128,7 +128,9 @@ class KnowledgeGraph:
         id = self._view.put(GRAPH_CATEGORY, relation.key, relation.statement).id
         for name, side in ((relation.start, "from"), (relation.end, "to")):
             if name in entities:
-                with suppress(NotFound):  # somebody else's, which one may hear and not tie up
+                with suppress(
+                    NotFound
+                ):  # of another owner: visible, but not the caller's to relate
                     self._view.relate(id, entities[name].id, side)
 
     def remove_entities(self, names: Collection[str]) -> None:
@@ -149,11 +151,11 @@ class KnowledgeGraph:
         self._view.forget_key(GRAPH_CATEGORY, relation.key)
 
     def _forget(self, memory: Memory) -> None:
-        with suppress(NotFound):  # somebody else's, which stays; the rest is forgotten all the same
+        with suppress(NotFound):  # of another owner, and stays; the rest is forgotten
             self._view.forget(memory.id)
 
     def _put_memory(self, entity: Entity, key: str, content: str) -> None:
-        """Of people it is kept whom it is about, where the name says that."""
+        """Store an observation; one of a person is about them, where the name is known."""
         if entity.kind.lower() == PERSON_TYPE:
             try:
                 self._view.put(GRAPH_CATEGORY, key, content, about=[entity.name])
@@ -164,7 +166,7 @@ class KnowledgeGraph:
         self._view.put(GRAPH_CATEGORY, key, content)
 
     def _list_memories(self, prefix: str) -> Iterator[Memory]:
-        """Oldest first."""
+        """Yield the memories under a key prefix, oldest first."""
         found: list[Memory] = []
         cursor = None
         while True:
@@ -178,17 +180,17 @@ class KnowledgeGraph:
 
 
 def normalize_name(name: str) -> str:
-    """In the one spelling that keys have."""
+    """Return a name in the normal form of keys."""
     return unicodedata.normalize("NFC", name)
 
 
 def matches_name(name: str, names: Collection[str]) -> bool:
-    """By its own name, or as a model is told of it."""
+    """Return whether a name is among others, also in the inert form that models see."""
     return name in names or make_inert(name) in names
 
 
 def check_entity(entity: Entity) -> None:
-    """Before anything is written: all of a call is good, or nothing of it is done."""
+    """Check a call before anything is written: all of it is done, or nothing."""
     _check_key(entity.key, "name")
     validation.parse_content(entity.statement, "entityType")
     check_observations(entity.name, entity.observations)
@@ -212,7 +214,7 @@ def _check_key(key: str, field: str) -> None:
 
 
 def format_observation(name: str, content: str) -> str:
-    """As it is kept: with the name of its entity, unless it names it itself."""
+    """Return an observation as stored: with the name of its entity, unless it has it."""
     told = f"{_name_prefix(name)}{content}"
     if not content.strip() or len(told) > limits.CONTENT_MAX_CHARS:
         return content
@@ -222,15 +224,15 @@ def format_observation(name: str, content: str) -> str:
 
 
 def observation_key(name: str, number: int, content: str) -> str:
-    """In the order they were told; and two that are told at the same time do not collide."""
+    """Return the key of an observation: in order, and without collisions of concurrent ones."""
     return (
         f"{_build_key(_NODE_PREFIX, name)}{_SEPARATOR}{number:0{_NUMBER_CHARS}d}{_digest(content)}"
     )
 
 
 def _parse_observation(name: str, numbered: str, kept: str) -> str:
-    """In its own words again. The key knows whether the name was put before them; where somebody
-    has worded it anew since, a name before it is ours."""
+    """Return an observation without the name that was put before it. The key records whether one
+    was; after an update, a leading name counts as ours."""
     if numbered[_NUMBER_CHARS:] == _digest(kept):
         return kept
     return kept.removeprefix(_name_prefix(name))
@@ -260,12 +262,12 @@ def _type_prefix(name: str) -> str:
 
 
 def _parse_entity_type(name: str, content: str) -> str:
-    """Somebody may have worded it anew elsewhere."""
+    """Return the type of an entity; unknown where its text was updated elsewhere."""
     said = _type_prefix(name)
     return content.removeprefix(said) if content.startswith(said) else _UNKNOWN_TYPE
 
 
-# What the reference memory server's tools take and return, as JSON schemas.
+# JSON schemas of arguments and results.
 
 _NAME = string_schema("The name of an entity", minLength=1)
 _OBSERVATIONS = array_schema(
@@ -327,14 +329,13 @@ DONE_SCHEMA = object_schema(
 )
 
 
-# The tools of the reference memory server, by their names and forms, over this store: whoever used
-# those can switch, and keeps prompts and habits.
+# The tools, with the names and formats of the reference server, so that its users keep their prompts.
 
 GraphAction = Callable[[KnowledgeGraph, dict[str, Any]], Answer]
 
 
 def reference_tools(view: View) -> tuple[Tool, ...]:
-    """Bound to this view; none where memory is disabled."""
+    """Return the tools of a view; none where memory is disabled."""
     if not view.enabled:
         return ()
     graph = KnowledgeGraph(view)
@@ -394,7 +395,7 @@ def _add_observations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
 
 
 def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
-    """What a person is called is theirs to say: a tool would have to ask."""
+    """Refuse profile facts of a person, such as their name: these need consent."""
     if entity.kind.lower() == PERSON_TYPE:
         for content in contents:
             refuse_profile_sentence(content, "observations")
@@ -432,7 +433,7 @@ def _open_nodes(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
 
 
 def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) -> Answer:
-    """Entities, and every relation that begins or ends at one of them."""
+    """Return entities, and every relation that begins or ends at one of them."""
     found = [entity for entity in graph.entities().values() if wanted(entity)]
     names = {entity.name for entity in found}
     return _answer_graph(

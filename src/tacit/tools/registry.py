@@ -22,11 +22,11 @@ from tacit.tools.tool import (
     string_schema,
 )
 
-# Tools for facts in words: `add_to_memory`, `update_memory`, `add_memory`.
+# Facts: `add_to_memory`, `update_memory`, `add_memory`.
 
 FACT_MIN_CHARS, FACT_MAX_CHARS = 5, 500
 FACT_CATEGORIES = ("person", "preference", "context", "project")
-# What a person can say of themselves and others; the rest is concluded by the system.
+# Kinds that a person states; insights are inferred.
 FACT_TYPES = tuple(kind.value for kind in Kind if kind is not Kind.INSIGHT)
 _FACT_BOUNDS = {"minLength": FACT_MIN_CHARS, "maxLength": FACT_MAX_CHARS}
 _SECRETS_HINT = " Leave passwords, keys and card numbers out; they are refused."
@@ -191,7 +191,7 @@ def _add_memory(view: View, message: str | None, least: Sensitivity | None) -> T
     )
 
 
-# Tools that bring things to mind: `memory_query`, `search_memories`.
+# Recall: `memory_query`, `search_memories`.
 
 _TIME_HINT = "A day or a time, for example 2026-03-01"
 _IMPORTANCE_BOUNDS = (limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX)
@@ -315,12 +315,10 @@ def _describe_recalled(one: Recalled) -> dict[str, Any]:
     return describe_memory(one.memory) | {"score": round(one.score, 4), "why": make_inert(one.why)}
 
 
-# Tools for values under keys: `memory_get`, `memory_put`, `memory_list`, `memory_delete`,
+# Values by key: `memory_get`, `memory_put`, `memory_list`, `memory_delete`,
 # `memory_delete_namespace`.
 
-_CATEGORY_ALIAS = {
-    "category": "namespace"
-}  # the same thing by the name that the library has for it
+_CATEGORY_ALIAS = {"category": "namespace"}  # the library's name for the same thing
 _NAMESPACE_SCHEMA = string_schema(
     "Where it is filed: profile, preference, fact, project, task_state, person, context, goal, …",
     maxLength=limits.CATEGORY_MAX_CHARS,
@@ -499,7 +497,7 @@ def _answer_forgotten(count: int) -> Answer:
     return Answer(text=text, data={"forgotten": count})
 
 
-# `read_file` and `write_file`: notes as files, for models that know how to keep those.
+# Notes as files: `read_file`, `write_file`.
 
 _PATH_HINT = "Relative to the notes, for example trips.md, _index.md or 2026-03-01/telegram_1001.md"
 
@@ -568,15 +566,14 @@ def _write_file(view: View) -> Tool:
     )
 
 
-# Which tools there are. To wipe a person's memory is not among them: that is for people.
-
-
 def tools(
     view: View, message: str | None = None, least: Sensitivity | None = None
 ) -> tuple[Tool, ...]:
-    """Bound to this view; none where memory is disabled. `message` is the channel's id of what they
-    are called for: what is kept then goes again when that message is taken back. What is kept is
-    no less sensitive than `least`, where that is given."""
+    """Return the tools of a view; none where memory is disabled. Wiping is for people, not models.
+
+    `message` is the channel's id of the message that the tools are called for: what they store is
+    reverted when the message is unlearned. It is stored at least as sensitive as `least`.
+    """
     if not view.enabled:
         return ()
     kept = (*value_tools(view, message, least), *fact_tools(view, message, least))

@@ -13,16 +13,14 @@ from tacit.memory import make_inert, quote_memory, wrap_in_fence
 from tacit.records.memory import Memory, State
 from tacit.records.results import Remembered
 
-# JSON schemas of what tools take: written in few words here, and held against what a model wrote.
-#
-# Only the part of JSON Schema that these tools use. Limits that the library knows are the library's
-# to check; these are told here so that a model keeps to them.
+# JSON schemas of arguments, and the check of what a model wrote: the part of JSON Schema that these
+# tools use. The library checks its own limits; the schema names them for the model.
 
 Schema = Mapping[str, Any]
 
 
 def object_schema(properties: Mapping[str, Schema], *required: str) -> dict[str, Any]:
-    """An object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -52,8 +50,8 @@ def array_schema(says: str, of: Schema) -> dict[str, Any]:
 
 
 def check_arguments(schema: Schema, arguments: object) -> dict[str, Any]:
-    """The arguments, if they are of the schema. What is null counts as left out, because many
-    models write down every argument that there is."""
+    """Return the arguments if they match the schema. Null counts as left out, because many models
+    write every argument."""
     found: dict[str, Any] = _check_object("arguments", schema, arguments)
     if _count_list_items(found) > limits.TOOL_PARTS_MAX_COUNT:
         most = limits.TOOL_PARTS_MAX_COUNT
@@ -62,7 +60,7 @@ def check_arguments(schema: Schema, arguments: object) -> dict[str, Any]:
 
 
 def _count_list_items(value: object) -> int:
-    """Of all lists in it, those within others too: each may be a write of its own."""
+    """Count the items of all lists, also nested ones: each may be a write of its own."""
     if isinstance(value, Mapping):
         return sum(map(_count_list_items, value.values()))
     return len(value) + sum(map(_count_list_items, value)) if isinstance(value, list) else 0
@@ -101,7 +99,7 @@ def _check_string(field: str, schema: Schema, value: object) -> str:
 
 def _check_number(field: str, schema: Schema, value: object) -> int | float:
     whole = schema["type"] == "integer"
-    # True is an int to Python, and no number to anybody else.
+    # True is an int in Python, and no number in JSON.
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         raise InvalidInput(field, "expected a whole number" if whole else "expected a number")
     least, most = schema["minimum"], schema["maximum"]
@@ -132,15 +130,13 @@ _CHECKS: Mapping[str, Callable[[str, Schema, object], Any]] = {
 }
 
 
-# What a tool is: a name, words for a model, a schema, and a call that answers whatever comes.
-
 ToolScope = Literal["read", "write"]
 _UNAVAILABLE = "memory cannot be reached just now: try again later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What goes back to the model: words, and the same as data where there is more to it."""
+    """What goes back to the model: text, and structured data where there is more."""
 
     text: str
     data: Mapping[str, Any] | None = None  # as JSON has it
@@ -149,7 +145,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """Bound to a view: nothing else can be read or changed by it."""
+    """A tool that reads and changes through one view only."""
 
     name: str
     title: str
@@ -157,18 +153,18 @@ class Tool:
     parameters: Schema
     act: Callable[[dict[str, Any]], Answer]
     needs: tuple[ToolScope, ...]  # the scopes that a key must have for it
-    always_available: bool = True  # no part of what a tool selection may leave out
+    always_available: bool = True  # False: a selection of tools may leave it out
     destructive: bool = False
     idempotent: bool = False
     returns: Schema | None = None  # the schema of an answer's data, where one is promised
-    argument_aliases: Mapping[str, str] = field(default_factory=dict)  # of its arguments
+    argument_aliases: Mapping[str, str] = field(default_factory=dict)  # other name → name
 
     @property
     def read_only(self) -> bool:
         return "write" not in self.needs
 
     def call(self, arguments: object) -> Answer:
-        """Never raises for what a model wrote, nor where the database does not answer just now."""
+        """Run the tool. Never raise for what a model wrote, or while the database is unavailable."""
         try:
             return self.act(check_arguments(self.parameters, self._rename_arguments(arguments)))
         except (StoreBusy, StoreUnavailable):
@@ -189,7 +185,7 @@ class Tool:
 
 
 def format_error(error: TacitError) -> str:
-    """It may quote what was written, which need not be text that can travel."""
+    """Return the message with lone surrogates escaped: it may quote what the model wrote."""
     return str(error).encode("utf-8", "backslashreplace").decode()
 
 
@@ -197,10 +193,7 @@ def dump_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-# A memory as a model is told of it: what it needs to use it and to change it, and no more.
-#
-# What memories say is data to a model, as in a block: every text of theirs is inert, what somebody
-# else said says who did, and the words of an answer stand within the fence.
+# Memories as a model sees them. Their text is data: it is inert, fenced, and names its speaker.
 
 
 def describe_memory(memory: Memory) -> dict[str, Any]:
@@ -216,7 +209,7 @@ def describe_memory(memory: Memory) -> dict[str, Any]:
 
 
 def answer_pending(done: Remembered) -> Answer | None:
-    """The answer where the person has to say yes first; None where it is kept."""
+    """Return the answer where the write waits for consent; None where it is stored."""
     if done.state is not State.PENDING:
         return None
     return Answer(
@@ -228,5 +221,5 @@ def answer_pending(done: Remembered) -> Answer | None:
 
 
 def answer_with_json(shown: Any, data: dict[str, Any]) -> Answer:
-    """`shown` as JSON within the fence, beside the data."""
+    """Return `shown` as fenced JSON text, beside the data."""
     return Answer(text=wrap_in_fence([dump_json(shown)]), data=data)
