@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import tacit
 from tacit.memory import Memory
@@ -24,7 +24,10 @@ from tests.server.http_server import served
 _NAMES = count()
 PHONE = {"width": 375, "height": 740}
 DESK = {"width": 1200, "height": 800}
+TIMEOUT_MS = 30_000  # pages are slow where the machine is busy
 COOKIE = "tacit_sitting"
+
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 def unhurried() -> Settings:
@@ -156,7 +159,7 @@ def visiting(
                         java_script_enabled=scripts,
                     )
                     stack.callback(context.close)
-                    context.set_default_timeout(30_000)
+                    context.set_default_timeout(TIMEOUT_MS)
                     if person is not None or operator is not None:
                         context.add_cookies([world.seat(person=person, operator=operator)])
                     number = next(pictures)
