@@ -53,7 +53,7 @@ class Imports(Resource, name="imports"):
 
     @read(disabled=ImportPreview)
     def preview(self, items: ImportItems, *, source: str) -> ImportPreview:
-        """What `import_items` would do with these, at most 200 of them; nothing is written. In a
+        """What `imports.add` would do with these, at most 200 of them; nothing is written. In a
         private chat only, and not for an agent that may use some categories only."""
         batch = self._parse_batch(items, source)
 
@@ -284,7 +284,7 @@ class ViewExport(Resource):
         everything: bool = False,
         turns: bool = False,
     ) -> Iterator[str]:
-        """Your memories as JSON lines, with their versions: `import_lines` takes them in. With
+        """Your memories as JSON lines, with their versions: `imports.add_lines` takes them in. With
         `everything`, all that you may see about yourself: your names and chats, what others said
         about you, what waits for your yes, where agents and graphs had got to; `turns` adds what
         was said, word for word. Markdown is everything, to be read. In a private chat only."""

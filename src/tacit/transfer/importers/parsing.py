@@ -64,7 +64,7 @@ class SourcePreview:
 class ImportSummary:
     """What an import did; false for a disabled view, which imports nothing."""
 
-    run: str  # `revert_import` takes it
+    run: str  # `imports.revert` takes it
     total: int
     created: int = 0
     already: int = 0

@@ -238,7 +238,7 @@ def import_source(
     """Import everything, in atomic steps.
 
     An interrupted import can be repeated: what was imported is known, and nothing comes twice.
-    `revert_import` undoes it.
+    `imports.revert` undoes it.
     """
     name = _check_run_name(view, source, run)
     if progress is not None and not callable(progress):
