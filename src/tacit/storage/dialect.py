@@ -83,7 +83,6 @@ class Dialect(Protocol):
     vector_in: str  # a vector as a statement takes it
     vector_out: str  # and as it gives it
     has_notify: bool  # a commit can wake the workers of other processes
-    combines_statements: bool  # a WITH may write, and answer with what was written
     defers_fts_index: bool  # they are indexed when somebody searches by them: see `words.py`
     plans_go_stale: bool  # a statement keeps the plan that was made when the tables were empty
     read_options: Mapping[str, Any]

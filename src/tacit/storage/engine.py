@@ -151,7 +151,7 @@ class Database:
         return row[0] if row else None
 
     def _run_on_driver(self, work: Callable[[Any], T]) -> T | None:
-        """One statement of PostgreSQL's that is a transaction by itself; None where it fails."""
+        """Run `work` on a PostgreSQL connection in autocommit mode. Return None on an error."""
         self._require_open()
         try:
             connection = self.engine.raw_connection()

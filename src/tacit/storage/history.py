@@ -23,6 +23,7 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    insert,
     literal_column,
     or_,
     select,
@@ -502,16 +503,12 @@ _SELECT_OLD_EVENTS = (
     .order_by(_E.at)
     .limit(bindparam("most"))
 )
-# What was erased meanwhile is not written. Should that happen at this very moment, in another
-# process, the key to `memories` refuses the row, and the batch is tried again without it.
-_INSERT_EVENT = text(
-    "INSERT INTO events (space_id, id, owner, thread, node, op, status, memory_id, category, "
-    "similarity, at) SELECT CAST(:space AS TEXT), CAST(:id AS TEXT), CAST(:owner AS TEXT), "
-    "CAST(:thread AS TEXT), CAST(:node AS TEXT), CAST(:op AS TEXT), CAST(:status AS TEXT), "
-    "CAST(:memory AS TEXT), CAST(:category AS TEXT), CAST(:likeness AS DOUBLE PRECISION), "
-    "CAST(:at AS BIGINT) WHERE CAST(:memory AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM memories m "
-    "WHERE m.space_id = CAST(:space AS TEXT) AND m.id = CAST(:memory AS TEXT))"
+# Events of memories that were erased meanwhile are dropped. If another process erases one between
+# this read and the insert, the foreign key refuses the row, and the batch is retried.
+_SELECT_EXISTING = select(_MEMORY.id).where(
+    _MEMORY.space_id == bindparam("space"), _MEMORY.id.in_(bindparam("ids", expanding=True))
 )
+_EXISTING_AT_ONCE_COUNT = 500
 
 
 class EventLog:
@@ -584,9 +581,7 @@ class EventLog:
         def work(connection: Connection) -> None:
             for space in sorted(rows):
                 if _space_exists(connection, self._database.dialect, space):
-                    if rows[space]:  # in the order in which an erasure goes through memories
-                        ordered = sorted(rows[space], key=lambda row: row["memory"] or "")
-                        connection.execute(_INSERT_EVENT, ordered)
+                    _insert_events(connection, space, rows[space])
                     prune_events(connection, space, self._oldest(latest))
 
         with suppress(StoreError):
@@ -607,18 +602,33 @@ class EventLog:
 
     def _row(self, space: str, at: int, one: EventRecord) -> dict[str, Any]:
         return {
-            "space": space,
+            "space_id": space,
             "id": f"{self._origin}{next(self._numbers):012x}",
             "owner": one.owner,
             "thread": one.thread,
             "node": one.node.value,
             "op": one.op.value,
             "status": one.status.value,
-            "memory": one.memory_id,
+            "memory_id": one.memory_id,
             "category": one.category,
-            "likeness": None if one.likeness is None else round(one.likeness, 4),
+            "similarity": None if one.likeness is None else round(one.likeness, 4),
             "at": at,
         }
+
+
+def _insert_events(connection: Connection, space: str, rows: Sequence[dict[str, Any]]) -> None:
+    ids = sorted({row["memory_id"] for row in rows} - {None})
+    existing: set[str | None] = {None}
+    for start in range(0, len(ids), _EXISTING_AT_ONCE_COUNT):
+        params = {"space": space, "ids": ids[start : start + _EXISTING_AT_ONCE_COUNT]}
+        existing.update(connection.execute(_SELECT_EXISTING, params).scalars())
+    # Sorted, because an erasure locks memories in this order.
+    ordered = sorted(
+        (row for row in rows if row["memory_id"] in existing),
+        key=lambda row: row["memory_id"] or "",
+    )
+    if ordered:
+        connection.execute(insert(events), ordered)
 
 
 def _without_memory(one: EventRecord, gone: Collection[str | None]) -> EventRecord:

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, TextClause, and_, bindparam, delete, select, text, update
+from sqlalchemy import Connection, TextClause, and_, bindparam, delete, func, select, text, update
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -38,14 +38,11 @@ from tacit.storage.memory_reads import (
     unpack_object,
 )
 from tacit.storage.revisions import (
-    INCREMENTED_AT_ONCE_COUNT,
     access_paths_of,
     acl_tokens_of_memory,
     chat_path,
     home_path_of,
-    increment_params,
     increment_revisions,
-    increment_statement,
     person_path,
     stored_access_paths,
     update_note_links,
@@ -67,13 +64,7 @@ from tacit.storage.statements import Statement, insert_statement
 RELATED_TO = "related_to"
 _INSERT_VERSION = insert_statement(memory_versions)
 _INSERT_PERSON = insert_statement(memory_people)
-_INSERT_FIRST_EVENT = insert_statement(history_table)
-_INSERT_EVENT = text(
-    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
-    "SELECT :space_id, :memory_id, coalesce(max(seq), 0) + 1, "
-    ":event, :version, :actor, :detail, :at, :owner "
-    "FROM history WHERE space_id = :space_id AND memory_id = :memory_id"
-)
+_INSERT_EVENT = insert_statement(history_table)
 # A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
 INCREMENT_THREAD_REVISION = text(
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
@@ -121,18 +112,33 @@ def embedded_mark_delete(space: str, model: str) -> Statement:
     return _DELETE_EMBEDDED_MARK, {"space": space, "model": model}
 
 
+_SELECT_LAST_SEQ = select(func.max(history_table.c.seq)).where(
+    history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id")
+)
+
+
 def history_insert(
-    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
+    connection: Connection,
+    memory: Memory,
+    what: HistoryEvent,
+    actor: str,
+    at: datetime,
+    detail: dict[str, str] | None,
 ) -> Statement:
-    """What happened to a memory, after what its history tells already."""
-    return _INSERT_EVENT, _history_row(memory, what, actor, at, detail)
+    """Append an event to the history of a memory, whose row the transaction has locked."""
+    key = {"space": memory.space, "id": memory.id}
+    ((last,),) = statements.fetch_rows(connection, _SELECT_LAST_SEQ, key)
+    return _INSERT_EVENT, {
+        **_history_row(memory, what, actor, at, detail),
+        "seq": (last or 0) + 1,
+    }
 
 
 def first_history_insert(
     memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
 ) -> Statement:
     """With which the history of a new memory begins."""
-    return _INSERT_FIRST_EVENT, {**_history_row(memory, what, actor, at, detail), "seq": 1}
+    return _INSERT_EVENT, {**_history_row(memory, what, actor, at, detail), "seq": 1}
 
 
 def _history_row(
@@ -183,37 +189,17 @@ def change_log_insert(memory: Memory, thread: str, rev: int, word: str, at: date
     }
 
 
-# The two counters that a new memory moves on: of what leads to it, and of the thread it is told
-# in. Where several statements can travel as one, they do.
-
-
 def increment_with_thread(
-    connection: Connection,
-    dialect: Dialect,
-    space: str,
-    doors: Collection[str],
-    thread: str,
-    at: int,
+    connection: Connection, space: str, paths: Collection[str], thread: str, at: int
 ) -> tuple[dict[str, int], int]:
-    """The new revision of each door, and of the thread. First the doors, in their order, as ever:
-    two writers never hold each other up for good."""
-    of_thread = {"space": space, "thread": thread, "at": at}
-    names = sorted(doors)
-    if not dialect.combines_statements or len(names) > INCREMENTED_AT_ONCE_COUNT:
-        revisions = increment_revisions(connection, space, names)
-        ((rev,),) = statements.fetch_rows(connection, INCREMENT_THREAD_REVISION, of_thread)
-        return revisions, int(rev)
-    params = of_thread | increment_params(names)
-    *found, (_, rev) = statements.fetch_rows(connection, _increment_both(len(names)), params)
-    return dict(found), int(rev)
+    """Increment the revisions of these access paths and of a thread; return the new ones.
 
-
-@lru_cache(maxsize=INCREMENTED_AT_ONCE_COUNT)
-def _increment_both(count: int) -> TextClause:
-    return text(
-        f"WITH paths AS ({increment_statement(count)}), thread AS ({INCREMENT_THREAD_REVISION}) "  # noqa: S608
-        "SELECT access_path, rev FROM paths UNION ALL SELECT '', rev FROM thread"
-    )
+    The paths come first and in sorted order, so that two writers never deadlock.
+    """
+    revisions = increment_revisions(connection, space, paths)
+    params = {"space": space, "thread": thread, "at": at}
+    ((rev,),) = statements.fetch_rows(connection, INCREMENT_THREAD_REVISION, params)
+    return revisions, int(rev)
 
 
 # What a write did, told by the write itself and recorded once it is committed.
@@ -466,7 +452,9 @@ def update_content(
         [
             version_insert(memory, audience, w.actor, w.at),
             *([] if same_words else _vector_statements(w, memory)),
-            history_insert(memory, HistoryEvent.UPDATE, w.actor, w.at, _event_detail(w, detail)),
+            history_insert(
+                w.connection, memory, HistoryEvent.UPDATE, w.actor, w.at, _event_detail(w, detail)
+            ),
             *_change_log_inserts(w, memory, "updated"),
         ],
     )
@@ -508,7 +496,7 @@ def record_event(
     detail: dict[str, str] | None = None,
 ) -> None:
     told = [] if shown is None else _change_log_inserts(w, memory, shown)
-    what = history_insert(memory, event, w.actor, w.at, _event_detail(w, detail))
+    what = history_insert(w.connection, memory, event, w.actor, w.at, _event_detail(w, detail))
     statements.run_statements(w.connection, [what, *told])
     emit_memory_event(w, memory, event)
 
@@ -540,9 +528,7 @@ def _increment_counters(
         stamp = _increment_stamp(w, memory, audience, before=False)
         return stamp, _change_log_inserts(w, memory, "created") if told else []
     through, (thread,) = access_paths_of(memory, audience), threads
-    revisions, rev = increment_with_thread(
-        w.connection, w.dialect, w.space, through, thread, to_micros(w.at)
-    )
+    revisions, rev = increment_with_thread(w.connection, w.space, through, thread, to_micros(w.at))
     shown = change_log_insert(memory, thread, rev, "created", w.at)
     return revisions[home_path_of(memory)], [shown]
 

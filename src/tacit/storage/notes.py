@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
@@ -388,9 +389,7 @@ _SELECT_FILE, _SELECT_LINES_OF_FILE = (
 _UPSERT_FILE = text(
     "INSERT INTO note_files "
     "(space_id, folder, path, digest, stamp, problem, asked, subject, chat) "
-    "VALUES (:space, :folder, :path, :digest, :stamp, :problem, :asked, "
-    "(SELECT subject FROM notes WHERE space_id = :space AND path = :path), "
-    "(SELECT chat FROM notes WHERE space_id = :space AND path = :path)) "
+    "VALUES (:space, :folder, :path, :digest, :stamp, :problem, :asked, :subject, :chat) "
     "ON CONFLICT (space_id, folder, path) DO UPDATE SET digest = excluded.digest, "
     "stamp = excluded.stamp, problem = excluded.problem, asked = excluded.asked, "
     "subject = coalesce(excluded.subject, note_files.subject), "
@@ -445,6 +444,9 @@ def save_file_state(w: Transaction, state: FileState) -> None:
     }
     if _has_deleted_memories(w, state):
         values["stamp"] = -1  # something of it was buried since: it has to be looked at
+    note = get_note(w.connection, w.space, state.path)
+    values["subject"] = None if note is None else note.subject
+    values["chat"] = None if note is None else note.chat
     w.connection.execute(_UPSERT_FILE, named | values)
     old = {
         id: (v, d, g)
@@ -611,10 +613,9 @@ _SELECT_SHOWN = (
 _AUDIENCE = MEMORY.index(_M.audience)
 _UPSERT_ITEM = text(
     "INSERT INTO note_items (space_id, path, memory_id, section, position, added_on) VALUES "
-    "(:space, :path, :id, :section, coalesce(:position, (SELECT coalesce(max(position), -1) + 1 "
-    "FROM note_items WHERE space_id = :space AND path = :path)), :added_on) "
+    "(:space, :path, :id, :section, :position, :added_on) "
     "ON CONFLICT (space_id, path, memory_id) DO UPDATE SET section = excluded.section, "
-    "position = coalesce(:position, note_items.position), "
+    "position = CASE WHEN :moves THEN excluded.position ELSE note_items.position END, "
     "added_on = coalesce(excluded.added_on, note_items.added_on)"
 )
 _SELECT_REVISION = select(revisions.c.rev).where(
@@ -692,12 +693,18 @@ def put_item(
 ) -> None:
     """The memory stands in the note: newly, or elsewhere from now on. Without a position it goes
     behind all others if it is new, and stays where it was if it is not; so does its day."""
+    moves = position is not None
+    if position is None:
+        last = select(func.max(_I.position)).where(_I.space_id == w.space, _I.path == path)
+        found = w.connection.execute(last).scalar()
+        position = 0 if found is None else found + 1
     params = {
         "space": w.space,
         "path": path,
         "id": memory_id,
         "section": section.value,
         "position": position,
+        "moves": moves,
         "added_on": None if added_on is None else added_on.isoformat(),
     }
     w.connection.execute(_UPSERT_ITEM, params)

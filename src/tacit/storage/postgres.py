@@ -326,7 +326,6 @@ class PostgreSQL(EqualByType):
     one_writer = False
     has_notify = True
     plans_go_stale = True
-    combines_statements = True
     defers_fts_index = False
     remains_after_scrub = erasures.IN_FREE_PAGES
     # Both ways in the type's binary form, which is read many times faster than its text.

@@ -25,7 +25,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    text,
     union_all,
     update,
 )
@@ -91,13 +90,10 @@ _DELETE_JOB = delete(jobs).where(_IS_JOB, _J.worker == bindparam("b_worker")).re
 _POSTPONE_JOB = update(jobs).where(_IS_JOB, _J.worker == bindparam("b_worker"))
 _RENEW_JOB = _POSTPONE_JOB.values(leased_until=bindparam("until"))
 # By the clock, but never before what is already in the thread.
-_INSERT_JOB = text(
-    "INSERT INTO jobs (space_id, thread, seq, kind, owner, payload, attempts, due_at, "
-    "leased_until, worker, problem, parked, created_at) "
-    "SELECT :space, :thread, CASE WHEN coalesce(max(seq), 0) < :at THEN :at ELSE max(seq) + 1 END, "
-    ":kind, :owner, :payload, 0, :due, NULL, NULL, NULL, :parked, :at "
-    "FROM jobs WHERE space_id = :space AND thread = :thread"
+_SELECT_LAST_JOB = select(func.max(_J.seq)).where(
+    _J.space_id == bindparam("space"), _J.thread == bindparam("thread")
 )
+_INSERT_JOB = statements.insert_statement(jobs)
 
 
 class LeaseLost(Exception):
@@ -145,18 +141,29 @@ def insert_jobs(
     due_at: datetime,
 ) -> None:
     """Queue turns in the caller's transaction and wake workers when it commits."""
-    for payload in payloads:
-        params = {
-            "space": space,
-            "thread": thread,
-            "kind": kind,
-            "owner": owner,
-            "payload": payload,
-            "at": to_micros(at),
-            "due": to_micros(due_at),
-            "parked": False,
-        }
-        statements.run_statements(connection, [(_INSERT_JOB, params)])
+    key = {"space": space, "thread": thread}
+    ((last,),) = statements.fetch_rows(connection, _SELECT_LAST_JOB, key) if payloads else ((0,),)
+    first = max((last or 0) + 1, to_micros(at))
+    row = {
+        "space_id": space,
+        "thread": thread,
+        "kind": kind,
+        "owner": owner,
+        "attempts": 0,
+        "due_at": to_micros(due_at),
+        "leased_until": None,
+        "worker": None,
+        "problem": None,
+        "parked": False,
+        "created_at": to_micros(at),
+    }
+    statements.run_statements(
+        connection,
+        [
+            (_INSERT_JOB, {**row, "seq": first + number, "payload": payload})
+            for number, payload in enumerate(payloads)
+        ],
+    )
     if payloads and due_at <= at:  # workers poll for what is due later
         dialect.dialect_of(connection).notify_workers(connection)
 
@@ -416,9 +423,14 @@ def schedule_task(
 ) -> None:
     """Rows for these spaces, each at a time of its own within the period."""
     here = dialect.dialect_of(connection)
-    # Held still, so that a space that is being erased does not leave a task behind.
-    standing = select(_S.space_id).where(_S.space_id.in_(sorted(names))).order_by(_S.space_id)
-    found = connection.execute(here.lock_space_shared(standing)).scalars().all()
+    # Locked one by one, so that a space that is being erased does not leave a task behind: a
+    # sharded database locks rows of one space at a time.
+    locked = here.lock_space_shared(select(_S.space_id).where(_S.space_id == bindparam("space")))
+    found = [
+        name
+        for name in sorted(names)
+        if connection.execute(locked, {"space": name}).first() is not None
+    ]
     rows = [
         {
             "space_id": space,

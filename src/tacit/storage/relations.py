@@ -67,18 +67,23 @@ _DELETE_FOUND_EDGES = [
 ]
 
 
+_SELECT_ACTIVE = select(_MEMORY.id).where(
+    _MEMORY.space_id == bindparam("space"),
+    _MEMORY.id.in_(bindparam("ids", expanding=True)),
+    _MEMORY.state == sql_literal(State.ACTIVE),
+    _MEMORY.is_turn.is_(False),
+)
+
+
 @lru_cache(maxsize=limits.RELATIONS_PER_MEMORY_MAX_COUNT)
 def _insert_found_edges(count: int) -> TextClause:
-    """Edges to those of so many that stand and are no turns."""
-    rows = ", ".join(f"(:other{n}, :from{n}, :to{n}, :strength{n})" for n in range(count))
-    # Named twice, so that they are looked up whatever the planner knows of the tables.
-    others = ", ".join(f":other{n}" for n in range(count))
+    rows = ", ".join(
+        f"(:space, :from{n}, :to{n}, '{RELATED_TO}', :strength{n}, :found, :at)"
+        for n in range(count)
+    )
     return text(
         "INSERT INTO relations "  # noqa: S608
-        "(space_id, from_id, to_id, relation_type, strength, found, created_at) "
-        f"SELECT m.space_id, v.column2, v.column3, '{RELATED_TO}', v.column4, :found, :at "
-        f"FROM (VALUES {rows}) AS v JOIN memories AS m ON m.space_id = :space AND m.id = v.column1 "
-        f"WHERE m.id IN ({others}) AND m.state = 'active' AND NOT m.is_turn "
+        f"(space_id, from_id, to_id, relation_type, strength, found, created_at) VALUES {rows} "
         "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
     )
 
@@ -93,11 +98,16 @@ def replace_found_edges(
             w.connection.execute(statement, {"space": w.space, "id": id})
     others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
     others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
+    if others:
+        params_of_others = {"space": w.space, "ids": others}
+        active = {
+            id for (id,) in statements.fetch_rows(w.connection, _SELECT_ACTIVE, params_of_others)
+        }
+        others = [one for one in others if one in active]
     if not others:
         return []
     params: dict[str, Any] = {"space": w.space, "found": True, "at": to_micros(w.at)}
     for n, other in enumerate(others):
-        params[f"other{n}"] = other
         params[f"from{n}"], params[f"to{n}"] = min(id, other), max(id, other)
         params[f"strength{n}"] = round(likeness[other], 4)
     return [

@@ -16,6 +16,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
+    insert,
     literal_column,
     or_,
     select,
@@ -42,6 +43,7 @@ from tacit.storage.schema import (
     blocks,
     change_log,
     declined_proposals,
+    history_table,
     idempotency_keys,
     learning_days,
     link_attempts,
@@ -71,13 +73,15 @@ _RESERVE_REVISIONS = text(
     "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
     "excluded.rev - :window THEN excluded.rev ELSE thread_revisions.rev + :window END RETURNING rev"
 )
-_INSERT_HISTORY = text(
-    "INSERT INTO history (space_id, memory_id, seq, event, version, actor, detail, at, owner) "
-    "SELECT m.space_id, m.id, (SELECT coalesce(max(h.seq), 0) + 1 FROM history h "
-    "WHERE h.space_id = m.space_id AND h.memory_id = m.id), "
-    ":event, m.version, :actor, :detail, :at, m.owner "
-    "FROM memories m WHERE m.space_id = :space AND m.id IN :ids"
-).bindparams(bindparam("ids", expanding=True))
+_SELECT_LAST_EVENTS = (
+    select(_M.id, _M.version, _M.owner, func.max(history_table.c.seq))
+    .outerjoin(
+        history_table,
+        (history_table.c.space_id == _M.space_id) & (history_table.c.memory_id == _M.id),
+    )
+    .where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))
+    .group_by(_M.space_id, _M.id, _M.version, _M.owner)
+)
 _UPDATE_RETIRED = (
     update(memories_table)
     .where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
@@ -231,14 +235,20 @@ def _retire_active(
         ],
     )
     told = {
-        "space": w.space,
-        "ids": found,
+        "space_id": w.space,
         "event": event.value,
         "actor": w.actor,
         "detail": json.dumps(detail),
         "at": at,
     }
-    w.connection.execute(_INSERT_HISTORY, told)
+    last = w.connection.execute(_SELECT_LAST_EVENTS, {"space": w.space, "ids": found}).all()
+    w.connection.execute(
+        insert(history_table),
+        [
+            told | {"memory_id": id, "version": version, "owner": owner, "seq": (seq or 0) + 1}
+            for id, version, owner, seq in last
+        ],
+    )
     update_note_links_of_many(w, found)
     node, op = (
         (EventNode.WORKER, EventOperation.TTL)

@@ -137,7 +137,6 @@ class SQLite(EqualByType):
     one_writer = True
     has_notify = False
     plans_go_stale = False
-    combines_statements = False
     defers_fts_index = True
     remains_after_scrub = ""
     vector_in, vector_out = ":vector", "vector"

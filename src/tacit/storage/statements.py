@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NoReturn
@@ -20,6 +21,8 @@ _CURSOR_KEY = "tacit-sender"
 _NUMBERED_PARAMETER = re.compile(r"\$(\d+)")
 _INSERT_PARTS = re.compile(r"(INSERT INTO .*? VALUES )(\(.*?\))((?: ON CONFLICT .*)?)", re.DOTALL)
 COMBINED_MAX_COUNT = 16
+_PIPELINED_MIN_COUNT = 4
+_KEPT_APART = re.compile(r"\bON CONFLICT\b|\bSELECT\b")
 _VALUES_MAX_COUNT = 30_000  # of one statement; PostgreSQL takes twice as many
 ListLengths = tuple[tuple[str, int], ...]
 Statement = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled with
@@ -56,30 +59,38 @@ def fetch_rows(
 
 
 def run_statements(connection: Connection, steps: Sequence[Statement]) -> None:
-    """Statements without lists or answers. To PostgreSQL they travel together, a few as one: then
-    none of them sees what another one does. SQLite runs them in this order."""
+    """Run statements without lists or results in the caller's transaction.
+
+    SQLite runs them in this order. PostgreSQL gets the plain ones first, joined into one
+    statement, in which none sees the effect of another, and then each of the others. A sharded
+    PostgreSQL refuses to join upserts and INSERT … SELECT.
+    """
     driver: Any = connection.connection.driver_connection
     grammar = connection.dialect
+    rendered = [(*_render_plain(grammar, statement), params) for statement, params in steps]
     try:
-        if isinstance(driver, sqlite3.Connection) or len(steps) < 2:
-            for statement, params in steps:
-                sql, taken = _render_plain(grammar, statement)
+        if not isinstance(driver, sqlite3.Connection) and 1 < len(steps) <= COMBINED_MAX_COUNT:
+            joined = [n for n, (sql, _, _) in enumerate(rendered) if not _KEPT_APART.search(sql)]
+            if len(joined) > 1:
+                sql, takes = _combine_statements(grammar, tuple([steps[n][0] for n in joined]))
+                pairs = zip(takes, [steps[n][1] for n in joined], strict=True)
+                execute_on_driver(
+                    driver, sql, [v for taken, params in pairs for v in taken(params)]
+                )
+                rendered = [one for n, one in enumerate(rendered) if n not in joined]
+        with _pipeline(driver, len(rendered)):
+            for sql, taken, params in rendered:
                 execute_on_driver(driver, sql, taken(params))
-        elif len(steps) <= COMBINED_MAX_COUNT:
-            sql, takes = _combine_statements(grammar, tuple([statement for statement, _ in steps]))
-            values = [
-                value
-                for taken, (_, params) in zip(takes, steps, strict=True)
-                for value in taken(params)
-            ]
-            execute_on_driver(driver, sql, values)
-        else:
-            with driver.pipeline():
-                for statement, params in steps:
-                    sql, taken = _render_plain(grammar, statement)
-                    execute_on_driver(driver, sql, taken(params))
     except grammar.loaded_dbapi.Error as error:
         _raise_driver_error(connection, driver, error)
+
+
+def _pipeline(driver: Any, count: int) -> AbstractContextManager[Any]:
+    """Send many statements to PostgreSQL in one round trip; for a few it costs more than it saves."""
+    if isinstance(driver, sqlite3.Connection) or count < _PIPELINED_MIN_COUNT:
+        return nullcontext()
+    found: AbstractContextManager[Any] = driver.pipeline()
+    return found
 
 
 def insert_rows(connection: Connection, steps: Sequence[Statement]) -> None:
