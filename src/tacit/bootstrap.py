@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
-from tacit.embeddings.embedder import Embedder
-from tacit.embeddings.embedder import create_embedder as make_embedder
+from tacit.embeddings.embedder import Embedder, create_embedder
 from tacit.errors import InvalidInput, SettingsError
 from tacit.learning.consent import Confirm
-from tacit.learning.extraction.locale import check_locale as checked_tongue
+from tacit.learning.extraction.locale import check_locale
 from tacit.learning.pipeline import LearningOptions
 from tacit.lifecycle.backup import check_backup_file, check_restored_database, install_backup
 from tacit.lifecycle.erasure_records import journal_path
-from tacit.lifecycle.erasure_replay import replay_journal as settle_erasures
+from tacit.lifecycle.erasure_replay import replay_journal
 from tacit.lifecycle.tasks import LifecycleOptions
 from tacit.llm.budget import Allowance, Prices
 from tacit.llm.endpoint import create_allowance, create_language_model
@@ -36,9 +35,8 @@ from tacit.storage.engine import (
     require_current_schema,
 )
 from tacit.storage.store import Store
-from tacit.telemetry.metrics import create_meter as make_meter
-from tacit.telemetry.spans import RequestTracer
-from tacit.telemetry.spans import create_tracer as make_spans
+from tacit.telemetry.metrics import create_meter
+from tacit.telemetry.spans import RequestTracer, create_tracer
 from tacit.view.context import ViewOptions
 from tacit.view.runtime import Runtime
 
@@ -59,12 +57,12 @@ def open_memory(
     embedder: Embedder | Literal["by settings"] | None = "by settings",
     mirror: bool = True,
 ) -> Memory:
-    """Without `mirror`, files of notes are left alone until somebody asks for them."""
+    """Open a memory. Without `mirror`, note files are only read and written on request."""
     chosen = settings or load_settings()
     url = _resolve_url(url, chosen)
     policy = _build_view_options(chosen)
     maker = _build_embedder(chosen) if embedder == "by settings" else embedder
-    meter = make_meter(chosen.metrics.exporter)
+    meter = create_meter(chosen.metrics.exporter)
     model, allowed = _build_llm(chosen)
     if model is not None and meter.on:
         model = MeasuredLanguageModel(model, meter)
@@ -79,7 +77,7 @@ def open_memory(
     days = chosen.events.keep_days
     store = Store(database, clock, meter=meter, keep_events_days=days, journal=journal)
     try:
-        settle_erasures(store)  # before anybody reads
+        replay_journal(store)  # before any read
     except BaseException:
         store.close()
         raise
@@ -89,19 +87,19 @@ def open_memory(
         store.close()
         raise
     workers, upkeep = chosen.learn.workers, _build_upkeep(chosen)
-    mind = Runtime(store, maker, learning, workers, upkeep, mirroring, model, allowed)
+    runtime = Runtime(store, maker, learning, workers, upkeep, mirroring, model, allowed)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
-    memory = Memory(mind, policy, space=where, enabled=enabled)
+    memory = Memory(runtime, policy, space=where, enabled=enabled)
     if enabled:
         if mirror:
-            mind.start_note_sync()
-        mind.run_overdue_tasks(where)
+            runtime.start_note_sync()
+        runtime.run_overdue_tasks(where)
     return memory
 
 
 def request_spans(settings: Settings) -> RequestTracer:
-    """Of the requests that a server answers; they go where the measures go."""
-    return make_spans(settings.metrics.exporter)
+    """Create the tracer of server requests; it uses the exporter of the metrics."""
+    return create_tracer(settings.metrics.exporter)
 
 
 def restore_backup(
@@ -111,13 +109,15 @@ def restore_backup(
     settings: Settings | None = None,
     clock: Clock = system_clock,
 ) -> Restored:
-    """Put a backup in the place of a SQLite database, whose files are kept aside, and erase again
-    what was erased since it was made, before anybody reads. Nobody else may have it open."""
+    """Replace a SQLite database with a backup, and repeat later erasures before any read.
+
+    The previous files are kept aside. No other process may have the database open.
+    """
     chosen = settings or load_settings()
     place = _resolve_url(url, chosen)
     file = database_file(place)
     if file is None:
-        raise InvalidInput("db", "is no SQLite file; PostgreSQL is restored with its own tools")
+        raise InvalidInput("db", "is not a SQLite file; restore PostgreSQL with its own tools")
     aside, before = install_backup(_parse_backup_path(path), file)
     current = replace(_without_background_work(chosen), db=replace(chosen.db, automigrate=True))
     open_memory(place, settings=current, clock=clock, embedder=None).close()
@@ -131,8 +131,8 @@ def restore_backup(
 def verify_backup(
     where: str | Path | None, *, journal: str | Path | None = None, settings: Settings | None = None
 ) -> Backup:
-    """Check a backup that is a file, or a database that was restored from one. With a journal, what
-    was erased since is erased again in it."""
+    """Check a backup file, or a database that was restored from one. With a journal, repeat the
+    erasures that it lists."""
     chosen = settings or load_settings()
     place = _resolve_url(where, chosen)
     file = database_file(place)
@@ -156,7 +156,7 @@ def verify_backup(
 
 
 def _without_background_work(settings: Settings) -> Settings:
-    """Nothing is learned or swept while a copy is looked at."""
+    """Return settings without learning, jobs and notes, for work on a copy."""
     learn, jobs = replace(settings.learn, workers=0), replace(settings.jobs, on_open=False)
     return replace(settings, learn=learn, jobs=jobs, notes=replace(settings.notes, enabled=False))
 
@@ -173,7 +173,7 @@ def _resolve_url(url: str | Path | None, settings: Settings) -> str:
 
 def _parse_backup_path(path: object) -> Path:
     if not isinstance(path, str | Path) or not str(path) or "\0" in str(path):
-        raise InvalidInput("path", "is no file name")
+        raise InvalidInput("path", "is not a file name")
     return Path(path)
 
 
@@ -217,7 +217,7 @@ def _build_learning(
         daily_max=chosen.daily_max_count,
         min_chars=chosen.min_chars,
         debounce_seconds=chosen.debounce_seconds,
-        locale=checked_tongue(chosen.locale),
+        locale=check_locale(chosen.locale),
         quarantine=chosen.quarantine,
         model=model,
         allowance=allowed,
@@ -242,10 +242,9 @@ def _build_upkeep(settings: Settings) -> LifecycleOptions:
 
 def _build_embedder(settings: Settings) -> Embedder | None:
     chosen = settings.embedding
-    # The runtime of local models would note this machine, and that it uses models, in a file that
-    # is meant to be sent. It looks here when it is imported, which is later.
+    # Turn off the telemetry of onnxruntime, which reads this variable when it is imported later.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    return make_embedder(
+    return create_embedder(
         chosen.provider,
         folder=_resolve_path(chosen.folder) if chosen.folder else None,
         url=chosen.url or None,
@@ -257,7 +256,7 @@ def _build_embedder(settings: Settings) -> Embedder | None:
 
 
 def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
-    """The model, if there is one, and what each space may spend on it in a day."""
+    """Create the language model, if one is set, and the daily budget of each space."""
     chosen = settings.language
     prices = Prices(
         in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million
@@ -284,7 +283,7 @@ def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
 
 
 def _journal_path(settings: Settings, database: Database) -> Path | None:
-    """Of erasures: beside a database that is a file; elsewhere where the settings say."""
+    """Return the path of the erasure journal: as set, else next to a SQLite file."""
     if settings.erase.journal:
         return _resolve_path(settings.erase.journal)
     file = database.file
@@ -292,7 +291,7 @@ def _journal_path(settings: Settings, database: Database) -> Path | None:
 
 
 def _build_note_sync(settings: Settings, store: Store) -> MirrorThread:
-    """Imported here: whoever has no notes needs nothing of it."""
+    """Create the mirror of note files. Imported late: only notes need its dependencies."""
     from tacit.notes.mirror import MirrorThread, NotesMirror
     from tacit.notes.writers import NoteRetention
 
@@ -302,7 +301,7 @@ def _build_note_sync(settings: Settings, store: Store) -> MirrorThread:
     elif file is not None:
         folder = file.with_name("notes")
     else:
-        problem = "is empty, and there is no SQLite file to put notes beside; name a folder"
+        problem = "is empty, and there is no SQLite file to put notes next to; name a folder"
         raise SettingsError(f"notes.dir: {problem}")
     days = settings.lifecycle.restorable_days
     how = NoteRetention(ttls=asdict(settings.memory.ttl_days), restorable_days=days)
