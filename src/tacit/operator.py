@@ -83,8 +83,6 @@ from tacit.view.reads import (
 )
 from tacit.view.runtime import Runtime
 
-# What all of an operator's words stand on: acts under their name, and looks that are noted.
-
 T = TypeVar("T")
 
 
@@ -144,9 +142,6 @@ class OperatorContext:
         return parse_search(
             search, lambda name: validation.parse_category(name, known), operator=True
         )
-
-
-# An operator's acts on a space: few, and audited under their name.
 
 
 class OperatorWrites(OperatorContext):
@@ -246,9 +241,6 @@ def _refuse_name(one: object) -> str:
     raise InvalidInput("who", f"{one!r} is a name; use a key such as telegram:123")
 
 
-# The part of an operator's looks that goes through memories, whoever's they are.
-
-
 class OperatorReads(OperatorContext):
     def browse(
         self,
@@ -333,10 +325,6 @@ def _get_memory(w: Transaction, id: str) -> Memory:
     if memory is None or memory.is_turn:
         raise NotFound
     return memory
-
-
-# The part of an operator's looks that tells who would hear what: really, in any room of a space
-# and for anybody in it.
 
 
 class OperatorAudience(OperatorContext):
@@ -450,9 +438,6 @@ def _reload_recalled(one: Recalled, there: dict[str, Memory]) -> Recalled:
     return replace(one, memory=there[one.memory.id], related=related)
 
 
-# The part of an operator's looks that tells what happened in a space, and draws it.
-
-
 class OperatorAudit(OperatorContext):
     def access_log(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -500,9 +485,6 @@ class OperatorAudit(OperatorContext):
 def _people_in(memories: Sequence[Memory]) -> set[str]:
     found = {one for memory in memories for one in memory.subjects}
     return found | {memory.speaker for memory in memories if memory.speaker is not None}
-
-
-# The part of an operator's looks that tells who is known in a space, and what about them.
 
 
 class OperatorPeople(OperatorContext):

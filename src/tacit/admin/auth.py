@@ -23,7 +23,7 @@ from tacit.storage import auth, spaces
 from tacit.storage.auth import SignInOwner
 from tacit.storage.memories import Transaction
 
-# Tokens: an id by which something is found, and a secret of which only a hash is kept.
+# Tokens: an id to look the record up by, and a secret of which only a hash is stored.
 
 _ID_CHARS = 12
 _SECRET_BYTES = 32
@@ -68,7 +68,7 @@ def _hash_secret(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-# Keys for callers from outside: made, listed, revoked, and told from strangers.
+# API keys: create, list, revoke, authenticate.
 
 API_KEY_PREFIX = "tct"
 
@@ -170,7 +170,7 @@ def _parse_optional_count(field: str, value: object, most: int) -> int | None:
     return None if value is None else validation.parse_int(field, value, 1, most)
 
 
-# Signing in to the console: links that work once, and who is signed in, for how long.
+# Console sign-in: one-time links and web sessions.
 
 SIGN_IN_PREFIX, COOKIE_PREFIX = (
     "tcl",

@@ -19,10 +19,10 @@ from tacit.records.memory import Sensitivity
 from tacit.records.validation import check_storable
 from tacit.storage import queue
 
-# The inbox: what channels bring is kept before they are told that it arrived, and worked on after.
+# The inbox: an update is stored before the channel gets its acknowledgement, and handled after.
 #
-# Whoever stops in the middle finds the rest when they come back; a channel that brings something
-# again brings nothing new.
+# A process that stops in between finds the rest when it starts again; a repeated update is
+# ignored.
 
 _FIELD = "updates"
 
@@ -107,7 +107,7 @@ def _parse_update(update: object) -> Update:
     )
 
 
-# The language model that learns, to talk with: for agents that run where the memory is open.
+# The language model of the settings, for agents that run in this process.
 
 
 class Llm(SpaceContext):

@@ -30,7 +30,7 @@ from tacit.records.results import (
 from tacit.storage import queue
 from tacit.storage.queue import TaskRun, TaskStatus, count_queue, unpark_jobs
 
-# What comes round in a space: how it stands, and running it now.
+# Scheduled tasks of a space: their state, and running one now.
 
 TASKS = tuple(limits.JOBS_EVERY_HOURS)
 
@@ -98,7 +98,7 @@ def _build_job_run(last: TaskRun | None) -> JobRun | None:
     return None if last is None else JobRun(**last._asdict())
 
 
-# What waits to be learned, and who learns it.
+# The queue of turns to learn.
 
 
 class LearningJobs(SpaceContext):
@@ -143,7 +143,7 @@ class LearningJobs(SpaceContext):
         return count
 
 
-# What time does: the sweep, and the purge.
+# Expiry and purge.
 
 _CLOCK_WARNING = (
     "the clock leapt since the last sweep, or there was none for long: if it is right now, "
@@ -184,7 +184,7 @@ def _clock_warning(done: StepProgress) -> str | None:
     return _CLOCK_WARNING if clock_guard.WAITS_FOR_CLOCK in done.counts else None
 
 
-# What is tidied up: merged, thought about, summed up. It happens in the background as well.
+# Consolidation, reflection and summaries. These also run as scheduled tasks.
 
 _NO_MODEL = "no language model is set: choose one with language.provider"
 _TASK_DISABLED = "it is switched off: set {} to true"

@@ -20,7 +20,7 @@ from tacit.records.results import Certificate, Erased
 from tacit.storage import chats, people, spaces
 from tacit.storage.memories import Transaction
 
-# Who is who, and who is where.
+# Links between identities.
 
 
 class IdentityAdmin(SpaceContext):
@@ -101,7 +101,7 @@ def _parse_account(account: str) -> str:
     return found
 
 
-# Erasing as an operator: a person, everything about a person, a space; and doing it again.
+# Erasure by an operator: a person, everything about a person, a space; and its replay.
 
 
 class ErasureAdmin(SpaceContext):

@@ -37,8 +37,6 @@ from tacit.storage.memories import Transaction
 from tacit.view.context import ViewOptions
 from tacit.view.runtime import Runtime
 
-# What every part of an open memory works with.
-
 T = TypeVar("T")
 
 
@@ -78,7 +76,7 @@ class space_resource(Generic[R]):  # noqa: N801 (a descriptor, used like propert
         return self.kind(owner._runtime, owner._options, space=owner._space, enabled=owner._enabled)
 
 
-# Acts on a whole space: forget, count, maintain, make vectors.
+# Forget, count and maintain a space; create vectors.
 
 
 class SpaceAdmin(SpaceContext):
@@ -115,7 +113,7 @@ class SpaceAdmin(SpaceContext):
         return self._runtime.reembed(progress)
 
 
-# Whether a space is in order, and putting it in order.
+# Health checks and repairs.
 
 
 class HealthAdmin(SpaceContext):
@@ -169,7 +167,7 @@ class HealthAdmin(SpaceContext):
         return check_notes(self._runtime.mirroring.mirror, self._space, names, repair=repair)
 
 
-# What happened in a space, in counts, and the measures of this process.
+# Event counts of a space, and the metrics of this process.
 
 _CURSOR_SEPARATOR = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
@@ -236,7 +234,7 @@ def _decode_event_cursor(cursor: str | None) -> EventPosition | None:
     return place
 
 
-# Backups of a memory that is in use.
+# Backup of a database in use.
 
 
 class BackupAdmin(SpaceContext):

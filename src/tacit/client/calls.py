@@ -18,7 +18,7 @@ from tacit.records.request import Chat, Requester
 from tacit.records.results import Page
 from tacit.wire import WireFormatError, decode, encode
 
-# Who asks and where, as the headers of a request. What was not said is not sent.
+# Requester and chat as request headers. What the caller leaves out is not sent.
 
 _OTHER_HEADERS_BYTES = 8_192
 
@@ -106,8 +106,7 @@ def _quote(value: str | None) -> str:
     return "" if value is None else quote(value, safe=":")
 
 
-# What all of a remote view's methods stand on: a request as this person, and its answer as the
-# record that the library would have given.
+# Send one call as this requester, and decode the answer into the record of the library.
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 R = TypeVar("R", bound="RemoteCalls")

@@ -663,9 +663,6 @@ class RemoteCheckpoints(RemoteCalls):
         self._write(None, "DELETE", _checkpoint_url(thread))
 
 
-# A view behind a server: every word of `View`, with the same results and the same errors.
-
-
 class RemoteView(RemoteReads, RemoteRecall, RemoteWrites):
     """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
     are. Each method does what the same method of `tacit.View` does."""
@@ -700,8 +697,6 @@ class RemoteView(RemoteReads, RemoteRecall, RemoteWrites):
         found: dict[str, Any] = self._get(dict[str, Any], "/api/view")
         return found
 
-
-# A connection to a server, from which views are made.
 
 BOT_REASON = "bots are not people, so nothing is remembered or recalled for them"
 

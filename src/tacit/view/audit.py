@@ -26,8 +26,6 @@ from tacit.storage.search import ListFilter
 from tacit.view.operations import Resource, read
 from tacit.view.reads import ViewReads
 
-# The part of a view that tells what happened lately to a person's own memories.
-
 _CURSOR_SEPARATOR = " "
 _BAD_CURSOR = "is not one we gave; start again without it"
 
@@ -176,9 +174,6 @@ def _decode_activity_cursor(cursor: str | None) -> ActivityPosition | None:
     if not good:
         raise InvalidInput("cursor", _BAD_CURSOR)
     return place
-
-
-# The part of a view that tells what became of everything, for a person to keep or to look into.
 
 
 def _history_line(id: str, entry: HistoryEntry) -> str:

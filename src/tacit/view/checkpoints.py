@@ -35,8 +35,6 @@ from tacit.view.context import ViewContext
 from tacit.view.idempotency import NOTHING, StoredOutcome
 from tacit.view.operations import Arguments, Replay, Resource, read, resource, write
 
-# The part of a view that keeps an agent's own state: one value for a person and a thread.
-
 
 class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_steps"):
     """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
@@ -340,8 +338,6 @@ def _require_private(request: Request) -> None:
     if not request.private:
         raise InvalidInput("checkpoint", "works in a private chat only")
 
-
-# The part of a view that keeps a graph's steps: what LangGraph's checkpointer stands on.
 
 _SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
 

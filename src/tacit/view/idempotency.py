@@ -30,11 +30,11 @@ from tacit.storage.idempotency import IdempotentResult
 from tacit.view.context import ViewContext
 from tacit.view.operations import Arguments, Replay
 
-# What was asked, as a hash: equal for the same words of a view with the same arguments.
+# The fingerprint of a call: equal for the same operation with the same arguments.
 
 _TOKEN_HMAC_KEY = b"tacit: done once"
 _REUSABLE_TYPES = (str, bytes, Mapping, list, tuple, set, frozenset)
-# Of a list that may be one to be gone through only once: more than any word of a view takes.
+# Items read of a one-shot iterable: more than any operation takes.
 _MATERIALIZED_MAX_COUNT = limits.PARTICIPANTS_MAX_COUNT + 1
 
 
@@ -107,9 +107,9 @@ def _to_canonical(value: Any) -> Any:
     return {"type": type(value).__qualname__}  # nothing that a word of a view would take
 
 
-# What a view does at most once: how what came of each word is noted, and told again.
+# How the outcome of each kind of write is recorded, and a repeat answered from the record.
 #
-# Nothing that people wrote is noted. What a repeat tells is read through the view that asks.
+# No text is recorded: a repeat reads it through the view of the caller.
 
 StoredOutcome = tuple[
     Mapping[str, Any], Sequence[str | None]

@@ -37,12 +37,12 @@ from tacit.view.context import ViewContext
 from tacit.view.idempotency import StoredOutcome, record_count
 from tacit.view.operations import Arguments, Replay, Resource, read, write
 
-# A message's way through the stages of learning, step by step; for good, or as a rehearsal.
+# Trace one message through the stages of learning, and keep or roll back the result.
 
 T = TypeVar("T")
 
 
-# They tell of what the speaker said elsewhere.
+# These stages show what the speaker said elsewhere.
 _COMPARISON_STAGES = frozenset({"reconcile", "consent"})
 
 
@@ -150,8 +150,6 @@ class _TransactionDatabase(Database):
     def write(self, work: Callable[[Connection], T]) -> T:
         return work(self._connection)
 
-
-# The half of a view that learns from conversations, and asks before it keeps some of it.
 
 List = builtins.list
 _QUESTION_TEXT = "?"

@@ -47,8 +47,6 @@ from tacit.view.idempotency import NOTHING, StoredOutcome, list_visible_ids
 from tacit.view.learning import screen_messages
 from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
-# The part of a view that begins and ends sessions, whose notes people can read and edit.
-
 
 def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
     told = {name: getattr(made, name) for name in ("path", "added", "merged", "ticked")}
@@ -200,8 +198,6 @@ def _parse_session_name(session: object) -> str | None:
         return None
     return validation.parse_screened_identifier("session", session, limits.LABEL_MAX_CHARS)
 
-
-# The part of a view that reads and writes notes as files: a small tree of Markdown for a model.
 
 List = builtins.list
 

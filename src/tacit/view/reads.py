@@ -38,8 +38,8 @@ from tacit.storage.spaces import load_identities
 from tacit.storage.store import FAST_PATH_MISS
 from tacit.view.operations import Resource, not_found, read
 
-# A search as it is written, made into the filter that a listing takes: checked at the edge, and
-# the people and chats it names looked up in the snapshot that it reads.
+# Turn a Search into a ListFilter. The people and chats that it names are resolved in the
+# snapshot of the read.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +155,6 @@ def _parse_identity(field: str, value: object) -> str | None:
 def _linked_identities(connection: Connection, space: str, identity: str) -> frozenset[str]:
     return load_identities(connection, space, [identity]).current_identities(identity)
 
-
-# The half of a view that reads memories.
 
 List = builtins.list
 
@@ -303,9 +301,6 @@ def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
     ]
 
 
-# The part of a view with which a person looks through what is theirs, and sees who else did.
-
-
 class ViewSearch(Resource):
     """In your own private chat. In any other there is nothing to look through."""
 
@@ -370,10 +365,7 @@ class ViewSearch(Resource):
         )
 
 
-# The part of a view that draws: a person's own memories, whom they are about, who said them, and
-# what belongs together.
-
-# What somebody is called, by what reads best.
+# Kinds of names, the best label first.
 _LABEL_KINDS = (
     NameKind.NAME,
     NameKind.ALIAS,

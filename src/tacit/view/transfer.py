@@ -45,8 +45,6 @@ from tacit.view.people import People
 from tacit.view.proposals import Proposals
 from tacit.view.writes import category_of
 
-# The part of a view that takes over another memory: previewed, in steps, and reverted as one.
-
 
 class Imports(Resource, name="imports"):
     """Memories of other systems, and exports of this one."""
@@ -268,8 +266,6 @@ def _require_private(request: Request) -> None:
     if not request.private:
         raise InvalidInput("import", "works in a private chat only")
 
-
-# The part of a view that takes things along: one's memories, or everything about oneself.
 
 JsonObject = dict[str, Any]
 _STEPS_PER_PAGE_COUNT = 5  # each may be long
