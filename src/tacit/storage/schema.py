@@ -41,20 +41,21 @@ def flag_column(name: str) -> Column[bool]:
 
 
 def memory_foreign_key() -> Any:
-    """Rows that live and die with their memory."""
+    """Delete the row together with its memory."""
     return ForeignKeyConstraint(
         ["space_id", "memory_id"], ["memories.space_id", "memories.id"], ondelete="CASCADE"
     )
 
 
-# The tables of who and where: spaces, identities and their links, people, chats.
+# Spaces, identities and their links, people, chats.
 
 spaces_table = Table(
     "spaces",
     metadata,
     text_column("space_id"),
     text_column("secret"),  # keys the hashes that remember erased ids
-    Column("identity_rev", BigInteger, nullable=False),  # moves when people, links or chats do
+    # Incremented when people, links or chats change.
+    Column("identity_rev", BigInteger, nullable=False),
     time_column("created_at"),
     PrimaryKeyConstraint("space_id"),
 )
@@ -99,7 +100,7 @@ people_table = Table(
     "people",
     metadata,
     text_column("space_id"),
-    text_column("id"),  # person:XXXXXXXX: somebody without an account
+    text_column("id"),  # person:XXXXXXXX, a person without an account
     text_column("created_by"),
     time_column("created_at"),
     PrimaryKeyConstraint("space_id", "id"),
@@ -112,7 +113,7 @@ person_names = Table(
     text_column("person"),
     text_column("kind"),  # name | username | alias | relation
     text_column("folded"),
-    text_column("known_to"),  # whose name for them it is; '' for the name they go by
+    text_column("known_to"),  # who uses this name; '' for everyone
     text_column("name"),
     time_column("created_at"),
     PrimaryKeyConstraint("space_id", "person", "kind", "folded", "known_to"),
@@ -120,12 +121,12 @@ person_names = Table(
     Index("ix_person_names_known_to", "space_id", "known_to", "person"),
 )
 
-# Two whom somebody named are one to them: in their own private requests, and nowhere else.
+# Two people whom one person merged, in that person's private requests only.
 same_people = Table(
     "same_people",
     metadata,
     text_column("space_id"),
-    text_column("known_to"),  # who says so
+    text_column("known_to"),  # who merged them
     text_column("person"),
     text_column("into"),
     time_column("created_at"),
@@ -167,9 +168,9 @@ chat_members = Table(
 )
 
 
-# The schema of being asked over a wire: keys, what was done already, where agents had got to.
+# API keys, idempotency keys, checkpoints of agents.
 
-# Who may ask from outside. The secret itself is nowhere: only what it hashes to.
+# API keys. Only a hash of the secret is stored.
 api_keys = Table(
     "api_keys",
     metadata,
@@ -178,33 +179,31 @@ api_keys = Table(
     Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
     text_column("name"),
     text_column("agent", null=True),
-    text_column("requester", null=True),  # for whom alone it asks, as they are named outside
+    text_column("requester", null=True),  # the only external key it may act for
     text_column("scopes"),  # JSON list
-    text_column("categories", null=True),  # JSON list; without one, all of them
+    text_column("categories", null=True),  # JSON list; NULL: all
     Column("rate_per_minute", Integer, nullable=True),
     time_column("created_at"),
     time_column("expires_at", null=True),
     time_column("revoked_at", null=True),
     PrimaryKeyConstraint("space_id", "key_id"),
-    Index("ix_api_keys_key_id", "key_id"),  # whoever asks names no space
+    Index("ix_api_keys_key_id", "key_id"),  # a request names no space
 )
 
-# What somebody wanted done once, and was: as hashes of their word for it and of what they asked.
-# What came of it is told without any content; the memories are rows of their own, which go with
-# these, so that a repeat finds something missing and says so.
+# Idempotent writes that are done: hashes of the key and of the call, and the result without
+# content. Memories of the result are rows of their own: if one is erased, a repeat raises NotFound.
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
     text_column("space_id"),
     text_column("person"),
     text_column("token"),  # a hash of the key
-    # A hash of what was asked, keyed with the key, which is nowhere here; empty where what came of
-    # it was erased.
+    # A hash of the call, keyed with the idempotency key; empty if the result was erased.
     text_column("fingerprint"),
-    text_column("result"),  # JSON: counts, versions and plain words
+    text_column("result"),  # JSON: counts, versions and fixed words
     time_column("at"),
     PrimaryKeyConstraint("space_id", "person", "token"),
-    Index("ix_idempotency_keys_at", "at"),  # for the sweep; no look-up by space is led astray by it
+    Index("ix_idempotency_keys_at", "at"),  # for the sweep
     sqlite_with_rowid=False,
 )
 
@@ -227,7 +226,7 @@ idempotency_memories = Table(
     sqlite_with_rowid=False,
 )
 
-# Where an agent had got to in a thread with somebody: its own state, which nobody else reads.
+# The state of an agent in a thread with one person. No other agent or person reads it.
 checkpoints_table = Table(
     "checkpoints",
     metadata,
@@ -236,31 +235,31 @@ checkpoints_table = Table(
     text_column("thread"),
     Column("version", BigInteger, nullable=False),
     time_column("updated_at"),
-    # JSON list: what its agent may use, if that is not everything. One that may use less than that
-    # does not read it.
+    # JSON list of the categories its agent may use; NULL: all. An agent that may use fewer does not
+    # read it.
     text_column("categories", null=True),
-    text_column("data"),  # JSON; last, for it is long
+    text_column("data"),  # JSON; last, because it is long
     PrimaryKeyConstraint("space_id", "person", "thread"),
 )
 
 
-# The schema of chatting: what channels brought and is not done, and codes that link identities.
+# The inbox of channels, and codes that link identities.
 
-# What a channel brought, from before it is told that it arrived until somebody is done with it.
-# From then on nothing is left but its id, by which a repeat is known: no chat, nobody, no words.
+# Updates of a channel, stored before they are acknowledged. Once processed, only the id is left, to
+# recognize a repeated delivery: no chat, no person, no text.
 updates = Table(
     "updates",
     metadata,
     text_column("space_id"),
     text_column("channel"),
-    text_column("update_id"),  # as the channel names it
-    Column("seq", BigInteger, nullable=False),  # the order of their coming: it only grows
+    text_column("update_id"),  # the channel's id
+    Column("seq", BigInteger, nullable=False),  # order of arrival, increasing
     text_column("state"),  # waiting | parked | done
     Column("attempts", Integer, nullable=False),
-    time_column("at"),  # when it came to be in this state
+    time_column("at"),  # since when it is in this state
     text_column("chat", null=True),
-    text_column("person", null=True),  # who sent it: erased with what is theirs
-    text_column("payload"),  # as it came; last, for it is long
+    text_column("person", null=True),  # the sender
+    text_column("payload"),  # the raw update; last, because it is long
     PrimaryKeyConstraint("space_id", "channel", "update_id"),
     Index("ix_updates_seq", "space_id", "channel", "state", "seq"),
     Index(
@@ -280,13 +279,13 @@ updates = Table(
     Index("ix_updates_at", "state", "at"),  # for the sweep
 )
 
-# A code that somebody was given, to show that another identity is theirs too.
+# One-time codes that link a second identity to a person.
 link_offers = Table(
     "link_offers",
     metadata,
     text_column("space_id"),
     text_column("id"),
-    text_column("code_hash"),  # the code itself is nowhere
+    text_column("code_hash"),  # the code itself is not stored
     text_column("offered_by"),
     text_column("accepted_by", null=True),
     text_column("state"),  # open | asked | done | refused
@@ -299,7 +298,7 @@ link_offers = Table(
     Index("ix_link_offers_expires_at", "expires_at"),  # for the sweep
 )
 
-# Codes that were wrong, by who tried them: only so many in an hour.
+# Wrong codes by person, for the hourly limit.
 link_attempts = Table(
     "link_attempts",
     metadata,
@@ -312,9 +311,9 @@ link_attempts = Table(
 )
 
 
-# The schema of looking in: which operator looked at whose memories, and who is signed in.
+# The access log, sign-in links and web sessions.
 
-# Each look of an operator at what people have, noted in the transaction that reads it.
+# One row for each read of people's memories by an operator, written in the same transaction.
 access_log_table = Table(
     "access_log",
     metadata,
@@ -322,9 +321,9 @@ access_log_table = Table(
     text_column("id"),
     time_column("at"),
     text_column("actor"),
-    text_column("operation"),  # what was asked for: browse, show, history, …
-    text_column("memory_id", null=True),  # where it was exactly one, until that is gone
-    Column("count", Integer, nullable=False),  # of the memories that were shown
+    text_column("operation"),  # browse, show, history, …
+    text_column("memory_id", null=True),  # if exactly one was shown and still exists
+    Column("count", Integer, nullable=False),  # of memories shown
     PrimaryKeyConstraint("space_id", "id"),
     Index("ix_access_log_at", "space_id", "at", "id"),
     Index(
@@ -336,7 +335,7 @@ access_log_table = Table(
     ),
 )
 
-# Whose memories were among them. The time is told again, so that a person's are read in order.
+# Owners of the memories shown. The time is repeated, so that an index orders a person's entries.
 access_log_people = Table(
     "access_log_people",
     metadata,
@@ -344,7 +343,7 @@ access_log_people = Table(
     text_column("entry_id"),
     text_column("person"),
     time_column("at"),
-    Column("count", Integer, nullable=False),  # of theirs; how many others' there were is not told
+    Column("count", Integer, nullable=False),  # of this person's memories
     PrimaryKeyConstraint("space_id", "entry_id", "person"),
     ForeignKeyConstraint(
         ["space_id", "entry_id"], ["access_log.space_id", "access_log.id"], ondelete="CASCADE"
@@ -353,24 +352,24 @@ access_log_people = Table(
     sqlite_with_rowid=False,
 )
 
-# A link that signs somebody in, once. The secret itself is nowhere: only what it hashes to.
+# One-time sign-in links. Only a hash of the secret is stored.
 sign_in_links = Table(
     "sign_in_links",
     metadata,
     text_column("space_id"),
     text_column("id"),
     Column("digest", LargeBinary, nullable=False),  # SHA-256 of the secret
-    text_column("person", null=True),  # one of both
+    text_column("person", null=True),  # either a person or an operator
     text_column("operator", null=True),
     time_column("created_at"),
     time_column("expires_at"),
     PrimaryKeyConstraint("space_id", "id"),
-    Index("ix_sign_in_links_id", "id"),  # whoever comes names no space
+    Index("ix_sign_in_links_id", "id"),  # a request names no space
     Index("ix_sign_in_links_person", "space_id", "person", "operator", "created_at"),
     Index("ix_sign_in_links_expires_at", "expires_at"),  # for the sweep
 )
 
-# Who is signed in, from a link until they sign out or are away for too long.
+# Web sessions, until sign-out or expiry.
 web_sessions = Table(
     "web_sessions",
     metadata,
@@ -389,7 +388,7 @@ web_sessions = Table(
 )
 
 
-# The schema of what happened: to each memory, and to what a thread was told of.
+# The history of each memory, and the change log of each thread.
 
 history_table = Table(
     "history",
@@ -400,14 +399,14 @@ history_table = Table(
     text_column("event"),
     Column("version", Integer, nullable=False),
     text_column("actor"),
-    text_column("detail"),  # JSON object of plain words; never the memory's text
+    text_column("detail"),  # JSON object of fixed words; never the memory's text
     time_column("at"),
-    text_column("owner", null=True),  # the memory's, which it keeps for life
+    text_column("owner", null=True),  # the memory's owner, which never changes
     PrimaryKeyConstraint("space_id", "memory_id", "seq"),
     memory_foreign_key(),
-    # What happened lately, to one person's memories or in the whole space. With the event, so that
-    # days are counted from the index alone. That there is one is said by operators' reads alone, so
-    # that no other one is led through a whole space.
+    # Recent events of one owner or of the whole space. The event is included for index-only daily
+    # counts. Only reads of operators state the condition `event <> ''`, so that no other read uses
+    # the index of the whole space.
     Index("ix_history_owner", "space_id", "owner", "at", "memory_id", "seq", "event"),
     Index(
         "ix_history_at",
@@ -448,33 +447,33 @@ change_log = Table(
 )
 
 
-# The schema of what came from another memory: the runs that brought it, and what each brought.
+# Imports from other systems: runs, and the items of each run.
 
 imports_table = Table(
     "imports",
     metadata,
     text_column("space_id"),
     text_column("person"),
-    text_column("run"),  # what whoever imports calls it
-    text_column("id"),  # by which a page of them goes on
+    text_column("run"),  # the importer's name for the run
+    text_column("id"),  # for cursor paging
     text_column("source"),
     time_column("started_at"),
     time_column("updated_at"),
     Column("created", Integer, nullable=False),
     Column("already", Integer, nullable=False),
     Column("refused", Integer, nullable=False),
-    Column("done", Integer, nullable=False),  # items from the beginning, where the calls said so
+    Column("done", Integer, nullable=False),  # items processed, if the calls said so
     Column("total", Integer, nullable=True),
     flag_column("reverting"),
     time_column("reverted_at", null=True),
-    Column("forgotten", Integer, nullable=False),  # when it was reverted, as far as that has got
-    Column("changed", Integer, nullable=False),  # and left alone
+    Column("forgotten", Integer, nullable=False),  # by a revert, so far
+    Column("changed", Integer, nullable=False),  # changed since, kept by a revert
     PrimaryKeyConstraint("space_id", "person", "run"),
     sqlite_with_rowid=False,
 )
 
-# What was imported, as a keyed hash of its id there, or of its words: a repeat is known as one,
-# though the memory was reworded or forgotten since. It goes with the memory.
+# Imported items, as a keyed hash of the source id or of the text: a repeat is recognized even if the
+# memory was changed or forgotten since.
 imported_items = Table(
     "imported_items",
     metadata,
@@ -523,14 +522,14 @@ jobs = Table(
     Index("ix_jobs_owner", "space_id", "owner"),
 )
 
-# What learning compares a memory by.
+# The parsed form of a memory, for comparison by learning.
 learned_facts_table = Table(
     "learned_facts",
     metadata,
     text_column("space_id"),
     text_column("memory_id"),
     text_column("owner"),
-    text_column("content_digest"),  # a hash of the normalised wording
+    text_column("content_digest"),  # hash of the normalized text
     text_column("slot", null=True),
     text_column("value", null=True),
     flag_column("negated"),
@@ -543,15 +542,15 @@ learned_facts_table = Table(
     sqlite_with_rowid=False,
 )
 
-# Something that waits for somebody's yes. Its words are a memory in the state `pending`.
+# Proposals that wait for consent. The text is a memory in the state `pending`.
 proposals = Table(
     "proposals",
     metadata,
     text_column("space_id"),
     text_column("memory_id"),
-    text_column("concerns"),  # who is asked, and nobody else
+    text_column("concerns"),  # the one person who is asked
     text_column("reason"),
-    text_column("replaces", null=True),  # the memory that gives way if the answer is yes
+    text_column("replaces", null=True),  # superseded if the answer is yes
     Column("signals", Integer, nullable=False),  # how often it was said
     time_column("created_at"),
     time_column("expires_at"),
@@ -560,7 +559,7 @@ proposals = Table(
     Index("ix_proposals_concerns", "space_id", "concerns", "created_at"),
 )
 
-# What somebody said no to, as a hash: not to be asked again for a while.
+# Declined proposals, as a hash: not asked again for a while.
 declined_proposals = Table(
     "declined_proposals",
     metadata,
@@ -584,7 +583,7 @@ learning_days = Table(
     PrimaryKeyConstraint("space_id", "owner", "day"),
 )
 
-# What a space spent on language models on a day.
+# Usage of language models by space and day.
 llm_usage = Table(
     "llm_usage",
     metadata,
@@ -714,7 +713,7 @@ vectors_table = Table(
     # With row numbers: without, SQLite would give each vector a page of its own beside the tree.
 )
 
-# The spaces in which every memory has a vector of this model.
+# Spaces in which every memory has a vector of this model.
 embedded_spaces = Table(
     "embedded_spaces",
     metadata,
@@ -724,8 +723,8 @@ embedded_spaces = Table(
     PrimaryKeyConstraint("space_id", "model"),
 )
 
-# A revision for everything that leads to memories: a person, a room, a set of listeners. It moves
-# with every change of what lies behind it, so that whoever keeps an answer knows when it is stale.
+# A revision for each access path to memories: a person, a chat, an audience. Every change of a
+# memory increments those of its paths, so that caches notice that they are stale.
 revisions_table = Table(
     "revisions",
     metadata,
@@ -746,7 +745,7 @@ relations_table = Table(
     text_column("to_id"),
     text_column("relation_type"),
     Column("strength", Float, nullable=False),
-    flag_column("found"),  # by likeness, as against said by somebody
+    flag_column("found"),  # by similarity, not stated by a person
     time_column("created_at"),
     PrimaryKeyConstraint("space_id", "from_id", "to_id", "relation_type"),
     ForeignKeyConstraint(
@@ -1059,7 +1058,7 @@ memories_table = Table(
         sqlite_where=text("is_turn IS 0 AND version > 0"),
         postgresql_where=text("is_turn IS false AND version > 0"),
     ),
-    # Whoever owns what they said finds it as its owner.
+    # Owners who are also the speaker find it by owner.
     Index(
         "ix_memories_speaker",
         "space_id",
@@ -1139,7 +1138,7 @@ Index(
     postgresql_where=text("importance < 3 AND state = 'active'"),
 )
 
-# What of somebody's stands out, and how much of it there is.
+# A person's pinned and important memories, and their number.
 Index(
     "ix_memories_prominent",
     memories_table.c.space_id,
