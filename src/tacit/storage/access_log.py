@@ -40,7 +40,7 @@ AccessLogPosition = tuple[int, str] | None  # when, and the id of the last one s
 
 
 class LoggedMemory(Protocol):
-    """A memory, as far as a look at it is noted."""
+    """The fields of a memory that an entry records."""
 
     @property
     def id(self) -> str: ...
@@ -55,8 +55,10 @@ def insert_access_log_entry(
     memories: Iterable[LoggedMemory],
     people: Iterable[str] = (),
 ) -> None:
-    """One look, and whose memories were among what it showed. A room's own facts are nobody's.
-    `people`: whom it concerns besides, for what else it told of them."""
+    """Record a read by an operator, with the owners of the memories shown.
+
+    Facts of a chat have no owner. `people`: others about whom the read returned something.
+    """
     shown = list(memories)
     at, id = to_micros(w.at), new_id()
     row = {
@@ -82,8 +84,10 @@ def insert_access_log_entry(
 def list_access_log_of_person(
     connection: Connection, request: Request, after: AccessLogPosition, limit: int
 ) -> list[AccessLogEntry]:
-    """Looks at what is theirs, newest first: each of their identities' by itself, for that is the
-    order of the index. Of others whose memories were shown as well, nothing is told."""
+    """List reads of the requester's memories, newest first.
+
+    Each identity is queried by itself, in index order. Other owners are not revealed.
+    """
     found: dict[str, AccessLogEntry] = {}
     for person in sorted(request.own_identities):
         statement = (
@@ -94,10 +98,10 @@ def list_access_log_of_person(
         for row in connection.execute(statement, _page_params(request.space, after, limit, person)):
             known = found.get(row.id)
             count = row.shown + (known.count if known else 0)
-            # The one memory of a look that concerns them for something else is somebody else's.
+            # With a count of 0 the one memory shown belongs to another person.
             shown = row.memory_id if count else None
             found[row.id] = replace(_to_entry(row), count=count, memory_id=shown)
-    return sorted(found.values(), key=lambda look: (look.at, look.id), reverse=True)[:limit]
+    return sorted(found.values(), key=lambda entry: (entry.at, entry.id), reverse=True)[:limit]
 
 
 def list_access_log(w: Transaction, after: AccessLogPosition, limit: int) -> list[AccessLogEntry]:
@@ -109,7 +113,7 @@ def list_access_log(w: Transaction, after: AccessLogPosition, limit: int) -> lis
 
 
 def access_log_page(found: Sequence[AccessLogEntry], most: int) -> Page[AccessLogEntry]:
-    """Of one more than there is room for, if there are as many."""
+    """Make a page of `most` entries; `found` has one more if there is a next page."""
     shown = tuple(found[:most])
     more = len(found) > most
     return Page(items=shown, cursor=_entry_cursor(shown[-1]) if more else None)
@@ -138,13 +142,13 @@ def _to_entry(row: Any) -> AccessLogEntry:
 
 
 def remove_memories_from_log(connection: Connection, space: str, ids: Sequence[str]) -> None:
-    """Which memories were shown, where these are gone. That somebody looked stays."""
+    """Clear the ids of erased memories; the entries stay."""
     one = (_L.space_id == space, _L.memory_id.in_(ids))
     connection.execute(update(access_log_table).where(*one).values(memory_id=None))
 
 
 def delete_access_log_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
-    """Looks at these people alone; of looks at others too, that they were among them."""
+    """Delete entries of these people alone, and their rows in entries with other owners."""
     theirs = select(_P.entry_id).where(_P.space_id == space, _P.person.in_(sorted(who)))
     ids = sorted(set(connection.execute(theirs).scalars()))
     connection.execute(

@@ -34,7 +34,7 @@ _INSERT_RESULT = text(
     "INSERT INTO idempotency_keys (space_id, person, token, fingerprint, result, at) "
     "VALUES (:space, :person, :token, :fingerprint, :result, :at)"
 )
-# Unless it went with what was done: who forgets what waits for a yes leaves nothing of it.
+# Only if the memory still exists: declining a proposal deletes its memory.
 _INSERT_RESULT_ID = text(
     "INSERT INTO idempotency_memories (space_id, person, token, position, memory_id) "
     "SELECT space_id, CAST(:person AS text), CAST(:token AS text), CAST(:position AS integer), id "
@@ -44,7 +44,7 @@ _INSERT_RESULT_ID = text(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotencyKey:
-    """The hash of a key, and of what was asked with it."""
+    """Hashes of an idempotency key and of the call."""
 
     token: str
     fingerprint: str
@@ -53,14 +53,16 @@ class IdempotencyKey:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdempotentResult:
     result: Mapping[str, Any]
-    ids: Mapping[int, str]  # by their place among those that were noted; without what is gone
+    ids: Mapping[int, str]  # by position in the result; without erased memories
 
 
 def find_result(
     connection: Connection, request: Request, wanted: IdempotencyKey
 ) -> IdempotentResult | None:
-    """What came of it, whichever of their identities asked. Conflict where the key was given for
-    something else; NotFound where what came of it is erased."""
+    """Return the stored result for any identity of the requester, None if there is none.
+
+    Raises Conflict if the key was used for another call, NotFound if the result was erased.
+    """
     params = {"space": request.space, "who": sorted(request.own_identities), "token": wanted.token}
     rows = statements.fetch_rows(connection, _SELECT_RESULT, params)
     if not rows:
@@ -70,7 +72,7 @@ def find_result(
         if any(row[1] == ERASED for row in rows):
             raise NotFound
         raise Conflict("this key was given for another request: take a new key for each")
-    person, _, result, _ = min(same, key=itemgetter(3, 0))  # of identities that are one by now
+    person, _, result, _ = min(same, key=itemgetter(3, 0))  # identities may have been linked since
     one = {"space": request.space, "person": person, "token": wanted.token}
     return IdempotentResult(
         result=json.loads(result),
@@ -79,8 +81,10 @@ def find_result(
 
 
 def lock_idempotency_key(w: Transaction, wanted: IdempotencyKey) -> None:
-    """Those of one name get in the way of each other's row: one of them begins again, and finds it.
-    Whoever has several names takes turns."""
+    """Serialize calls with this key by a person with several identities.
+
+    With one identity the primary key does so: the second insert fails, and the retry finds the row.
+    """
     if len(w.request.own_identities) > 1:
         what = f"{w.space} once {w.request.requester} {wanted.token}"
         w.dialect.acquire_lock(w.connection, what)
@@ -93,8 +97,7 @@ def insert_result(
     told: Mapping[str, Any],
     ids: Sequence[str | None],
 ) -> None:
-    """In the transaction of what was done; under the name that they asked by, so that whoever is
-    linked or unlinked since still finds their own."""
+    """Store the result in the transaction of the write, under the identity that made the call."""
     key = {"space": w.space, "person": person, "token": wanted.token}
     done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(w.at)}
     named = [
@@ -106,8 +109,7 @@ def insert_result(
 
 
 def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Before these memories are erased. That something was done stays known, so that it is not
-    done again; what was asked does not."""
+    """Clear results of memories that are about to be erased; a repeat still finds the key."""
     about = select(_I.person, _I.token).where(_I.space_id == space, _I.memory_id.in_(ids))
     key = tuple_(_O.person, _O.token)
     these = update(idempotency_keys).where(_O.space_id == space, key.in_(about))
@@ -115,7 +117,7 @@ def remove_memories_from_results(connection: Connection, space: str, ids: Collec
 
 
 def clear_results_of_people(connection: Connection, space: str, who: Collection[str]) -> None:
-    """The same of everything that somebody asked for."""
+    """Clear all results of these people."""
     theirs = update(idempotency_keys).where(_O.space_id == space, _O.person.in_(sorted(who)))
     connection.execute(theirs.values(fingerprint=ERASED, result="{}"))
     ids = delete(idempotency_memories).where(_I.space_id == space, _I.person.in_(sorted(who)))
