@@ -54,15 +54,15 @@ _PAGES = {
     "memories": "/",
     "memories, filtered": "/?category=context&visibility=private_only&state=any",
     "one memory": "/memories/{id}",
-    "who would hear": "/hear",
+    "visibility": "/visibility",
     "people": "/people",
     "graph": "/graph",
-    "proposals": "/proposals",
+    "review": "/review",
     "activity": "/activity",
     "prompt": "/prompt",
-    "looks": "/looks",
+    "access log": "/access-log",
 }
-_FOR_PERSONS = frozenset({"proposals", "prompt"})
+_FOR_PERSONS = frozenset({"review", "prompt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ def _told_about(typed: Typing) -> None:
     for own in (driver.requester(ALICE).key, driver.chat(HOME).id):
         assert own in typed("/id").text
     assert len(typed("/privacy").text.splitlines()) == 5
-    assert "do not know that command" in driver.say(ALICE, HOME, "/nonsense").text
+    assert "don't know that command" in driver.say(ALICE, HOME, "/nonsense").text
     assert typed("/memory").text == texts.NO_MEMORIES
     link = re.search(r"https://memory\.example\.org/sign-in\?token=(\S+)", typed("/console").text)
     assert link is not None

@@ -188,7 +188,7 @@ def _looked_up(driver: Driver) -> None:
     assert told.text == "A green tandem."
     last = driver.stage.prompts[-1]
     assert "green tandem" in last.results[0]
-    assert "Enough was looked up" in last.results[-1], "on-demand recall has a budget"
+    assert "The limit of lookups is reached" in last.results[-1], "on-demand recall has a budget"
     assert len(last.results) == 3
 
 

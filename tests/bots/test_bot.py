@@ -79,7 +79,7 @@ def test_nobody_in_particular_gets_an_answer_that_knows_nothing() -> None:
         assert stage.memory.jobs.pending().turns == 0
     with staged(IN_MEMORY, replace(bare(), answer=None)) as stage:
         asked = replace(said(driver, ALICE, TEAM, "Hello"), who=None)
-        assert "cannot tell who is writing" in bot_of(stage).hear(asked, NOWHERE)[0].text
+        assert "can't tell who is writing" in bot_of(stage).hear(asked, NOWHERE)[0].text
 
 
 def test_whoever_speaks_for_the_first_time_is_shown_nothing_that_was_said_before() -> None:
@@ -226,9 +226,9 @@ def test_only_what_has_to_do_with_the_words_is_told_or_offered_to_be_forgotten()
         answers = [told(number, text) for number, text in enumerate(asked)]
     assert answers == [
         "I found nothing like that to forget.",
-        "This is what I remember:\n• Alice's cat is called Tom",
-        "This is what I remember:\n• Alice's birthday is 3 May",
-        "I do not know of anything about that.",
+        "Here is what I remember:\n• Alice's cat is called Tom",
+        "Here is what I remember:\n• Alice's birthday is 3 May",
+        "I don't know anything about that.",
     ]
 
 

@@ -20,7 +20,7 @@ def of(memory: Memory, who: tacit.Requester = ALICE) -> View:
 
 
 def forgotten(content: str) -> str:
-    return f"Forgotten: '{content}'. /undo brings it back."
+    return f"Forgotten: '{content}'. /undo restores it."
 
 
 def labelled_for(who: tacit.Requester, data: str) -> str:
@@ -344,7 +344,7 @@ def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent
     of(desk.memory).remember("prefers tea")
     told = desk.say(ALICE, "/privacy")
     assert len(told.text.splitlines()) == 5
-    assert "tell me, 1 by now" in told.text
+    assert "tell me, 1 so far" in told.text
     monkeypatch.setattr(limits, "CHAT_EXPORT_MAX_CHARS", 50)
     told = desk.say(ALICE, "/export")
     assert told.text == texts.EXPORT_TOO_LARGE

@@ -46,7 +46,7 @@ def test_two_accounts_become_one_after_two_yeses_and_two_again_at_once(desk: Des
     desk.memory.view(CAROL, alone(CAROL)).remember("sings as the account")
     assert (
         desk.say(ALICE, "/forget sings").text
-        == "Forgotten: 'sings as the account'. /undo brings it back."
+        == "Forgotten: 'sings as the account'. /undo restores it."
     )
     assert desk.say(CAROL, "/unlink").text == texts.UNLINKED
     assert knows(desk, CAROL) == {"plays the piano"}
@@ -142,7 +142,7 @@ def test_wrong_old_own_and_used_codes_read_alike(desk: Desk, clock: SetClock) ->
     assert tried(BOB, code_of(offer)) == texts.LINK_CODE_INVALID
     for _ in range(4):
         tried(BOB, "AAAAA-AAAAA")
-    assert tried(BOB, "AAAAA-AAAAA").startswith("Those were too many")
+    assert tried(BOB, "AAAAA-AAAAA").startswith("Too many wrong codes")
 
 
 def test_who_is_linked_already_is_told_to_unlink_first(desk: Desk) -> None:

@@ -60,7 +60,7 @@ def restarted(driver: LocalDriver) -> None:
 
 def test_after_five_facts_in_passing_the_reply_lists_what_waits(driver: LocalDriver) -> None:
     told = tell(driver, 5)
-    assert told.startswith("5 things wait for your OK:")
+    assert told.startswith("5 memories need your OK:")
     for number, content in enumerate(KNOWN[:5], start=1):
         assert f"{number}. {content}" in told
     for words in ("hm, whatever", "and so on", "what do you know about me?"):
@@ -72,14 +72,14 @@ def test_after_five_facts_in_passing_the_reply_lists_what_waits(driver: LocalDri
 def test_more_than_a_few_are_counted_and_asked_about_in_turn(driver: LocalDriver) -> None:
     told = tell(driver, 7)
     most = limits.CHAT_PROPOSALS_MAX_COUNT
-    assert told.startswith(f"7 things wait for your OK, the newest {most} first:")
+    assert told.startswith(f"7 memories need your OK, the newest {most} first:")
     assert KNOWN[6] in told
     assert KNOWN[0] not in told
     told = driver.say(ALICE, HOME, "what do you know about me?").text
     assert all(content in told for content in KNOWN), "also what is asked about later"
     kept, rest = driver.say(ALICE, HOME, "all").shown
     assert all(content in kept.text for content in KNOWN[2:])
-    assert rest.text.startswith("2 things wait")
+    assert rest.text.startswith("2 memories need")
     driver.say(ALICE, HOME, "yes to both")
     assert remembered(driver, ALICE) == sorted(KNOWN)
 
@@ -88,7 +88,7 @@ def test_more_than_a_few_are_counted_and_asked_about_in_turn(driver: LocalDriver
 def test_a_yes_keeps_what_was_listed(driver: LocalDriver, word: str) -> None:
     tell(driver, 2)
     told = driver.say(ALICE, HOME, word).text
-    assert told == f"I will remember:\n• {KNOWN[0]}\n• {KNOWN[1]}"
+    assert told == f"I'll remember:\n• {KNOWN[0]}\n• {KNOWN[1]}"
     assert remembered(driver, ALICE) == sorted(KNOWN[:2])
     assert waiting(driver, ALICE) == []
 
@@ -96,7 +96,7 @@ def test_a_yes_keeps_what_was_listed(driver: LocalDriver, word: str) -> None:
 @pytest.mark.parametrize("word", ["no", "none", "no thanks", "nein", "neither"])
 def test_a_no_keeps_nothing(driver: LocalDriver, word: str) -> None:
     tell(driver, 2)
-    assert driver.say(ALICE, HOME, word).text == "All right, I will not keep these 2."
+    assert driver.say(ALICE, HOME, word).text == "OK, I won't remember these 2."
     assert remembered(driver, ALICE) == waiting(driver, ALICE) == []
     assert driver.say(ALICE, HOME, "yes").text == "Got it.", "there is nothing left to say yes to"
     assert remembered(driver, ALICE) == []
@@ -105,8 +105,8 @@ def test_a_no_keeps_nothing(driver: LocalDriver, word: str) -> None:
 def test_some_are_kept_by_their_numbers_and_the_others_go_on_waiting(driver: LocalDriver) -> None:
     tell(driver, 3)
     told, rest = driver.say(ALICE, HOME, "2").shown
-    assert told.text == f"I will remember: {KNOWN[1]}"
-    assert rest.text.startswith("2 things wait")
+    assert told.text == f"I'll remember: {KNOWN[1]}"
+    assert rest.text.startswith("2 memories need")
     driver.say(ALICE, HOME, "only the first")
     assert remembered(driver, ALICE) == sorted(KNOWN[:2])
     assert waiting(driver, ALICE) == []
@@ -117,7 +117,7 @@ def test_a_button_answers_for_one_and_the_others_are_listed_anew(driver: LocalDr
     (asked,) = driver.say(ALICE, HOME, SAID[2]).shown
     assert asked.buttons == ("All", "None", "1", "2", "3")
     told, rest = driver.press(ALICE, asked, "2")
-    assert told.text == f"I will remember: {KNOWN[1]}"
+    assert told.text == f"I'll remember: {KNOWN[1]}"
     assert f"1. {KNOWN[0]}\n2. {KNOWN[2]}" in rest.text
     assert driver.press(BOB, rest, "All") != ()
     assert len(waiting(driver, ALICE)) == 2, "whose button it is not, decides nothing"
@@ -129,7 +129,7 @@ def test_a_button_answers_for_one_and_the_others_are_listed_anew(driver: LocalDr
 @pytest.mark.parametrize("word", ["yes and no", "4", "yes to both", "only one", "no, the second"])
 def test_what_is_not_clear_is_asked_again(driver: LocalDriver, word: str) -> None:
     asked = tell(driver, 3)
-    assert driver.say(ALICE, HOME, word).text == f"I am not sure which you mean. {asked}"
+    assert driver.say(ALICE, HOME, word).text == f"I'm not sure which one you mean. {asked}"
     assert len(waiting(driver, ALICE)) == 3
     driver.say(ALICE, HOME, "all")
     assert len(remembered(driver, ALICE)) == 3
@@ -217,7 +217,7 @@ def test_an_answer_after_something_else_decides_nothing(
         before = waiting(driver, ALICE)
         driver.say(ALICE, HOME, between)
         told = driver.say(ALICE, HOME, word).text
-        erased = between == "forget everything" and "erased" in told
+        erased = between == "forget everything" and "were erased" in told
         assert waiting(driver, ALICE) == ([] if erased else before)
         assert not set(remembered(driver, ALICE)) & set(KNOWN)
 
@@ -227,7 +227,7 @@ def test_an_answer_to_another_person_comes_between_in_a_group(driver: LocalDrive
         driver.join(who, TEAM)
     driver.say(ALICE, TEAM, "I have a dog called Rex")
     driver.say(BOB, TEAM, "What is the weather like?")
-    assert "I am not sure which you mean." in driver.say(ALICE, TEAM, "yes").text
+    assert "I'm not sure which one you mean." in driver.say(ALICE, TEAM, "yes").text
     assert remembered(driver, ALICE, TEAM) == []
 
 
@@ -238,14 +238,14 @@ def test_what_another_account_brings_to_the_chat_comes_between(driver: LocalDriv
     (sure,) = driver.say(BOB, alone(BOB), f"/link {code[0]}").shown
     asked = driver.press(BOB, sure, sure.buttons[0])
     assert any(one.room == HOME for one in asked), "Alice is asked about the link"
-    assert "I am not sure which you mean." in driver.say(ALICE, HOME, "yes").text
+    assert "I'm not sure which one you mean." in driver.say(ALICE, HOME, "yes").text
     assert remembered(driver, ALICE) == []
 
 
 def test_yes_to_the_others_is_clear_after_an_answer_to_some(driver: LocalDriver) -> None:
     asked = tell(driver, 3)
     again = driver.say(ALICE, HOME, "yes to the others").text
-    assert again == f"I am not sure which you mean. {asked}"
+    assert again == f"I'm not sure which one you mean. {asked}"
     driver.say(ALICE, HOME, "2")
     driver.say(ALICE, HOME, "yes to the others")
     assert remembered(driver, ALICE) == sorted(KNOWN[:3])
@@ -253,7 +253,7 @@ def test_yes_to_the_others_is_clear_after_an_answer_to_some(driver: LocalDriver)
 
 def test_yes_to_both_is_also_a_yes_to_the_one_that_waits(driver: LocalDriver) -> None:
     tell(driver, 1)
-    assert driver.say(ALICE, HOME, "yes to both").text == f"I will remember: {KNOWN[0]}"
+    assert driver.say(ALICE, HOME, "yes to both").text == f"I'll remember: {KNOWN[0]}"
 
 
 def test_a_yes_to_erasing_everything_keeps_nothing_that_waits(driver: LocalDriver) -> None:
@@ -262,7 +262,7 @@ def test_a_yes_to_erasing_everything_keeps_nothing_that_waits(driver: LocalDrive
     tell(driver, 1)
     driver.say(ALICE, HOME, "/forget everything")
     told = driver.say(ALICE, HOME, "yes").text
-    assert told.startswith("Everything that was yours is erased:")
+    assert told.startswith("All your memories were erased:")
     assert remembered(driver, ALICE) == waiting(driver, ALICE) == []
     assert remembered(driver, BOB) == ["Bob likes tea"]
 
@@ -273,7 +273,7 @@ def test_a_yes_to_erasing_everything_keeps_nothing_that_waits(driver: LocalDrive
 def test_a_no_to_erasing_everything_keeps_it(driver: LocalDriver, word: str) -> None:
     view(driver, ALICE).remember("Alice likes tea")
     driver.say(ALICE, HOME, "delete everything you know about me")
-    assert driver.say(ALICE, HOME, word).text == "All of it is kept."
+    assert driver.say(ALICE, HOME, word).text == "Nothing was erased."
     driver.say(ALICE, HOME, "yes")
     assert remembered(driver, ALICE) == ["Alice likes tea"], "it is asked no more"
 
@@ -283,7 +283,7 @@ def test_a_plain_yes_erases_everything(driver: LocalDriver, word: str) -> None:
     view(driver, ALICE).remember("Alice likes tea")
     driver.say(ALICE, HOME, "delete everything you know about me")
     told = driver.say(ALICE, HOME, word).text
-    assert told == "Everything that was yours is erased: 1 in all."
+    assert told == "All your memories were erased: 1 in total."
     assert remembered(driver, ALICE) == []
 
 
@@ -322,7 +322,7 @@ def test_what_expired_meanwhile_is_not_kept(driver: LocalDriver) -> None:
     tell(driver, 2)
     driver.stage.clock.forward(days=8)
     told = driver.say(ALICE, HOME, "all").text
-    assert told == "That is not yours to answer, or it is settled already."
+    assert told == "That isn't yours to answer, or it was answered already."
     assert remembered(driver, ALICE) == waiting(driver, ALICE) == []
 
 
@@ -332,7 +332,7 @@ def test_what_was_answered_elsewhere_meanwhile_is_left_as_it_is(driver: LocalDri
     gone = next(one for one in mine.proposals.list() if one.content == KNOWN[0])
     mine.proposals.decline(gone.id)
     told = driver.say(ALICE, HOME, "1 and 2").shown[0].text
-    assert told == f"I will remember: {KNOWN[1]}\nThe rest is no longer waiting."
+    assert told == f"I'll remember: {KNOWN[1]}\nThe rest is no longer waiting."
     assert remembered(driver, ALICE) == [KNOWN[1]], "numbers mean what the list said"
     assert waiting(driver, ALICE) == [KNOWN[2]]
 
@@ -353,7 +353,7 @@ def test_no_word_lets_others_hear_something(driver: LocalDriver) -> None:
     mine.put("preference", "tea", "green tea")
     mine.proposals.propose_public("preference", "tea")
     asked = driver.say(ALICE, HOME, "I live in Lisbon").text
-    assert "May I also say this where others can hear it?" in asked
+    assert "May I also share this in groups?" in asked
     for word in ("yes", "all", "yes to both"):
         driver.say(ALICE, HOME, word)
     found = mine.get("preference", "tea")
@@ -383,7 +383,7 @@ def test_everything_is_told_that_is_kept_or_waits(driver: LocalDriver, question:
     kept, asked = driver.say(ALICE, HOME, question).shown
     assert "• Alice likes green tea" in kept.text
     assert "• timezone: Europe/Lisbon" in kept.text
-    assert asked.text.startswith("Not saved yet: 2 things wait for your OK:")
+    assert asked.text.startswith("Not saved yet: 2 memories need your OK:")
     assert KNOWN[0] in asked.text
     assert KNOWN[1] in asked.text
     driver.say(ALICE, HOME, "all")
@@ -394,7 +394,7 @@ def test_a_question_about_what_waits_is_not_denied(driver: LocalDriver) -> None:
     tell(driver, 2)
     told = driver.say(ALICE, HOME, "What is my cat called?").text
     assert told == f"Not saved yet: Should I remember this? {KNOWN[0]}"
-    assert "do not know" in driver.say(ALICE, HOME, "Where was I born?").text
+    assert "don't know" in driver.say(ALICE, HOME, "Where was I born?").text
 
 
 def test_a_group_hears_nothing_of_what_was_told_in_private(driver: LocalDriver) -> None:
@@ -409,7 +409,7 @@ def test_a_group_hears_nothing_of_what_was_told_in_private(driver: LocalDriver) 
         assert told == nothing, "as of somebody of whom nothing is known"
     driver.say(ALICE, TEAM, "Remember that I have a dog called Rex")
     told = driver.say(ALICE, TEAM, "what do you know about me?").text
-    assert told == "This is what I remember:\n• Alice has a dog called Rex"
+    assert told == "Here is what I remember:\n• Alice has a dog called Rex"
     assert "Rex" not in driver.say(BOB, TEAM, "what do you know about me?").text
 
 
@@ -459,7 +459,7 @@ def test_what_is_named_is_forgotten_and_can_be_restored(driver: LocalDriver, wor
     tell(driver, 2)
     driver.say(ALICE, HOME, "all")
     told = driver.say(ALICE, HOME, words).text
-    assert told == f"Forgotten: '{KNOWN[0]}'. {driver.typed('/undo')} brings it back."
+    assert told == f"Forgotten: '{KNOWN[0]}'. {driver.typed('/undo')} restores it."
     assert remembered(driver, ALICE) == [KNOWN[1]]
     assert len(remembered(driver, BOB)) == 1
     driver.say(ALICE, HOME, "undo")
@@ -472,7 +472,7 @@ def test_which_of_several_is_asked_and_answered_in_words(driver: LocalDriver) ->
     driver.stage.clock.forward(seconds=1)
     mine.remember("Alice's sister has a cat")
     (asked,) = driver.say(ALICE, HOME, "forget my cat").shown
-    assert asked.text.startswith("Which of these shall I forget?")
+    assert asked.text.startswith("Which of these should I forget?")
     for word in ("yes", "3"):
         driver.say(ALICE, HOME, word)
         assert len(remembered(driver, ALICE)) == 2, "nobody guesses"
@@ -496,7 +496,7 @@ def test_all_of_a_named_thing_goes_and_one_button_brings_it_back(driver: LocalDr
 def test_what_only_waits_is_declined_and_a_key_is_found_by_its_name(driver: LocalDriver) -> None:
     tell(driver, 1)
     told = driver.say(ALICE, HOME, "forget my cat").text
-    assert told == f"All right, I will not keep this: '{KNOWN[0]}'"
+    assert told == f"OK, I won't remember this: '{KNOWN[0]}'"
     assert waiting(driver, ALICE) == []
     view(driver, ALICE).put("preference", "timezone", "Europe/Lisbon")
     assert "Europe/Lisbon" in driver.say(ALICE, HOME, "delete my timezone").text
@@ -520,7 +520,7 @@ def test_only_a_plain_request_forgets(driver: LocalDriver) -> None:
         assert "private chat" in driver.say(ALICE, TEAM, words).text
     assert len(remembered(driver, ALICE)) == 1
     (asked,) = driver.say(ALICE, HOME, "forget everything").shown
-    assert asked.buttons == ("Erase everything", "Keep it")
+    assert asked.buttons == ("Erase everything", "Cancel")
     assert len(remembered(driver, ALICE)) == 1
 
 
@@ -598,16 +598,16 @@ def test_a_polite_request_is_refused_with_the_reason_of_a_plain_one(driver: Loca
 def test_a_question_what_is_remembered_is_no_request(driver: LocalDriver) -> None:
     view(driver, ALICE).remember("Alice's sister is called Ana")
     told = driver.say(ALICE, HOME, "can you remember my sister's name?").text
-    assert told == "This is what I remember:\n• Alice's sister is called Ana"
+    assert told == "Here is what I remember:\n• Alice's sister is called Ana"
     for words in (
         "can you remember what I had for lunch?",
         "could you remember that time in Rome?",
     ):
-        assert "do not know" in driver.say(ALICE, HOME, words).text
+        assert "don't know" in driver.say(ALICE, HOME, words).text
     assert len(remembered(driver, ALICE)) == 1
 
 
 def test_what_is_known_is_not_said_to_be_no_fact(driver: LocalDriver) -> None:
     for _ in range(2):
         told = driver.say(ALICE, HOME, "remember that my bike is blue").text
-    assert told == "I remember that already: Alice's bike is blue"
+    assert told == "I already remember that: Alice's bike is blue"

@@ -62,7 +62,7 @@ def test_what_may_be_a_secret_in_place_of_a_name_is_not_repeated() -> None:
 def test_a_slack_that_cannot_be_reached_says_what_to_look_at() -> None:
     with pytest.raises(NotSent) as problem:
         SlackWebApi(BoundedClient(TOKEN, "http://127.0.0.1:9/api/")).get_identity()
-    assert str(problem.value) == "Slack cannot be reached: check the network and slack.api_url"
+    assert str(problem.value) == "Slack is not reachable: check the network and slack.api_url"
     assert not problem.value.for_good
 
 

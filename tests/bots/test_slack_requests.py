@@ -166,7 +166,7 @@ def test_a_wrong_token_is_told_in_one_line_and_tried_again_while_everything_is_k
         assert there.knock(there.envelope(there.message(ALICE, HER_OWN, TEA))) == (200, "")
         until(lambda: len(there.api.workspace.calls) > 2)
         assert set(there.api.workspace.methods()) == {"auth.test"}
-        problem = "Slack does not accept the token (invalid_auth)"
+        problem = "Slack rejects the token (invalid_auth)"
         ((event, what),) = there.lines.told
         assert (event, what["problem"]) == ("slack waits", problem)
         assert what["again_in_seconds"] == 0.05

@@ -32,7 +32,7 @@ from tests.bots.bot_updates import message, private, user
 from tests.bots.lines import Lines
 from tests.bots.telegram_stage import Pauses, connected
 
-UNLIKE = "what is there does not answer like Telegram: check telegram.api_url"
+UNLIKE = "the server does not answer like Telegram: check telegram.api_url"
 NOTHING = Garbage(200, b'{"ok": true, "result": []}')
 HELLO = {"message": message(private(1001), user(1001), "hello")}
 
@@ -80,7 +80,7 @@ def test_telegram_forgets_an_update_only_when_it_is_kept(api: BotApi, line: Tele
     ids, log, stop = polled(line, 2, fails_at_first)
     assert ids == [first, second]
     assert all("offset" not in given for given in api.of("getUpdates"))
-    assert log.problems == ["updates cannot be kept: the database does not take them"]
+    assert log.problems == ["updates cannot be stored: the database rejects them"]
     assert stop.seconds == [1.0, 2.0]
 
 
@@ -122,10 +122,10 @@ def test_updates_without_numbers_are_no_updates(api: BotApi, line: TelegramClien
 @pytest.mark.parametrize(
     ("trouble", "problem"),
     [
-        (UNAUTHORIZED, "Telegram does not accept the token: check TELEGRAM_BOT_TOKEN"),
-        (CONFLICT, "another process asks for the updates of this bot: stop that one"),
-        ("cut before", "Telegram cannot be reached: check the network and telegram.api_url"),
-        (Garbage(502, b"<html>"), "Telegram cannot be reached"),
+        (UNAUTHORIZED, "Telegram rejects the token: check TELEGRAM_BOT_TOKEN"),
+        (CONFLICT, "another process polls the updates of this bot: stop it"),
+        ("cut before", "Telegram is not reachable: check the network and telegram.api_url"),
+        (Garbage(502, b"<html>"), "Telegram is not reachable"),
         (Garbage(200, b"<html>"), UNLIKE),
         (Garbage(404, b"<html>"), UNLIKE),
         (Garbage(404, b'{"detail": "Not Found"}'), UNLIKE),
@@ -219,7 +219,7 @@ def test_nobody_at_home_is_one_line_too() -> None:
         assert ChannelRetry(CHANNEL, log, stop).call_until_done(line.get_identity) is None
     finally:
         line.close()
-    assert log.problems == ["Telegram cannot be reached: check the network and telegram.api_url"]
+    assert log.problems == ["Telegram is not reachable: check the network and telegram.api_url"]
     assert stop.seconds == [1.0, 2.0, 4.0]
 
 

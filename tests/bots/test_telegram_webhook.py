@@ -17,7 +17,7 @@ from tests.bots.bot_api import TOKEN
 from tests.bots.bot_updates import message, private, user
 
 SECRET = "s3cret_of-ours"
-NO_SECRET = "the variable that telegram.secret_env names holds no secret that Telegram takes: "
+NO_SECRET = "the variable that telegram.secret_env names is not a secret that Telegram accepts: "
 URL = "https://bots.example.org/hooks/a%20b"
 PATH = "/hooks/a%20b"
 SHOWN = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
@@ -127,7 +127,7 @@ def test_secrets_come_from_the_variables_that_the_settings_name() -> None:
     ("environ", "says"),
     [
         ({}, "OUR_TOKEN is not set: "),
-        ({"OUR_TOKEN": "not/a token"}, "OUR_TOKEN holds no token: "),
+        ({"OUR_TOKEN": "not/a token"}, "OUR_TOKEN is not a token: "),
         ({"OUR_TOKEN": TOKEN}, "the variable that telegram.secret_env names is not set: "),
         ({"OUR_TOKEN": TOKEN, "hunter2": "with space"}, NO_SECRET),
         ({"OUR_TOKEN": TOKEN, "hunter2": "x" * 257}, NO_SECRET),

@@ -45,7 +45,7 @@ def test_what_people_want_is_told_by_how_they_begin() -> None:
     assert not is_question("I like tea")
     assert asks_to_keep("Got it - should I remember that for future conversations?")
     assert asks_to_keep("Soll ich mir das merken?")
-    assert not asks_to_keep("I will remember that.")
+    assert not asks_to_keep("I'll remember that.")
     assert not asks_to_keep("Shall I tell you more?")
 
 

@@ -11,7 +11,7 @@ def _works(driver: Driver) -> None:
     assert driver.say(ALICE, HOME, "What do I like?").text.endswith("Alice likes green tea")
     driver.press(ALICE, told.shown[0], "Undo")
     assert remembered(driver, ALICE) == []
-    assert driver.say(ALICE, HOME, "What do I like?").text.startswith("I do not know")
+    assert driver.say(ALICE, HOME, "What do I like?").text.startswith("I don't know")
     assert "language model" in driver.say(ALICE, HOME, "/start").text
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
@@ -48,14 +48,14 @@ def _asks_for_all(driver: Driver) -> None:
     for words in ("Alec is my boss by the way", "I live in Lisbon"):
         (shown,) = driver.say(ALICE, HOME, words).shown
     assert shown.text == (
-        "2 things wait for your OK:\n1. Alec is Alice's boss\n2. Alice lives in Lisbon\n"
+        "2 memories need your OK:\n1. Alec is Alice's boss\n2. Alice lives in Lisbon\n"
         "Say “all”, “none” or the numbers."
     )
     assert shown.buttons == ("All", "None", "1", "2")
     told, left = driver.say(ALICE, HOME, "yes to the second").shown
-    assert told.text == "I will remember: Alice lives in Lisbon"
+    assert told.text == "I'll remember: Alice lives in Lisbon"
     assert left.text == "Should I remember this? Alec is Alice's boss"
-    assert driver.say(ALICE, HOME, "no").text == "All right, I will not keep that."
+    assert driver.say(ALICE, HOME, "no").text == "OK, I won't remember that."
     assert waiting(driver, ALICE) == []
     driver.say(ALICE, HOME, "My cat is called Tom")
     (shown,) = driver.say(ALICE, HOME, "I work at ACME").shown
@@ -69,10 +69,10 @@ def _asks_which(driver: Driver) -> None:
     for word in ("yes and no", "3", "yes, no"):
         driver.say(ALICE, HOME, "What time is it?")
         (again,) = driver.say(ALICE, HOME, word).shown
-        assert again.text.startswith("I am not sure which you mean. 2 things wait"), "no guess"
+        assert again.text.startswith("I'm not sure which one you mean. 2 memories need"), "no guess"
     driver.say(ALICE, HOME, "What time is it?")
     (again,) = driver.say(ALICE, HOME, "yes").shown
-    assert "2 things wait" in again.text, "it may be a yes to anything by now"
+    assert "2 memories need" in again.text, "it may be a yes to anything by now"
     assert remembered(driver, ALICE) == []
     driver.press(ALICE, again, "2")
     assert remembered(driver, ALICE) == ["Alice lives in Lisbon"]
@@ -106,9 +106,9 @@ def _tells_what_changed(driver: Driver) -> None:
 def _tells_what_fits(driver: Driver) -> None:
     for words in ("I like green tea", "my dog is called Max", "I work at ACME"):
         driver.say(ALICE, HOME, f"Remember that {words}")
-    known = "This is what I remember:"
+    known = "Here is what I remember:"
     assert driver.say(ALICE, HOME, "Where do I work?").text == f"{known}\n• Alice works at ACME"
-    assert driver.say(ALICE, HOME, "Where was I born?").text.startswith("I do not know")
+    assert driver.say(ALICE, HOME, "Where was I born?").text.startswith("I don't know")
     told = driver.say(ALICE, HOME, "What do you know about me?").text
     assert told.count("•") == 3, "no word says what would fit"
 
@@ -123,12 +123,12 @@ def _keeps_no_secret(driver: Driver) -> None:
 def _erases(driver: Driver) -> None:
     driver.say(ALICE, HOME, "Remember that I like green tea")
     for answer, told in (
-        ("no", "All of it is kept."),
-        ("yes", "Everything that was yours is erased: 1 in all."),
+        ("no", "Nothing was erased."),
+        ("yes", "All your memories were erased: 1 in total."),
     ):
         (asked,) = driver.say(ALICE, HOME, "delete everything you know about me").shown
         assert "Say “yes” or “no”." in asked.text
-        assert asked.buttons == ("Erase everything", "Keep it")
+        assert asked.buttons == ("Erase everything", "Cancel")
         assert driver.say(ALICE, HOME, answer).text == told
     assert remembered(driver, ALICE) == []
 

@@ -25,7 +25,7 @@ _NAMES = count()
 PHONE = {"width": 375, "height": 740}
 DESK = {"width": 1200, "height": 800}
 TIMEOUT_MS = 30_000  # pages are slow where the machine is busy
-COOKIE = "tacit_sitting"
+COOKIE = "tacit_session"
 
 expect.set_options(timeout=TIMEOUT_MS)
 

@@ -31,7 +31,7 @@ def alice(world: World) -> Caller:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in EVERY if page.who is not PageAccess.ANYBODY],
+    [page for page in EVERY if page.who is not PageAccess.PUBLIC],
     ids=lambda page: f"{page.method} {page.path}",
 )
 def test_nobody_sees_a_page_without_signing_in(world: World, page: PageRoute) -> None:
@@ -48,7 +48,7 @@ def test_what_is_not_for_a_visitor_is_not_there(world: World, operator: bool) ->
     visitor = Caller(world, world.cookie(**whose))
     absent = visitor.get("/nothing/of/the/kind")
     assert absent.status_code == 404
-    assert "Nothing is here" in absent.text
+    assert "Page not found" in absent.text
     for page in EVERY:
         theirs = PageAccess.PERSON if operator else PageAccess.OPERATOR
         if page.who is theirs:

@@ -17,7 +17,7 @@ def test_a_person_is_told_who_looked_at_what_is_theirs(
 ) -> None:
     id = person(seeded.memory, ALICE).remember("Has a cat").id
     seeded.memory.operator(ODD).show(id)
-    page = visiting(seeded)("/looks", person=ALICE, phone=True, dark=True)
+    page = visiting(seeded)("/access-log", person=ALICE, phone=True, dark=True)
     card = page.get_by_role("listitem").filter(has_text=ODD)
     expect(card).to_contain_text("opened a memory")
     expect(card).to_contain_text("1 memory of yours")
@@ -25,13 +25,13 @@ def test_a_person_is_told_who_looked_at_what_is_theirs(
     assert page.locator("main b").count() == 0
     assert faults(page) == []
     assert not is_wider_than_its_window(page)
-    assert "Nobody has looked." in Caller(seeded, seeded.cookie(person=BOB)).get("/looks").text
+    assert "No entries." in Caller(seeded, seeded.cookie(person=BOB)).get("/access-log").text
 
 
 def test_an_operator_is_told_of_every_look(seeded: World, visit: Visit) -> None:
     for one in person(seeded.memory, BOB).list():
         seeded.memory.operator("grace").show(one.id)
-    page = visit("/looks", operator=OPERATOR)
+    page = visit("/access-log", operator=OPERATOR)
     expect(page.get_by_text("grace").first).to_be_visible()
     expect(page.get_by_text("of yours")).to_have_count(0)
     assert faults(page) == []
@@ -43,8 +43,8 @@ def test_older_looks_are_on_the_next_page(seeded: World) -> None:
     for _ in range(51):
         operator.show(id)
     alice = Caller(seeded, seeded.cookie(person=ALICE))
-    first = alice.get("/looks").text
+    first = alice.get("/access-log").text
     assert first.count('class="card"') == 50
-    cursor = first.partition("/looks?cursor=")[2].partition('"')[0]
-    assert alice.get(f"/looks?cursor={cursor}").text.count('class="card"') == 1
-    assert alice.get("/looks?cursor=nonsense").status_code == 422
+    cursor = first.partition("/access-log?cursor=")[2].partition('"')[0]
+    assert alice.get(f"/access-log?cursor={cursor}").text.count('class="card"') == 1
+    assert alice.get("/access-log?cursor=nonsense").status_code == 422

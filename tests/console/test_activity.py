@@ -29,11 +29,11 @@ def test_what_happened_today_is_told_and_leads_to_the_memory(
     first = today.get_by_role("listitem").first
     expect(first).to_contain_text("Forgotten: Prefers cocoa")
     expect(first).to_contain_text("by you")
-    expect(today).to_contain_text("Reworded: Prefers cocoa")
-    expect(today).to_contain_text("Pinned, or no longer: Lives in Lyon")
+    expect(today).to_contain_text("Edited: Prefers cocoa")
+    expect(today).to_contain_text("Pinned or unpinned: Lives in Lyon")
     expect(today).not_to_contain_text("surprise")
     expect(page.get_by_role("img", name="Learned: 4 in 30 days")).to_be_visible()
-    page.get_by_text("The same as a table").click()
+    page.get_by_text("Show as a table").click()
     row = page.get_by_role("row").nth(1)
     expect(row.get_by_role("cell").first).to_have_text("4")
     assert faults(page) == []
@@ -125,7 +125,7 @@ def test_reasons_are_told_in_plain_words() -> None:
         for day in charts.group_by_day(found, now)
     ]
     assert told == [
-        ("Today", [("Who may hear it: may be said where you are", None)]),
+        ("Today", [("Visibility: shareable", None)]),
         ("Yesterday", [("Changed: tags, importance", None), ("Changed", "named as replaced")]),
         ("2 February 2026", [("Linked: related to", None)]),
     ]

@@ -14,12 +14,12 @@ from tests.console.watching import faults
 
 def test_a_healthy_space_is_told_so_and_when(seeded: World, visit: Visit) -> None:
     page = visit("/doctor", operator=OPERATOR, scripts=False)
-    expect(page.get_by_text("Nobody has looked")).to_be_visible()
-    page.get_by_role("button", name="Look through the space").click()
-    expect(page.get_by_text("Nothing is wrong.")).to_be_visible()
+    expect(page.get_by_text("No check has run")).to_be_visible()
+    page.get_by_role("button", name="Check the space").click()
+    expect(page.get_by_text("No problems found.")).to_be_visible()
     page.goto("/doctor")
-    expect(page.get_by_text("In order")).to_be_visible()
-    expect(page.get_by_text("Looked at just now")).to_be_visible()
+    expect(page.get_by_text("Healthy")).to_be_visible()
+    expect(page.get_by_text("Checked just now")).to_be_visible()
 
 
 def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
@@ -29,7 +29,7 @@ def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
     broken = text("DELETE FROM history WHERE memory_id = :id")
     seeded.memory._storage.database.write(lambda connection: connection.execute(broken, {"id": id}))
     page = visit("/doctor", operator=OPERATOR, phone=True)
-    page.get_by_role("button", name="Look through the space").click()
+    page.get_by_role("button", name="Check the space").click()
     heading = page.get_by_role("heading", name="Memories have a history without a beginning")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 found, 1 of them can be repaired")).to_be_visible()
@@ -45,5 +45,5 @@ def test_a_look_that_takes_long_comes_onto_the_page_when_it_is_done(
 ) -> None:
     monkeypatch.setattr(site, "TASK_WAIT_SECONDS", 0)
     page = visiting(world)("/doctor", operator=OPERATOR)
-    page.get_by_role("button", name="Look through the space").click()
-    expect(page.get_by_text("Nothing is wrong.")).to_be_visible()
+    page.get_by_role("button", name="Check the space").click()
+    expect(page.get_by_text("No problems found.")).to_be_visible()

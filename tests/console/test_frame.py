@@ -83,6 +83,6 @@ def test_without_scripts_a_page_works_as_well(look: Visit) -> None:
     page = look(person=ALICE, scripts=False)
     expect(page.get_by_text("Prefers tea to coffee")).to_be_visible()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

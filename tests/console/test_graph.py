@@ -99,12 +99,12 @@ def test_five_hundred_nodes_are_readable(crowded: Page) -> None:
     }
     assert len(middles) > 490  # hardly any hides another
     before = crowded.locator(".canvas .name").count()
-    crowded.get_by_role("button", name="Closer").click()
-    crowded.get_by_role("button", name="Closer").click()
+    crowded.get_by_role("button", name="Zoom in").click()
+    crowded.get_by_role("button", name="Zoom in").click()
     settle(crowded)
     near = boxes(crowded, ".canvas .name")
     assert list(overlapping(near)) == []
-    crowded.get_by_role("button", name="The whole").click()
+    crowded.get_by_role("button", name="Fit").click()
     expect(crowded.locator(".canvas .name")).to_have_count(before)
     assert faults(crowded) == []
 
@@ -125,7 +125,7 @@ def test_it_is_always_drawn_the_same_way_and_fits_on_a_phone(
 
 
 def test_keys_lead_through_it_and_open_what_they_come_to(crowded: Page) -> None:
-    crowded.get_by_role("button", name="The whole").focus()
+    crowded.get_by_role("button", name="Fit").focus()
     crowded.keyboard.press("Tab")
     first = crowded.locator(".canvas .node").first
     expect(first).to_be_focused()
@@ -147,15 +147,15 @@ def test_keys_lead_through_it_and_open_what_they_come_to(crowded: Page) -> None:
 
 
 def test_what_is_looked_for_stands_out(crowded: Page) -> None:
-    field = crowded.get_by_label("Find in the picture")
+    field = crowded.get_by_label("Find in the graph")
     field.fill("thing 123,")
-    expect(crowded.locator("[data-telling]")).to_have_text("1 found in the picture")
-    expect(crowded.locator(".node.sought")).to_have_count(1)
+    expect(crowded.locator("[data-telling]")).to_have_text("1 found in the graph")
+    expect(crowded.locator(".node.matches")).to_have_count(1)
     expect(crowded.locator(".canvas .name").first).to_contain_text("Thing 123")
     field.press("Enter")
-    expect(crowded.locator(".node.sought")).to_be_focused()
+    expect(crowded.locator(".node.matches")).to_be_focused()
     field.fill("")
-    expect(crowded.locator(".node.sought")).to_have_count(0)
+    expect(crowded.locator(".node.matches")).to_have_count(0)
 
 
 def test_some_are_drawn_at_first_and_more_when_asked_for(
@@ -164,16 +164,16 @@ def test_some_are_drawn_at_first_and_more_when_asked_for(
     page = visiting(many)("/graph", person=ALICE)
     page.wait_for_selector(DRAWN)
     assert page.locator(".node").count() <= GRAPH_FIRST_COUNT
-    page.get_by_role("link", name="Up to 500").click()
+    page.get_by_role("link", name="Show up to 500").click()
     page.wait_for_selector(DRAWN)
     assert page.locator(".node").count() > GRAPH_FIRST_COUNT
-    expect(page.get_by_text("more memories have no room here")).to_have_count(0)
+    expect(page.get_by_text("more memories are not shown")).to_have_count(0)
     page.goto(f"{many.url}/graph?most=none")
     expect(page.get_by_role("alert")).to_contain_text("Write a whole number")
 
 
 def test_dragging_moves_it_and_a_click_opens(crowded: Page) -> None:
-    crowded.get_by_role("button", name="Closer").click()
+    crowded.get_by_role("button", name="Zoom in").click()
     settle(crowded)
     node = crowded.locator(".node.person").first
     before = node.bounding_box()
@@ -194,9 +194,9 @@ def test_dragging_moves_it_and_a_click_opens(crowded: Page) -> None:
     expect(lines).not_to_have_attribute("transform", seen)
     crowded.keyboard.up("Control")
     assert scale(crowded) > far
-    crowded.get_by_role("button", name="The whole").click()
-    crowded.get_by_label("Find in the picture").fill("Friend 8 ")
-    crowded.locator(".node.sought").first.click()
+    crowded.get_by_role("button", name="Fit").click()
+    crowded.get_by_label("Find in the graph").fill("Friend 8 ")
+    crowded.locator(".node.matches").first.click()
     expect(crowded.get_by_role("heading", level=1)).to_contain_text("Friend 8")
 
 
@@ -264,7 +264,7 @@ def test_people_and_memories_about_people_are_drawn_differently(
     page.wait_for_selector(DRAWN)
     sarah = page.get_by_role("link", name="Sarah, Person", exact=True).locator("path")
     wife = page.get_by_role("link", name="Sarah is my wife, Person", exact=True).locator("path")
-    legend = page.locator("[data-look-of=person] path")
+    legend = page.locator("[data-style-of=person] path")
     assert wife.get_attribute("d") == legend.get_attribute("d")
     assert sarah.get_attribute("d") != wife.get_attribute("d")
     expect(page.locator(".legend li").first).to_have_text("People")
@@ -274,5 +274,5 @@ def test_where_nothing_is_remembered_nothing_is_drawn(
     world: World, visiting: Callable[[World], Visit]
 ) -> None:
     page = visiting(world)("/graph", person=ALICE)
-    expect(page.get_by_text("Nothing is remembered yet")).to_be_visible()
+    expect(page.get_by_text("No memories to draw yet")).to_be_visible()
     assert faults(page) == []

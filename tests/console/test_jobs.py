@@ -26,7 +26,7 @@ def test_a_task_is_run_by_its_button_and_tells_how_it_went(seeded: World, visit:
     expect(row).to_contain_text("never")
     assert faults(page) == []
     row.get_by_role("button", name="Run now").click()
-    expect(page.get_by_role("status").first).to_contain_text("came to its end")
+    expect(page.get_by_role("status").first).to_contain_text("job finished")
     expect(row).to_contain_text("just now")
     (done,) = [one for one in seeded.memory.jobs.list() if one.task == "expire"]
     assert done.last is not None
@@ -37,7 +37,7 @@ def test_what_happens_meanwhile_comes_onto_the_page_by_itself(seeded: World, vis
     button = page.get_by_role("row").filter(has_text="purge").get_by_role("button")
     button.focus()
     person(seeded.memory, ALICE).learn([Message("user", "I live in Lisbon")])
-    expect(page.get_by_text("1 turn waits")).to_be_visible()
+    expect(page.get_by_text("1 turn pending")).to_be_visible()
     expect(page.locator("[data-telling]")).to_contain_text("1 to learn")
     expect(button).to_be_focused()
 
@@ -48,11 +48,11 @@ def test_what_was_given_up_is_tried_again(world: World, visiting: Callable[[Worl
     space = {"space": world.memory._space}
     world.memory._storage.database.write(lambda connection: connection.execute(given_up, space))
     page = visiting(world)("/jobs", operator=OPERATOR, phone=True, dark=True, scripts=False)
-    expect(page.locator(".problem")).to_contain_text("1 was given up")
+    expect(page.locator(".problem")).to_contain_text("1 failed too often")
     assert not is_wider_than_its_window(page)
-    page.get_by_role("button", name="Try them again").click()
-    expect(page.get_by_role("status").first).to_contain_text("One turn is tried again")
-    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("button", name="Retry").click()
+    expect(page.get_by_role("status").first).to_contain_text("Retrying one turn")
+    page.get_by_role("link", name="Refresh").click()
     assert world.memory.jobs.pending().parked == 0
 
 

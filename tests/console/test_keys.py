@@ -17,16 +17,16 @@ def test_a_token_is_shown_once_and_opens_what_it_says(
     world: World, visiting: Callable[[World], Visit]
 ) -> None:
     page = visiting(world)("/keys", operator=OPERATOR)
-    page.get_by_role("link", name="Make a key").click()
+    page.get_by_role("link", name="Create a key").click()
     form = page.get_by_role("dialog")
     form.get_by_label("Name", exact=True).fill(ODD)
-    form.get_by_label("Read what may be heard").check()
+    form.get_by_label("Read visible memories").check()
     form.get_by_label("For one person").fill("telegram:1001")
     form.get_by_text("Only some categories").click()
     form.get_by_label("Preference").check()
-    form.get_by_label("Days until it expires").fill("30")
+    form.get_by_label("Expires after (days)").fill("30")
     assert faults(page) == []
-    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("button", name="Create key").click()
     token = page.get_by_label("Token of").input_value()
     assert faults(page) == []
     key = world.memory.keys.authenticate(token)
@@ -36,7 +36,7 @@ def test_a_token_is_shown_once_and_opens_what_it_says(
     assert key.categories == ("preference",)
     assert key.expires_at is not None
     assert token not in page.url
-    page.get_by_role("link", name="I have it").click()
+    page.get_by_role("link", name="Done").click()
     expect(page.get_by_text(ODD).first).to_be_visible()
     assert token not in page.content()
     assert page.locator("main b").count() == 0
@@ -48,32 +48,32 @@ def test_a_key_is_revoked_after_a_question(
 ) -> None:
     made = world.memory.keys.create("bot", scopes=["read", "act-as"])
     page = visiting(world)("/keys", operator=OPERATOR, phone=True, dark=True)
-    expect(page.get_by_text("whomever it names")).to_be_visible()
+    expect(page.get_by_text("any requester")).to_be_visible()
     assert faults(page) == []
     assert not is_wider_than_its_window(page)
     page.get_by_role("link", name="Revoke bot").click()
-    page.get_by_role("dialog").get_by_role("link", name="Leave it").click()
+    page.get_by_role("dialog").get_by_role("link", name="Cancel").click()
     assert world.memory.keys.authenticate(made.token) is not None
     page.get_by_role("link", name="Revoke bot").click()
-    page.get_by_role("dialog").get_by_role("button", name="Revoke it").click()
-    expect(page.get_by_role("status").first).to_contain_text("opens nothing")
+    page.get_by_role("dialog").get_by_role("button", name="Revoke", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("was revoked")
     expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
     assert world.memory.keys.authenticate(made.token) is None
 
 
 def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(world)("/keys", operator=OPERATOR, scripts=False)
-    page.get_by_role("link", name="Make a key").click()
+    page.get_by_role("link", name="Create a key").click()
     page.get_by_label("Name", exact=True).fill("bot")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create key").click()
     expect(page.get_by_role("alert")).to_contain_text("name some of read, write")
     expect(page.get_by_label("Name", exact=True)).to_have_value("bot")
     assert world.memory.keys.list() == []
-    page.get_by_label("Remember, change and forget").check()
-    page.get_by_role("button", name="Make it").click()
-    page.get_by_role("link", name="I have it").click()
+    page.get_by_label("Remember, update and forget").check()
+    page.get_by_role("button", name="Create key").click()
+    page.get_by_role("link", name="Done").click()
     page.get_by_role("link", name="Revoke bot").click()
-    page.get_by_role("button", name="Revoke it").click()
+    page.get_by_role("button", name="Revoke", exact=True).click()
     expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
 
 

@@ -4,7 +4,7 @@ from tests.console.asking import Caller
 from tests.console.conftest import World
 from tests.console.seeding import ALICE, person
 
-ROOM, WHERE_YOU_ARE = "In the room where it was said", "May be said where you are"
+ROOM, WHERE_YOU_ARE = "This group", "Shareable"
 
 
 def test_what_was_said_in_private_is_for_no_room(world: World) -> None:
@@ -14,9 +14,9 @@ def test_what_was_said_in_private_is_for_no_room(world: World) -> None:
     alice = Caller(world, world.cookie(person=ALICE))
     shown = alice.get(f"/memories/{done.id}").text
     assert ROOM not in shown
-    assert "For your ears only" in shown
+    assert "Private" in shown
     choices = alice.get(f"/memories/{done.id}/visibility").text
     assert ROOM not in choices
     assert WHERE_YOU_ARE in choices
-    assert "This is how it is now." in choices
+    assert "Current visibility." in choices
     assert "as if you asked there" in choices

@@ -32,7 +32,7 @@ def address(page: Page) -> dict[str, list[str]]:
 
 def choose(page: Page, *words: str) -> None:
     for one in words:
-        page.get_by_role("checkbox", name=f"Choose: {one}").check()
+        page.get_by_role("checkbox", name=f"Select: {one}").check()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["desk-light", "phone-dark"])
@@ -47,7 +47,7 @@ def test_each_is_told_with_its_badges_its_source_and_its_age(look: Visit) -> Non
     page = look(person=ALICE)
     expect(page.get_by_text("4 memories")).to_be_visible()
     lyon = page.get_by_role("listitem").filter(has_text=LYON)
-    for badge in ("Pinned", "Profile", "May be said where you are", "Personal"):
+    for badge in ("Pinned", "Profile", "Shareable", "Personal"):
         expect(lyon.get_by_text(badge, exact=True)).to_be_visible()
     expect(lyon).to_contain_text("Said by you in private")
     expect(lyon.get_by_text("just now")).to_be_visible()
@@ -70,15 +70,15 @@ def test_results_come_as_one_types_and_the_address_keeps_step(look: Visit) -> No
 CHOICES = {
     "Kind": ("Knowledge", [RELEASE, LYON, NUTS, TEA]),
     "Category": ("Profile", [LYON, NUTS]),
-    "Who may hear it": ("May be said where you are", [LYON]),
-    "How personal": ("Sensitive", [NUTS]),
+    "Visibility": ("Shareable", [LYON]),
+    "Sensitivity": ("Sensitive", [NUTS]),
     "State": ("Forgotten", []),
 }
 WRITTEN = {
-    "Said where": ("telegram:-100", [RELEASE]),
-    "About whom": ("Bob", []),
+    "Chat of origin": ("telegram:-100", [RELEASE]),
+    "About": ("Bob", []),
     "From": ("2999-01-01", []),
-    "Up to": ("2999-01-01", [RELEASE, LYON, NUTS, TEA]),
+    "Until": ("2999-01-01", [RELEASE, LYON, NUTS, TEA]),
 }
 
 
@@ -121,19 +121,19 @@ def test_who_has_nothing_is_told_what_will_be_here(
     world: World, visiting: Callable[[World], Visit]
 ) -> None:
     page = visiting(world)(person=ALICE)
-    expect(page.get_by_text("Nothing is remembered yet.")).to_be_visible()
-    expect(page.get_by_text("What you tell a bot")).to_be_visible()
+    expect(page.get_by_text("No memories yet.")).to_be_visible()
+    expect(page.get_by_text("What a bot remembers for you")).to_be_visible()
     assert faults(page) == []
 
 
 def test_who_finds_nothing_is_told_where_else_to_look(seeded: World, visit: Visit) -> None:
     person(seeded.memory, ALICE).forget(memory_that_says(seeded, TEA).id)
     page = visit("/?words=coffee", person=ALICE)
-    page.get_by_role("link", name="Look among what is forgotten").click()
+    page.get_by_role("link", name="Include forgotten").click()
     assert shown(page) == [TEA]
     expect(page.get_by_text("Forgotten", exact=True).last).to_be_visible()
     page.goto("/?words=nothing")
-    page.get_by_role("link", name="Show everything").click()
+    page.get_by_role("link", name="Clear filters").click()
     assert len(shown(page)) == 3
 
 
@@ -155,16 +155,16 @@ def test_several_are_forgotten_by_keyboard_and_taken_back(seeded: World, page: P
     forget = page.get_by_role("button", name="Forget")
     expect(forget).to_have_count(0)
     for words in (TEA, NUTS):
-        page.get_by_role("checkbox", name=f"Choose: {words}").focus()
+        page.get_by_role("checkbox", name=f"Select: {words}").focus()
         page.keyboard.press("Space")
         page.keyboard.press("Enter")  # does nothing
-    expect(page.get_by_text("2 chosen")).to_be_visible()
+    expect(page.get_by_text("2 selected")).to_be_visible()
     forget.focus()
     page.keyboard.press("Enter")
-    told(page, "2 are forgotten.")
+    told(page, "2 forgotten.")
     assert shown(page) == [RELEASE, LYON]
     press(page, "Undo")
-    told(page, "2 are as they were before.")
+    told(page, "Undone for 2.")
     assert shown(page) == [RELEASE, LYON, NUTS, TEA]
 
 
@@ -173,10 +173,10 @@ def test_all_on_the_page_are_pinned_and_only_those_that_were_not_are_taken_back(
 ) -> None:
     page.get_by_label("All on this page").check()
     press(page, "Pin")
-    told(page, "3 are pinned.")
+    told(page, "3 pinned.")
     expect(page.locator(".badge.pinned")).to_have_count(4)
     press(page, "Undo")
-    told(page, "3 are as they were before.")
+    told(page, "Undone for 3.")
     assert memory_that_says(seeded, LYON).pinned
     expect(page.locator(".badge.pinned")).to_have_count(1)
 
@@ -185,21 +185,21 @@ def test_what_is_filed_under_a_key_is_told_with_it(seeded: World) -> None:
     person(seeded.memory, ALICE).put("profile", "timezone", "Europe/Lisbon")
     alice = Caller(seeded, seeded.cookie(person=ALICE))
     said = '<bdi class="key">timezone</bdi>: <bdi class="words" dir="auto">Europe/Lisbon</bdi>'
-    for path in ("/", "/hear"):
+    for path in ("/", "/visibility"):
         assert said in alice.get(path).text
-    assert 'aria-label="Choose: timezone: Europe/Lisbon"' in alice.get("/").text
+    assert 'aria-label="Select: timezone: Europe/Lisbon"' in alice.get("/").text
 
 
 def test_the_visibility_of_several_is_changed_and_each_gets_its_own_back(
     seeded: World, page: Page
 ) -> None:
     choose(page, RELEASE, LYON)
-    page.get_by_label("Who may hear those that are chosen").select_option("private_only")
+    page.get_by_label("Visibility of the selected memories").select_option("private_only")
     press(page, "Change")
-    told(page, "Who may hear 2 of them is changed.")
+    told(page, "Visibility of 2 changed.")
     assert memory_that_says(seeded, LYON).visibility == "private_only"
     press(page, "Undo")
-    told(page, "2 are as they were before.")
+    told(page, "Undone for 2.")
     assert memory_that_says(seeded, LYON).visibility == "public_ok"
     assert memory_that_says(seeded, RELEASE).visibility == "room"
 
@@ -208,16 +208,18 @@ def test_it_is_shown_who_could_hear_several_before_more_people_do(
     seeded: World, page: Page
 ) -> None:
     choose(page, TEA, LYON)
-    page.get_by_label("Who may hear those that are chosen").select_option("public_ok")
+    page.get_by_label("Visibility of the selected memories").select_option("public_ok")
     press(page, "Change")
-    gains = page.locator(".hearers.gains li")
+    gains = page.locator(".audience.gains li")
     expect(gains).to_have_count(1)
-    expect(gains).to_contain_text("The room telegram:-100: you, Bob")
-    expect(page.get_by_role("listitem").filter(has_text=LYON)).to_contain_text("nobody hears more")
+    expect(gains).to_contain_text("Group telegram:-100: you, Bob")
+    expect(page.get_by_role("listitem").filter(has_text=LYON)).to_contain_text(
+        "shown to no more people"
+    )
     assert memory_that_says(seeded, TEA).visibility == "private_only"
     assert faults_by_day_and_night(page) == []
     press(page, "Change 2")
-    told(page, "Who may hear it is changed.")
+    told(page, "Visibility changed.")
     assert memory_that_says(seeded, TEA).visibility == "public_ok"
     press(page, "Undo")
     assert memory_that_says(seeded, TEA).visibility == "private_only"
@@ -243,10 +245,10 @@ def test_what_was_refused_is_told_with_the_reason(seeded: World, visit: Visit) -
     page = visit("/?state=any", person=ALICE)
     choose(page, TEA, RELEASE, LYON)
     press(page, "Restore")
-    expect(page.get_by_role("heading", name="Not all of it was done")).to_be_visible()
-    told(page, "1 of 3: It is remembered again.")
-    expect(page.get_by_text("1 was so already.")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("1 was left as it was")
+    expect(page.get_by_role("heading", name="Not all were changed")).to_be_visible()
+    told(page, "1 of 3: Restored.")
+    expect(page.get_by_text("1 needed no change.")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("1 was not changed")
     expect(page.get_by_text("This memory was replaced by a newer one")).to_be_visible()
     expect(page.get_by_role("link", name=RELEASE)).to_be_visible()
     assert faults_by_day_and_night(page) == []
@@ -258,18 +260,18 @@ def test_what_was_refused_is_told_with_the_reason(seeded: World, visit: Visit) -
 def test_several_are_erased_by_a_typed_word(seeded: World, page: Page) -> None:
     choose(page, TEA, NUTS)
     press(page, "Erase…")
-    expect(page.get_by_role("heading", name="Erase 2 for good")).to_be_visible()
+    expect(page.get_by_role("heading", name="Erase 2 permanently")).to_be_visible()
     assert shown_to_be_erased(page) == [NUTS, TEA]
     assert faults_by_day_and_night(page) == []
-    page.get_by_label("To go on, type erase").fill("no")
+    page.get_by_label("To continue, type erase").fill("no")
     press(page, "Erase 2")
     expect(page.locator("#word-problem")).to_contain_text("type the word erase")
     assert person(seeded.memory, ALICE).browse_count() == 4
-    page.get_by_label("To go on, type erase").fill("erase")
+    page.get_by_label("To continue, type erase").fill("erase")
     press(page, "Erase 2")
-    expect(page.get_by_text("2 memories are gone for good.")).to_be_visible()
+    expect(page.get_by_text("2 memories erased permanently.")).to_be_visible()
     expect(page.get_by_role("region", name="Certificate")).to_have_count(2)
-    page.get_by_role("link", name="Back to the memories").click()
+    page.get_by_role("link", name="Back to memories").click()
     assert shown(page) == [RELEASE, LYON]
 
 
@@ -282,10 +284,10 @@ def test_many_are_changed_without_scripts_and_what_was_looked_for_stays(
 ) -> None:
     page = visit("/?category=profile", person=ALICE, scripts=False)
     press(page, "Forget")
-    told(page, "Nothing was done")
+    told(page, "Select memories first")
     choose(page, NUTS)
     press(page, "Forget")
-    told(page, "It is forgotten.")
+    told(page, "Forgotten.")
     assert shown(page) == [LYON]
     assert address(page) == {"category": ["profile"]}
 
@@ -297,15 +299,15 @@ def test_one_is_found_reworded_and_forgotten_on_either_database(
     page.get_by_role("searchbox", name="Search").fill("COFF")
     expect(page.locator("#found .card")).to_have_count(1)
     page.get_by_role("link", name=TEA).click()
-    page.get_by_role("link", name="Change the wording").click()
-    page.get_by_role("textbox", name="Wording").fill("Prefers green tea")
-    press(page, "Change it")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_role("textbox", name="Text").fill("Prefers green tea")
+    press(page, "Save")
     expect(page.locator(".timeline ins")).to_have_text("green")
-    page.get_by_role("link", name="Who may hear it").click()
-    page.get_by_label("May be said where you are").check()
-    press(page, "Change who may hear it")
+    page.locator("#main").get_by_role("link", name="Visibility").click()
+    page.get_by_label("Shareable").check()
+    press(page, "Change visibility")
     press(page, "Forget")
     press(page, "Undo")
-    told(page, "It is as it was before.")
+    told(page, "Undone.")
     memory = memory_that_says(anywhere, "Prefers green tea")
     assert (memory.state, memory.visibility, memory.version) == ("active", "public_ok", 2)

@@ -18,8 +18,8 @@ def test_an_operator_sees_whose_each_is(look: Visit, dark: bool) -> None:
     page = look(operator=OPERATOR, dark=dark, phone=dark)
     assert len(shown(page)) == 6
     of_bob = page.get_by_role("listitem").filter(has_text=SURPRISE)
-    expect(of_bob).to_contain_text(f"Of {BOB}")
-    expect(of_bob).to_contain_text("For its owner's ears only")
+    expect(of_bob).to_contain_text(f"Owner: {BOB}")
+    expect(of_bob).to_contain_text("Private")
     expect(page.get_by_role("button", name="Pin")).to_have_count(0)
     assert faults(page) == []
     assert not is_wider_than_its_window(page)
@@ -28,9 +28,9 @@ def test_an_operator_sees_whose_each_is(look: Visit, dark: bool) -> None:
 def test_an_operator_looks_at_one_persons(look: Visit) -> None:
     page = look(operator=OPERATOR)
     page.get_by_text("Filters").click()
-    page.get_by_label("Whose", exact=True).fill(BOB)
+    page.get_by_label("Owner", exact=True).fill(BOB)
     expect(page.locator("#found .card")).to_have_count(2)
-    page.get_by_label("Whose", exact=True).fill("Bob")
+    page.get_by_label("Owner", exact=True).fill("Bob")
     expect(page.locator("#found .nothing")).to_contain_text("use a key such as telegram:123")
 
 
@@ -49,33 +49,33 @@ def test_an_operator_sees_whom_one_is_about_who_has_no_key(seeded: World) -> Non
     alice = person(seeded.memory, ALICE)
     id = alice.remember("Sarah is my wife", category="person", about=["Sarah"]).id
     shown = Caller(seeded, seeded.cookie(operator=OPERATOR)).get(f"/memories/{id}").text
-    assert "<dt>About whom</dt><dd><bdi>Sarah</bdi></dd>" in shown
+    assert "<dt>About</dt><dd><bdi>Sarah</bdi></dd>" in shown
     assert "people" in {one.word for one in alice.audit.access_log()}
 
 
 def test_an_operator_rewords_and_takes_it_back(seeded: World, visit: Visit) -> None:
     page = visit(path_of(seeded, LYON), operator=OPERATOR)
-    expect(page.locator("dt:text-is('Whose it is') + dd")).to_have_text(f"Of {ALICE}")
-    page.get_by_role("link", name="Change the wording").click()
+    expect(page.locator("dt:text-is('Owner') + dd")).to_have_text(f"Owner: {ALICE}")
+    page.get_by_role("link", name="Edit").click()
     box = page.get_by_role("dialog")
-    expect(box).to_contain_text("nobody's own")
+    expect(box).to_contain_text("no longer has a speaker")
     box.get_by_role("textbox").fill("Lives in Paris")
-    box.get_by_role("button", name="Change it").click()
-    told(page, "The wording is changed.")
+    box.get_by_role("button", name="Save").click()
+    told(page, "Saved.")
     expect(page.locator(".timeline li").first).to_contain_text(f"by the operator {OPERATOR}")
     press(page, "Undo")
-    told(page, "It is as it was before.")
+    told(page, "Undone.")
     assert memory_that_says(seeded, LYON).version == 3
 
 
 def test_an_operator_lowers_visibility_and_never_raises_it(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded, LYON)}/visibility", operator=OPERATOR)
-    page.get_by_label("For its owner's ears only").check()
-    gone = page.get_by_role("region", name="Would no longer be able to hear it")
+    page.get_by_label("Private").check()
+    gone = page.get_by_role("region", name="Could no longer see it")
     expect(gone).to_contain_text("telegram:-100")
     assert faults(page) == []
-    press(page, "Change who may hear it")
-    told(page, "Who may hear it is changed.")
+    press(page, "Change visibility")
+    told(page, "Visibility changed.")
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     assert memory_that_says(seeded, LYON).visibility == "private_only"
     page.goto(f"{path_of(seeded, LYON)}/visibility")
@@ -85,31 +85,31 @@ def test_an_operator_lowers_visibility_and_never_raises_it(seeded: World, visit:
 def test_an_operator_withholds_by_key_alone(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded, LYON)}/withhold", operator=OPERATOR)
     page.get_by_label("Person").fill("Bob")
-    press(page, "Withhold it")
+    press(page, "Withhold")
     expect(page.locator("#who-problem")).to_contain_text("use a key")
     page.get_by_label("Person").fill(BOB)
-    press(page, "Withhold it")
-    told(page, "It is withheld from them")
+    press(page, "Withhold")
+    told(page, "Withheld from them")
 
 
 def test_an_operator_forgets_many_and_is_told_what_was_refused(seeded: World, visit: Visit) -> None:
     page = visit(operator=OPERATOR)
     choose(page, SURPRISE, LYON)
     press(page, "Forget")
-    told(page, "2 are forgotten.")
+    told(page, "2 forgotten.")
     assert person(seeded.memory, BOB).browse_count() == 1
     press(page, "Undo")
     choose(page, SURPRISE, LYON)
-    page.get_by_label("Who may hear those that are chosen").select_option("room")
+    page.get_by_label("Visibility of the selected memories").select_option("room")
     press(page, "Change")
     expect(page.get_by_text("Only the owner raises it")).to_be_visible()
-    told(page, "Who may hear it is changed.")
+    told(page, "Visibility changed.")
     assert memory_that_says(seeded, LYON).visibility == "room"
 
 
 def test_an_operator_erases_with_a_certificate(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded, LYON)}/erase", operator=OPERATOR)
-    page.get_by_label("To go on, type erase").fill("erase")
-    press(page, "Erase it")
-    page.get_by_text("As a file to keep").click()
+    page.get_by_label("To continue, type erase").fill("erase")
+    press(page, "Erase")
+    page.get_by_text("Certificate file").click()
     assert seeded.memory.admin.verify_certificate(page.locator("pre").inner_text())

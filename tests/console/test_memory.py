@@ -42,12 +42,12 @@ def known(page: Page, name: str) -> str:
 
 def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) -> None:
     page = look(path_of(shared, "The release is on Thursday"), person=ALICE)
-    assert known(page, "Who said it") == "You"
-    assert known(page, "About whom") == "You"
-    assert known(page, "Where") == "In the room telegram:-100"
-    assert known(page, "Who was there") == "You, Bob"
-    assert known(page, "Who may hear it") == "In the room where it was said"
-    assert known(page, "How sure") == "It was said outright."
+    assert known(page, "Speaker") == "You"
+    assert known(page, "About") == "You"
+    assert known(page, "Chat") == "Group telegram:-100"
+    assert known(page, "Present") == "You, Bob"
+    assert known(page, "Visibility") == "This group"
+    assert known(page, "Certainty") == "Said by its subject."
     assert faults(page) == []
 
 
@@ -62,50 +62,50 @@ def test_the_page_of_a_memory_keeps_nobody_out(shared: World, look: Visit, dark:
 
 def test_forgetting_is_taken_back_by_one_button(seeded: World, tea: Page) -> None:
     press(tea, "Forget")
-    told(tea, "It is forgotten.")
+    told(tea, "Forgotten.")
     assert memory_that_says(seeded, TEA).state == "forgotten"
     expect(tea.get_by_role("button", name="Restore")).to_be_visible()
     press(tea, "Undo")
-    told(tea, "It is as it was before.")
+    told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "active"
 
 
 def test_what_is_forgotten_is_restored(seeded: World, tea: Page) -> None:
     press(tea, "Forget")
     press(tea, "Restore")
-    told(tea, "It is remembered again.")
+    told(tea, "Restored.")
     press(tea, "Undo")
-    told(tea, "It is as it was before.")
+    told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "forgotten"
 
 
 def test_pinning_and_unpinning(seeded: World, tea: Page) -> None:
     press(tea, "Pin")
-    told(tea, "It is pinned.")
+    told(tea, "Pinned.")
     expect(tea.locator(".badge.pinned")).to_be_visible()
     press(tea, "Undo")
     expect(tea.locator(".badge.pinned")).to_have_count(0)
     assert not memory_that_says(seeded, TEA).pinned
     press(tea, "Pin")
     press(tea, "Unpin")
-    told(tea, "It is no longer pinned.")
+    told(tea, "Unpinned.")
 
 
 def test_another_wording_by_keyboard_and_the_earlier_one_again(seeded: World, tea: Page) -> None:
-    tea.get_by_role("link", name="Change the wording").focus()
+    tea.get_by_role("link", name="Edit").focus()
     tea.keyboard.press("Enter")
-    field = tea.get_by_role("dialog").get_by_role("textbox", name="Wording")
+    field = tea.get_by_role("dialog").get_by_role("textbox", name="Text")
     expect(field).to_be_focused()
     field.fill("Prefers green tea")
     tea.keyboard.press("Tab")
     tea.keyboard.press("Enter")
-    told(tea, "The wording is changed.")
+    told(tea, "Saved.")
     expect(tea.locator(".wording")).to_have_text("Prefers green tea")
     first = tea.locator(".timeline li").first
     expect(first.locator("ins")).to_have_text("green")
     expect(first.locator("del")).to_have_text("to coffee")
     press(tea, "Undo")
-    told(tea, "It is as it was before.")
+    told(tea, "Undone.")
     expect(tea.locator(".wording")).to_have_text(TEA)
     assert memory_that_says(seeded, TEA).version == 3
 
@@ -123,17 +123,17 @@ def test_where_somebody_was_quicker_both_wordings_are_shown(seeded: World, visit
     id = memory_that_says(seeded, TEA).id
     page = visit(f"/memories/{id}/edit", person=ALICE)
     person(seeded.memory, ALICE).update(id, "Prefers water")
-    page.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
-    press(page, "Change it")
+    page.get_by_role("textbox", name="Text").fill("Prefers cocoa")
+    press(page, "Save")
     expect(page.get_by_role("alert")).to_contain_text("version 2 by now")
-    both = page.get_by_role("region", name="Both wordings")
+    both = page.get_by_role("region", name="Edited meanwhile")
     expect(both.get_by_text("Prefers water", exact=True)).to_be_visible()
     expect(both.get_by_text("Prefers cocoa", exact=True)).to_be_visible()
     expect(both.locator("ins")).to_have_text("cocoa")
     assert faults_by_day_and_night(page) == []
     assert person(seeded.memory, ALICE).show(id).content == "Prefers water"
-    expect(page.get_by_role("textbox", name="Wording")).to_have_value("Prefers cocoa")
-    press(page, "Change it")
+    expect(page.get_by_role("textbox", name="Text")).to_have_value("Prefers cocoa")
+    press(page, "Save")
     expect(page.locator(".wording")).to_have_text("Prefers cocoa")
 
 
@@ -142,10 +142,10 @@ def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(
 ) -> None:
     page = visit(f"{path_of(seeded)}/edit", person=ALICE)
     secret = "My password is hunter2-Zebra!9"
-    page.get_by_role("textbox", name="Wording").fill(secret)
-    press(page, "Change it")
+    page.get_by_role("textbox", name="Text").fill(secret)
+    press(page, "Save")
     expect(page.locator("#content-problem")).to_contain_text("holds a secret")
-    expect(page.get_by_role("textbox", name="Wording")).to_have_value(secret)
+    expect(page.get_by_role("textbox", name="Text")).to_have_value(secret)
     assert memory_that_says(seeded, TEA).version == 1
 
 
@@ -154,14 +154,14 @@ def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(
 ) -> None:
     words = "The release is on Thursday"
     page = visit(f"{path_of(seeded, words)}/edit", person=ALICE)
-    expect(page.get_by_text("from then on only you hear it")).to_be_visible()
-    page.get_by_role("textbox", name="Wording").fill("The release is on Friday")
-    press(page, "Change it")
+    expect(page.get_by_text("only you see it")).to_be_visible()
+    page.get_by_role("textbox", name="Text").fill("The release is on Friday")
+    press(page, "Save")
     expect(page.locator(".wording")).to_have_text("The release is on Friday")
     assert memory_that_says(seeded, words).state == "superseded"
     press(page, "Undo")
-    told(page, "The earlier wording is back, as said here in private.")
-    assert known(page, "Where") == "In private"
+    told(page, "The earlier text is back as a private memory.")
+    assert known(page, "Chat") == "Private chat"
     expect(page.locator(".wording")).to_have_text(words)
     old = memory_that_says(seeded, words, state="superseded")
     page.goto(f"/memories/{old.id}")
@@ -171,12 +171,12 @@ def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(
 
 def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: Page) -> None:
     id = memory_that_says(seeded, TEA).id
-    tea.get_by_role("link", name="Change the wording").click()
-    tea.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
-    press(tea, "Change it")
+    tea.get_by_role("link", name="Edit").click()
+    tea.get_by_role("textbox", name="Text").fill("Prefers cocoa")
+    press(tea, "Save")
     person(seeded.memory, ALICE).update(id, "Prefers water")
     press(tea, "Undo")
-    told(tea, "It was changed since, and stays as it is.")
+    told(tea, "Not undone: it was changed since.")
     expect(tea.locator(".wording")).to_have_text("Prefers water")
 
 
@@ -185,9 +185,9 @@ def test_erasing_shows_what_is_pending_in_the_files(
 ) -> None:
     monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     tea.get_by_role("link", name="Erase…").click()
-    tea.get_by_label("To go on, type erase").fill("erase")
+    tea.get_by_label("To continue, type erase").fill("erase")
     tea.keyboard.press("Enter")
-    expect(tea.get_by_text("Pending. No request finds it")).to_be_visible()
+    expect(tea.get_by_text("Pending. No request can find it")).to_be_visible()
     expect(tea.get_by_role("listitem").filter(has_text="tacit maintain")).to_be_visible()
     assert faults_by_day_and_night(tea) == []
 
@@ -196,19 +196,19 @@ def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: 
     id = memory_that_says(seeded, TEA).id
     tea.get_by_role("link", name="Erase…").click()
     box = tea.get_by_role("dialog")
-    box.get_by_label("To go on, type erase").fill("yes")
-    box.get_by_role("button", name="Erase it").click()
+    box.get_by_label("To continue, type erase").fill("yes")
+    box.get_by_role("button", name="Erase", exact=True).click()
     expect(tea.get_by_role("alert")).to_contain_text("Type the word erase")
     assert person(seeded.memory, ALICE).show(id).content == TEA
-    tea.get_by_label("To go on, type erase").fill("erase")
+    tea.get_by_label("To continue, type erase").fill("erase")
     tea.keyboard.press("Enter")
-    expect(tea.get_by_text("1 memory is gone for good.")).to_be_visible()
+    expect(tea.get_by_text("1 memory erased permanently.")).to_be_visible()
     assert faults_by_day_and_night(tea) == []
-    expect(tea.get_by_text("No file of the database holds it.")).to_be_visible()
-    tea.get_by_text("As a file to keep").click()
+    expect(tea.get_by_text("No database file contains it.")).to_be_visible()
+    tea.get_by_text("Certificate file").click()
     assert seeded.memory.admin.verify_certificate(tea.locator("pre").inner_text())
     tea.goto(f"/memories/{id}")
-    expect(tea.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    expect(tea.get_by_role("heading", name="Page not found")).to_be_visible()
 
 
 def test_a_long_history_is_shown_piece_by_piece(seeded: World, visit: Visit) -> None:
@@ -229,12 +229,12 @@ def test_a_long_history_is_shown_piece_by_piece(seeded: World, visit: Visit) -> 
 
 def test_without_scripts_every_act_is_a_page(seeded: World, visit: Visit) -> None:
     page = visit(path_of(seeded), person=ALICE, scripts=False)
-    page.get_by_role("link", name="Change the wording").click()
-    page.get_by_role("textbox", name="Wording").fill("Prefers cocoa")
-    press(page, "Change it")
-    told(page, "The wording is changed.")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_role("textbox", name="Text").fill("Prefers cocoa")
+    press(page, "Save")
+    told(page, "Saved.")
     press(page, "Undo")
     page.get_by_role("link", name="Erase…").click()
-    page.get_by_label("To go on, type erase").fill("Erase")
-    press(page, "Erase it")
+    page.get_by_label("To continue, type erase").fill("Erase")
+    press(page, "Erase")
     expect(page.get_by_role("heading", name="Erased")).to_be_visible()

@@ -47,7 +47,7 @@ def test_somebody_elses_memory_is_left_out_of_what_is_done_to_many(seeded: World
     theirs = alice.do("/chosen", act=act, to="private_only", id=id)
     nobodys = alice.do("/chosen", act=act, to="private_only", id="AAAAAAAA")
     assert theirs.text == nobodys.text
-    assert "It is not there any more" in theirs.text
+    assert "It no longer exists" in theirs.text
     assert person(seeded.memory, BOB).show(id) == before
 
 
@@ -58,7 +58,7 @@ def test_somebody_elses_memory_is_neither_erased_with_many_nor_undone(seeded: Wo
     in_the_room(seeded.memory, BOB).update(id, "Bob likes go")
     asked = alice.do("/chosen", act="erase", id=id)
     assert "chess" not in asked.text
-    assert "It is not there any more" in alice.do("/chosen/erase", word="erase", id=id).text
+    assert "It no longer exists" in alice.do("/chosen/erase", word="erase", id=id).text
     marks = {
         "pinned": id,
         "forgotten": id,
@@ -84,7 +84,7 @@ def test_more_than_a_page_holds_is_refused_kindly(world: World) -> None:
     alice = Caller(world, world.cookie(person=ALICE))
     found = alice.do("/chosen", act="forget", id=[f"A{number:07}" for number in range(101)])
     assert found.status_code == 422
-    assert "Choose at most 100 at once" in found.text
+    assert "Select at most 100 at once" in found.text
 
 
 def test_whatever_a_memory_says_is_text_on_each_of_its_pages(

@@ -22,7 +22,7 @@ def test_those_whom_a_person_knows_are_found_as_they_type(look: Visit) -> None:
     expect(page.locator(".card")).to_have_count(1)
     expect(page).to_have_url("/people?name=bo")
     page.get_by_label("Search by name").fill("nobody")
-    expect(page.locator("[data-telling]")).to_have_text("Nobody is known by that name.")
+    expect(page.locator("[data-telling]")).to_have_text("No people with that name.")
     page.get_by_label("Search by name").fill("telegram:2002")
     page.get_by_role("link", name="Bob").click()
     expect(page.get_by_role("heading", name="Bob", level=1)).to_be_visible()
@@ -45,10 +45,10 @@ def test_what_is_remembered_about_somebody_tells_who_said_it(seeded: World, visi
 
 def test_another_name_is_for_their_own_ears(seeded: World, visit: Visit) -> None:
     page = visit(BOBS_PAGE, person=ALICE, scripts=False)
-    page.get_by_label("What you call them").fill("the tall one")
-    page.get_by_label("What sort of name it is").select_option("relation")
-    page.get_by_role("button", name="Add the name").click()
-    expect(page.get_by_role("status").first).to_contain_text("No other person is told")
+    page.get_by_label("Name", exact=True).fill("the tall one")
+    page.get_by_label("Kind of name").select_option("relation")
+    page.get_by_role("button", name="Add name").click()
+    expect(page.get_by_role("status").first).to_contain_text("Only you and operators")
     expect(page.get_by_text("the tall one", exact=True)).to_be_visible()
     bob = Caller(seeded, seeded.cookie(person=BOB))
     assert "the tall one" not in bob.get("/people").text
@@ -59,13 +59,13 @@ def test_a_page_says_truly_that_operators_see_what_somebody_is_called(seeded: Wo
     person(seeded.memory, ALICE).people.name(BOB, "my brother", "relation")
     alice = Caller(seeded, seeded.cookie(person=ALICE))
     operator = Caller(seeded, seeded.cookie(operator=OPERATOR))
-    assert "Operators of this space can see it" in alice.get(BOBS_PAGE).text
-    assert "what they are to you" in alice.get(BOBS_PAGE).text
+    assert "Only you and operators of this space see" in alice.get(BOBS_PAGE).text
+    assert "relation to you" in alice.get(BOBS_PAGE).text
     for path in ("/people", BOBS_PAGE):
         shown = operator.get(path).text
         assert "my brother" in shown
-        assert "what they are to somebody" in shown
-        assert "what they are to you" not in shown
+        assert "relation to another person" in shown
+        assert "relation to you" not in shown
     assert "people" in {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
 
 
@@ -126,24 +126,24 @@ def test_a_person_merges_two_whom_they_named_and_takes_it_back(
     know_twice(seeded)
     nan = id_of(seeded, "Nan")
     page = visiting(seeded)(f"/people/{nan}", person=ALICE)
-    page.get_by_role("link", name="The same as somebody else").click()
+    page.get_by_role("link", name="Merge").click()
     expect(page.locator("#found")).not_to_contain_text("Bob")
     assert faults(page) == []
     page.get_by_label("Search by name").fill("an")
     page.get_by_role("link", name="Anna").click()
     expect(page.get_by_text("Is Nan the same person as Anna?")).to_be_visible()
-    expect(page.get_by_text("so for you alone")).to_be_visible()
+    expect(page.get_by_text("applies to you only")).to_be_visible()
     assert faults(page) == []
-    page.get_by_role("button", name="They are one person").click()
+    page.get_by_role("button", name="Merge").click()
     expect(page.get_by_text("Nan bakes bread")).to_be_visible()
     expect(page.get_by_text("Anna is 80")).to_be_visible()
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status").first).to_contain_text("two people again")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("merge was undone")
     expect(page.get_by_text("Anna is 80")).to_have_count(0)
     page.goto(f"/people/{nan}/merge?into={id_of(seeded, 'Anna')}")
-    page.get_by_role("button", name="They are one person").click()
-    page.get_by_role("button", name="Take them apart").click()
-    expect(page.get_by_role("status").first).to_contain_text("two people again")
+    page.get_by_role("button", name="Merge").click()
+    page.get_by_role("button", name="Undo merge").click()
+    expect(page.get_by_role("status").first).to_contain_text("merge was undone")
     assert len({id_of(seeded, one) for one in ("Nan", "Anna")}) == 2
 
 
@@ -156,7 +156,7 @@ def test_nobody_is_merged_with_whom_they_do_not_know_or_who_has_a_key(seeded: Wo
     assert alice.do(f"/people/{nan}/merge", into="person:AAAAAAAA").status_code == 404
     refused = alice.do(f"/people/{nan}/merge", into="ext:telegram:2002")
     assert refused.status_code == 422
-    assert "an operator says who that is" in refused.text
+    assert "ask an operator to merge it" in refused.text
     assert "is the same person" in alice.do(f"/people/{nan}/merge", into=nan).text
     again = alice.do("/people/unmerge", id=nan.removeprefix("person:"))
     assert again.status_code == 303
@@ -171,19 +171,19 @@ def test_an_operator_says_who_somebody_is_to_everybody(
     page.get_by_label("Search by name").fill("rob")
     page.get_by_role("link", name="Robbie").click()
     expect(page.get_by_text("Robbie sings")).to_be_visible()
-    expect(page.get_by_text("Of telegram:1001")).to_be_visible()
+    expect(page.get_by_text("Owner: telegram:1001")).to_be_visible()
     assert faults(page) == []
-    page.get_by_role("link", name="The same as somebody else").click()
+    page.get_by_role("link", name="Merge").click()
     page.get_by_label("Search by name").fill("telegram:2002")
     page.get_by_role("link", name="Bob").click()
-    expect(page.get_by_text("for everybody in the space")).to_be_visible()
-    page.get_by_role("button", name="They are one person").click()
-    expect(page.get_by_role("status").first).to_contain_text("one person")
+    expect(page.get_by_text("to all people in the space")).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_role("status").first).to_contain_text("Merged")
     expect(page.get_by_role("heading", name="Bob", level=1)).to_be_visible()
     expect(page.get_by_text("Robbie sings")).to_be_visible()
     (link,) = seeded.memory.admin.links("telegram:2002")
     assert (link.holds, link.actor) == (True, f"operator:{OPERATOR}")
-    page.get_by_role("button", name="Take them apart").click()
+    page.get_by_role("button", name="Undo merge").click()
     (link,) = seeded.memory.admin.links("telegram:2002")
     assert not link.holds
     looked = {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
@@ -194,5 +194,5 @@ def test_two_who_have_keys_are_not_merged_by_an_operator(seeded: World) -> None:
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
     answer = ops.do("/people/ext:telegram:1001/merge", into="ext:telegram:2002")
     assert answer.status_code == 422
-    assert "Both have keys of their own" in answer.text
+    assert "Both have accounts" in answer.text
     assert ops.get("/people/person:AAAAAAAA").status_code == 404

@@ -41,7 +41,7 @@ def test_block_and_fresh_part_are_shown_to_the_letter(shared: World, look: Visit
     cut = [f"{category.capitalize()}: {count}" for category, count in block.cut.items()]
     expect(page.locator(".counts li")).to_have_text(cut)
     page.get_by_label("Your message").fill("What about tea?")
-    page.get_by_role("button", name="Show it").click()
+    page.get_by_role("button", name="Preview").click()
     fresh = person(shared.memory, ALICE).fresh("What about tea?")
     assert page.locator("pre").nth(1).inner_text() == fresh.text
     expect(page.get_by_text(f"{fresh.tokens:,} tokens of at most")).to_be_visible()
@@ -52,7 +52,7 @@ def test_style_and_agent_can_be_chosen_on_a_phone(shared: World, look: Visit) ->
     page = look("/prompt", person=ALICE, phone=True, dark=True)
     page.get_by_label("Style").select_option("filtered")
     page.get_by_label("Agent").select_option("barista")
-    page.get_by_role("button", name="Show it").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.locator("pre").first).to_contain_text("tea")
     expect(page.locator("pre").first).not_to_contain_text("Lyon")
     expect(page.get_by_label("Style")).to_have_value("filtered")
@@ -93,5 +93,5 @@ def test_a_preview_is_of_now(world: World, visiting: Callable[[World], Visit]) -
     expect(page.locator("pre").first).to_contain_text("one")
     expect(page.locator("main u")).to_have_count(0)
     theirs = Caller(world, world.cookie(person=BOB)).get("/prompt").text
-    assert "No block" in theirs
+    assert "The block is empty" in theirs
     assert "sister" not in theirs

@@ -39,24 +39,24 @@ def test_a_yes_keeps_it_in_the_place_of_what_it_replaces(
     world: World, visiting: Callable[[World], Visit]
 ) -> None:
     say(world.memory, "Remember that I live in Lisbon", "I live in Porto now")
-    page = visiting(world)("/proposals", person=ALICE)
+    page = visiting(world)("/review", person=ALICE)
     card = page.get_by_role("listitem").filter(has_text="Porto")
     expect(card.locator("del")).to_contain_text("Lisbon")
     expect(card.locator("ins")).to_contain_text("Porto")
     expect(card).to_contain_text("everything is asked about here")
     assert faults(page) == []
-    card.get_by_role("button", name="Keep it", exact=True).click()
-    expect(page.get_by_role("status").first).to_contain_text("You said yes")
-    expect(page.get_by_text("Nothing waits for a yes.")).to_be_visible()
+    card.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("Approved")
+    expect(page.get_by_text("Nothing to review.")).to_be_visible()
     (kept,) = person(world.memory, ALICE).list()
     assert "Porto" in kept.content
 
 
 def test_a_no_keeps_nothing(world: World, visiting: Callable[[World], Visit]) -> None:
     say(world.memory, "I'm allergic to peanuts")
-    page = visiting(world)("/proposals", person=ALICE, scripts=False)
-    page.get_by_role("button", name="Do not keep it").click()
-    expect(page.get_by_role("status").first).to_contain_text("not asked again")
+    page = visiting(world)("/review", person=ALICE, scripts=False)
+    page.get_by_role("button", name="Decline").click()
+    expect(page.get_by_role("status").first).to_contain_text("not be proposed again")
     alice = person(world.memory, ALICE)
     assert (alice.proposals.list(), alice.list().items) == ([], ())
 
@@ -67,12 +67,12 @@ def test_it_is_said_when_a_yes_lets_others_hear_it(
     alice = person(world.memory, ALICE)
     alice.put("preference", "drink", "<i>green</i> tea")
     alice.proposals.propose_public("preference", "drink")
-    page = visiting(world)("/proposals", person=ALICE, phone=True, dark=True)
-    expect(page.get_by_text("More people could hear it")).to_be_visible()
+    page = visiting(world)("/review", person=ALICE, phone=True, dark=True)
+    expect(page.get_by_text("More people could see it")).to_be_visible()
     expect(page.locator("main i")).to_have_count(0)
     assert faults(page) == []
-    page.get_by_role("button", name="Let others hear it").click()
-    expect(page.get_by_text("Nothing waits for a yes.")).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_text("Nothing to review.")).to_be_visible()
     found = alice.get("preference", "drink")
     assert found is not None
     assert found.visibility == "public_ok"
@@ -84,7 +84,7 @@ def test_a_value_that_is_another_by_now_is_told_on_the_page(world: World) -> Non
     alice.proposals.propose_public("preference", "drink")
     (asked,) = alice.proposals.list()
     alice.put("preference", "drink", "coffee")
-    answered = Caller(world, world.cookie(person=ALICE)).do(f"/proposals/{asked.id}/approve")
+    answered = Caller(world, world.cookie(person=ALICE)).do(f"/review/{asked.id}/approve")
     assert answered.status_code == 409
     assert "another one by now" in answered.text
 
@@ -93,15 +93,15 @@ def test_what_is_settled_or_not_theirs_is_answered_alike(world: World) -> None:
     say(world.memory, "I'm allergic to peanuts")
     alice, bob = (Caller(world, world.cookie(person=one)) for one in (ALICE, BOB))
     (asked,) = person(world.memory, ALICE).proposals.list()
-    theirs = bob.do(f"/proposals/{asked.id}/approve")
-    absent = bob.do("/proposals/AAAAAAAA/approve")
-    assert (theirs.status_code, theirs.headers["location"]) == (303, "/proposals")
-    assert (absent.status_code, absent.headers["location"]) == (303, "/proposals")
-    assert "peanuts" not in bob.get("/proposals").text
+    theirs = bob.do(f"/review/{asked.id}/approve")
+    absent = bob.do("/review/AAAAAAAA/approve")
+    assert (theirs.status_code, theirs.headers["location"]) == (303, "/review")
+    assert (absent.status_code, absent.headers["location"]) == (303, "/review")
+    assert "peanuts" not in bob.get("/review").text
     assert len(person(world.memory, ALICE).proposals.list()) == 1
-    assert "peanuts" in alice.get("/proposals").text
-    alice.do(f"/proposals/{asked.id}/decline")
-    again = alice.do(f"/proposals/{asked.id}/decline")
+    assert "peanuts" in alice.get("/review").text
+    alice.do(f"/review/{asked.id}/decline")
+    again = alice.do(f"/review/{asked.id}/decline")
     assert "settled" in again.headers["set-cookie"]
 
 
@@ -109,10 +109,10 @@ def test_what_waits_is_told_as_asked_about_and_a_yes_as_agreed(world: World) -> 
     say(world.memory, "I'm allergic to peanuts")
     alice = Caller(world, world.cookie(person=ALICE))
     told = alice.get("/activity").text
-    assert "<strong>Asked about</strong>" in told
+    assert "<strong>Proposed</strong>" in told
     assert "<strong>Remembered</strong>" not in told
     own = person(world.memory, ALICE)
     own.proposals.approve(own.proposals.list()[0].id)
     told = alice.get("/activity").text
-    assert "<strong>Agreed</strong>" in told
-    assert "<strong>Asked about</strong>" not in told
+    assert "<strong>Approved</strong>" in told
+    assert "<strong>Proposed</strong>" not in told

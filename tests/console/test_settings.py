@@ -43,7 +43,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
 def test_settings_and_counts_are_shown_and_no_secret_is(look: Visit, phone: bool) -> None:
     page = look("/settings", operator=OPERATOR, phone=phone, dark=phone)
-    expect(page.get_by_text("words alone")).to_be_visible()
+    expect(page.get_by_text("full text")).to_be_visible()
     expect(page.get_by_text("6 active")).to_be_visible()
     expect(page.get_by_text(tacit.__version__, exact=True)).to_be_visible()
     page.locator("summary").filter(has_text="prompt").click()

@@ -9,8 +9,8 @@ from tests.console.seeding import ALICE, BOB, in_the_room, person
 from tests.console.test_memory import TEA, memory_that_says, path_of, press, told
 from tests.console.watching import faults, is_wider_than_its_window
 
-ANYWHERE, ROOM = "May be said where you are", "In the room where it was said"
-MINE = "For your ears only"
+ANYWHERE, ROOM = "Shareable", "This group"
+MINE = "Private"
 
 
 def listed(page: Page, name: str) -> str:
@@ -19,39 +19,35 @@ def listed(page: Page, name: str) -> str:
 
 def test_who_could_hear_it_is_told_before_it_is_changed(seeded: World, visit: Visit) -> None:
     page = visit(path_of(seeded), person=ALICE)
-    page.get_by_role("link", name="Who may hear it").click()
-    expect(page.get_by_text("This is how it is now.")).to_be_visible()
-    assert "The room telegram:-100: you, Bob" in listed(page, "Would not hear it")
+    page.locator("#main").get_by_role("link", name="Visibility").click()
+    expect(page.get_by_text("Current visibility.")).to_be_visible()
+    assert "Group telegram:-100: you, Bob" in listed(page, "Cannot see it")
     page.get_by_label(ANYWHERE).check()
-    expect(
-        page.locator("#preview").get_by_text("Then 1 room more would be able to hear it.")
-    ).to_be_visible()
-    gains = listed(page, "Would be able to hear it from then on")
-    assert "The room telegram:-100: you, Bob" in gains
+    expect(page.locator("#preview").get_by_text("1 group more could see it.")).to_be_visible()
+    gains = listed(page, "Could see it after the change")
+    assert "Group telegram:-100: you, Bob" in gains
     assert "because its owner asks and lets it be said" in gains
-    assert "You, in private" in listed(page, "Would hear it as before")
-    assert "Bob, in private" in listed(page, "Would not hear it")
-    expect(page.locator("[data-telling]")).to_have_text(
-        "Then 1 room more would be able to hear it."
-    )
+    assert "You, in private" in listed(page, "Could still see it")
+    assert "Bob, in private" in listed(page, "Cannot see it")
+    expect(page.locator("[data-telling]")).to_have_text("1 group more could see it.")
     assert faults(page) == []
     assert memory_that_says(seeded, TEA).visibility == "private_only"
-    press(page, "Change who may hear it")
-    told(page, "Who may hear it is changed.")
+    press(page, "Change visibility")
+    told(page, "Visibility changed.")
     assert memory_that_says(seeded, TEA).visibility == "public_ok"
     press(page, "Undo")
-    told(page, "It is as it was before.")
+    told(page, "Undone.")
     assert memory_that_says(seeded, TEA).visibility == "private_only"
 
 
 def test_what_is_taken_back_from_a_room_is_told_too(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded, 'The release is on Thursday')}/visibility", person=ALICE)
     page.get_by_label(MINE).check()
-    gone = "Would no longer be able to hear it"
+    gone = "Could no longer see it"
     expect(
-        page.locator("#preview").get_by_text("Then 1 room and 1 person would no longer be able")
+        page.locator("#preview").get_by_text("1 group and 1 person could no longer see")
     ).to_be_visible()
-    assert "The room telegram:-100: you, Bob" in listed(page, gone)
+    assert "Group telegram:-100: you, Bob" in listed(page, gone)
     assert "Bob, in private" in listed(page, gone)
 
 
@@ -59,18 +55,16 @@ def test_what_is_sensitive_reaches_no_room_whatever_is_chosen(shared: World, loo
     page = look(f"{path_of(shared, 'Is allergic to walnuts')}/visibility", person=ALICE)
     page.get_by_label(ANYWHERE).check()
     expect(
-        page.locator("#preview").get_by_text("The same people and rooms as before would hear it.")
+        page.locator("#preview").get_by_text("The same people and groups could see it.")
     ).to_be_visible()
-    assert "because it is sensitive" in listed(page, "Would not hear it")
+    assert "because it is sensitive" in listed(page, "Cannot see it")
 
 
 def test_without_scripts_the_preview_is_asked_for(shared: World, look: Visit) -> None:
     page = look(f"{path_of(shared)}/visibility", person=ALICE, scripts=False)
     page.get_by_label(ANYWHERE).check()
-    press(page, "Show who could hear it")
-    expect(
-        page.locator("#preview").get_by_text("Then 1 room more would be able to hear it.")
-    ).to_be_visible()
+    press(page, "Preview")
+    expect(page.locator("#preview").get_by_text("1 group more could see it.")).to_be_visible()
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk-light", "phone-dark"])
@@ -83,10 +77,10 @@ def test_the_preview_keeps_nobody_out(shared: World, look: Visit, phone: bool) -
 
 def test_undoing_leaves_a_visibility_that_was_changed_since(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded)}/visibility?visibility=public_ok", person=ALICE)
-    press(page, "Change who may hear it")
+    press(page, "Change visibility")
     person(seeded.memory, ALICE).set_visibility(memory_that_says(seeded, TEA).id, "room")
     press(page, "Undo")
-    told(page, "It was changed since, and stays as it is.")
+    told(page, "Not undone: it was changed since.")
     assert memory_that_says(seeded, TEA).visibility == "room"
 
 
@@ -96,9 +90,11 @@ def test_what_is_withheld_from_somebody_never_reaches_them(seeded: World, visit:
     page.get_by_role("link", name="Withhold…").click()
     page.get_by_label("Person").fill("Bob")
     page.keyboard.press("Enter")
-    told(page, "It is withheld from whoever goes by that name.")  # he alone calls himself so
-    expect(page.locator("dt:text-is('Who may hear it') + dd")).to_have_text(
-        f"{ROOM}; never Bob. As long as nobody knows who that is, only you hear it"
+    told(
+        page, "Withheld. Until that name is linked to an account, only you see it."
+    )  # he alone calls himself so
+    expect(page.locator("dt:text-is('Visibility') + dd")).to_have_text(
+        f"{ROOM}; withheld from Bob. Until that name is linked to an account, only you see it"
     )
     assert f"ext:{BOB}" in memory_that_says(seeded, words).withheld_from
     assert words not in [one.content for one in in_the_room(seeded.memory, BOB).list()]
@@ -107,16 +103,16 @@ def test_what_is_withheld_from_somebody_never_reaches_them(seeded: World, visit:
 def test_what_is_withheld_from_a_key_is_told_to_be(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded)}/withhold", person=ALICE)
     page.get_by_label("Person").fill(BOB)
-    press(page, "Withhold it")
-    told(page, "It is withheld from them, here and everywhere.")
-    expect(page.locator("dt:text-is('Who may hear it') + dd")).to_have_text(f"{MINE}; never Bob")
+    press(page, "Withhold")
+    told(page, "Withheld from them in every chat.")
+    expect(page.locator("dt:text-is('Visibility') + dd")).to_have_text(f"{MINE}; withheld from Bob")
 
 
 def test_nobody_is_withheld_from_by_an_empty_form(seeded: World, visit: Visit) -> None:
     page = visit(f"{path_of(seeded)}/withhold", person=ALICE)
     page.get_by_label("Person").fill(" ")
-    press(page, "Withhold it")
-    expect(page.locator("#who-problem")).to_contain_text("say from whom")
+    press(page, "Withhold")
+    expect(page.locator("#who-problem")).to_contain_text("nter a name")
 
 
 def test_a_name_that_nobody_has_is_asked_about_first(seeded: World) -> None:
@@ -124,13 +120,13 @@ def test_a_name_that_nobody_has_is_asked_about_first(seeded: World) -> None:
     for sure in ("", "Bob"):
         asked = alice.do(path, who="Bobby", sure=sure)
         assert asked.status_code == 422
-        assert "obody you know is called so" in asked.text
-        assert "as long as nobody knows that, only you hear it" in asked.text
+        assert "ou know no person with this name" in asked.text
+        assert "until that name is linked to an account, only you see it" in asked.text
     assert not memory_that_says(seeded, TEA).withheld_from
     done = alice.do(path, who="Bobby", sure="Bobby")
     note = done.headers["Set-Cookie"].partition(";")[0]
     shown = alice.get(done.headers["Location"], Cookie=f"{COOKIE}={alice.cookie}; {note}").text
-    assert "As long as nobody knows who is meant, only you hear it." in shown
+    assert "Until that name is linked to an account, only you see it." in shown
     assert memory_that_says(seeded, TEA).withheld_unknown
 
 
@@ -139,5 +135,5 @@ def test_what_is_theirs_is_not_withheld_from_themselves(seeded: World) -> None:
     for who in ("Alice", ALICE):
         refused = alice.do(f"{path_of(seeded)}/withhold", who=who)
         assert refused.status_code == 422
-        assert "whose memory it is" in refused.text
+        assert "owns the memory" in refused.text
     assert not memory_that_says(seeded, TEA).withheld_from

@@ -20,6 +20,6 @@ def test_bots_that_send_no_links_are_not_named(world: World) -> None:
 
 def test_who_finds_nothing_is_told_as_whom_they_are_signed_in(world: World) -> None:
     told = Caller(world, world.cookie(person=ALICE)).get("/").text
-    nothing = told.partition("Nothing is remembered yet.")[2]
+    nothing = told.partition("No memories yet.")[2]
     assert f"signed in as <bdi>{ALICE}</bdi>" in nothing
     assert "tacit console --for KEY" in nothing

@@ -14,8 +14,8 @@ def test_a_person_answers_and_an_operator_looks_after_the_space(anywhere: World)
     alice.proposals.propose_public("preference", "drink")
     (asked,) = alice.proposals.list()
     visitor = Caller(anywhere, anywhere.cookie(person=ALICE))
-    assert "green tea" in visitor.get("/proposals").text
-    assert visitor.do(f"/proposals/{asked.id}/approve").status_code == 303
+    assert "green tea" in visitor.get("/review").text
+    assert visitor.do(f"/review/{asked.id}/approve").status_code == 303
     assert alice.proposals.list() == []
     assert "green tea" in visitor.get("/prompt?query=tea").text
 
@@ -23,7 +23,7 @@ def test_a_person_answers_and_an_operator_looks_after_the_space(anywhere: World)
     assert ops.do("/jobs/expire/run").status_code == 303
     assert "just now" in ops.get("/jobs").text
     assert ops.do("/jobs/retry").status_code == 303
-    assert "Nothing is wrong." in ops.do("/doctor").text
+    assert "No problems found." in ops.do("/doctor").text
     made = ops.do("/keys", name="bot", scopes="read").text
     found = re.search(r'id="token"[^>]* value="([^"]+)"', made)
     assert found is not None

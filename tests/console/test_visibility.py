@@ -22,8 +22,12 @@ TEA, NUTS, LYON, RELEASE, CHESS = (
     "Bob likes chess",
 )
 ODD = "<img src=x onerror=document.title=1>\u202e" + "w" * 300
-SAID, KEPT = "Would be said", "Is withheld"
-OF_BOB = [f"/hear?by={BOB}", f"/hear?room={TEAM}&by={BOB}", f"/hear?room={TEAM}&by={ALICE}"]
+SAID, KEPT = "Shown", "Withheld"
+OF_BOB = [
+    f"/visibility?by={BOB}",
+    f"/visibility?room={TEAM}&by={BOB}",
+    f"/visibility?room={TEAM}&by={ALICE}",
+]
 
 
 def plan(memory: Memory) -> None:
@@ -51,55 +55,55 @@ def listed(page: Page, heading: str) -> list[str]:
 
 
 def card(page: Page, words: str) -> str:
-    found: str = page.locator(".hearing .card").filter(has_text=words).inner_text()
+    found: str = page.locator(".columns .card").filter(has_text=words).inner_text()
     return found
 
 
 def show(page: Page) -> None:
-    page.get_by_role("button", name="Show it").click()
+    page.get_by_role("button", name="Preview").click()
 
 
 def test_a_person_sees_what_of_theirs_would_be_said_in_a_room_and_why(look: Visit) -> None:
-    page = look("/hear", person=ALICE)
-    expect(page.get_by_text("You ask in private, where nobody else listens.")).to_be_visible()
+    page = look("/visibility", person=ALICE)
+    expect(page.get_by_text("You ask in a private chat.")).to_be_visible()
     assert listed(page, SAID) == [PARTY, RELEASE, LYON, NUTS, TEA]
     assert listed(page, KEPT) == []
-    page.get_by_label("In which chat").select_option(label=f"you, Bob · {TEAM}")
+    page.get_by_label("Chat", exact=True).select_option(label=f"you, Bob · {TEAM}")
     show(page)
     expect(page.locator(".scene")).to_have_text(
-        f"You ask in the room {TEAM}, where you and Bob may listen."
+        f"You ask in the group {TEAM}. Members: you and Bob."
     )
     assert listed(page, SAID) == [RELEASE, LYON]
     assert listed(page, KEPT) == [PARTY, NUTS, TEA]
-    assert "Said because its owner asks and lets it be said G2b" in card(page, LYON)
+    assert "Shown because its owner asks and lets it be said G2b" in card(page, LYON)
     assert "Withheld because it is sensitive, and others are listening GS" in card(page, NUTS)
     assert "Withheld because it is withheld from a person who is or may be here D3" in card(
         page, PARTY
     )
     assert CHESS not in page.content()
     assert faults(page) == []
-    page.get_by_label("Who asks there").select_option(label=f"Bob · {BOB}")
+    page.get_by_label("Requester").select_option(label=f"Bob · {BOB}")
     show(page)
-    expect(page.locator(".scene")).to_contain_text(f"Bob ({BOB}) asks in the room")
+    expect(page.locator(".scene")).to_contain_text(f"Bob ({BOB}) asks in the group")
     assert listed(page, SAID) == [RELEASE]
     assert "Withheld because no rule allows this group to see it G0" in card(page, LYON)
 
 
 def test_from_each_memory_it_is_one_step_to_all_who_would_hear_it(look: Visit) -> None:
-    page = look(f"/hear?room={TEAM}", person=ALICE, scripts=False)
-    memory = page.locator(".hearing .card").filter(has_text=LYON)
-    memory.get_by_role("link", name="Everybody who would hear it").click()
+    page = look(f"/visibility?room={TEAM}", person=ALICE, scripts=False)
+    memory = page.locator(".columns .card").filter(has_text=LYON)
+    memory.get_by_role("link", name="Who can see it").click()
     expect(page.get_by_text(LYON)).to_be_visible()
-    expect(page.get_by_role("region", name="Would hear it")).to_contain_text(TEAM)
-    page.get_by_role("link", name="What would be said where").click()
-    expect(page.get_by_role("heading", name="Who would hear this?")).to_be_visible()
+    expect(page.get_by_role("region", name="Can see it")).to_contain_text(TEAM)
+    page.get_by_role("link", name="Preview a chat").click()
+    expect(page.get_by_role("heading", name="Visibility")).to_be_visible()
 
 
 def surprises(caller: Caller, path: str) -> tuple[bool, bool]:
     """Whether it would be said, and whether it is withheld there."""
     answer = caller.get(path)
     assert answer.status_code == 200
-    said, _, kept = answer.text.partition('id="kept"')
+    said, _, kept = answer.text.partition('id="withheld"')
     return PARTY in said, PARTY in kept
 
 
@@ -107,23 +111,27 @@ def test_a_surprise_stays_withheld_wherever_bob_is(anywhere: World) -> None:
     plan(anywhere.memory)
     alice = Caller(anywhere, anywhere.cookie(person=ALICE))
     operator = Caller(anywhere, anywhere.cookie(operator=OPERATOR))
-    for path in (f"/hear?by={BOB}", f"/hear?room={TEAM}", f"/hear?room={TEAM}&by={BOB}"):
+    for path in (
+        f"/visibility?by={BOB}",
+        f"/visibility?room={TEAM}",
+        f"/visibility?room={TEAM}&by={BOB}",
+    ):
         assert surprises(alice, path) == (False, True)
     for path in OF_BOB:
         assert surprises(operator, path) == (False, True)
         assert surprises(operator, f"{path}&question=party") == (False, True)
-    assert surprises(operator, f"/hear?by={ALICE}") == (True, False)
-    assert surprises(operator, f"/hear?by={ALICE}&question=party") == (True, False)
+    assert surprises(operator, f"/visibility?by={ALICE}") == (True, False)
+    assert surprises(operator, f"/visibility?by={ALICE}&question=party") == (True, False)
 
 
 def test_nothing_of_another_is_on_a_persons_page_whatever_they_ask(shared: World) -> None:
     bob = Caller(shared, shared.cookie(person=BOB))
     paths = [
-        "/hear",
-        f"/hear?room={TEAM}",
-        f"/hear?by={ALICE}",
-        f"/hear?room={TEAM}&by={ALICE}",
-        f"/hear?state=any&owner={ALICE}",
+        "/visibility",
+        f"/visibility?room={TEAM}",
+        f"/visibility?by={ALICE}",
+        f"/visibility?room={TEAM}&by={ALICE}",
+        f"/visibility?state=any&owner={ALICE}",
     ]
     for path in paths:
         for ending in ("", "&question=party+tea+Lyon+release", "&words=party"):
@@ -141,41 +149,41 @@ def test_what_a_person_would_be_asked_is_in_the_order_of_their_own_mind(
     order = [one.memory.content for one in alice.recall(query, top_k=20)]
     mine = [one for one in order if one in (TEA, LYON, "Drinks tea in Lyon")]
     assert len(mine) == 3
-    page = visit(f"/hear?room={TEAM}&question={quote(query)}", person=ALICE)
-    would = "Would come to mind, and be said"
+    page = visit(f"/visibility?room={TEAM}&question={quote(query)}", person=ALICE)
+    would = "Recalled and shown"
     assert listed(page, would) == [one for one in mine if one != TEA]
     assert listed(page, KEPT) == [TEA]
-    assert "Comes to mind: It shares the word" in card(page, TEA)
-    expect(page.get_by_text("what others said may come before it")).to_be_visible()
-    expect(page.get_by_label("What they ask")).to_have_value(query)
+    assert "Recalled: It shares the word" in card(page, TEA)
+    expect(page.get_by_text("memories of other people may come first")).to_be_visible()
+    expect(page.get_by_label("Question")).to_have_value(query)
     assert faults(page) == []
 
 
 def test_an_operator_sees_the_space_and_each_look_is_noted(seeded: World, visit: Visit) -> None:
     operator = seeded.memory.operator(OPERATOR)
-    page = visit("/hear", operator=OPERATOR)
+    page = visit("/visibility", operator=OPERATOR)
     assert {one.word for one in operator.audit.access_log()} == {"rooms", "people"}
-    expect(page.locator(".hearing")).to_have_count(0)
-    assert page.locator("#hear-rooms option").all_inner_texts() == [f"Alice, Bob · {TEAM}"]
-    page.get_by_label("In which chat").fill(TEAM)
-    page.get_by_label("Who asks there").fill(BOB)
+    expect(page.locator(".columns")).to_have_count(0)
+    assert page.locator("#preview-groups option").all_inner_texts() == [f"Alice, Bob · {TEAM}"]
+    page.get_by_label("Chat", exact=True).fill(TEAM)
+    page.get_by_label("Requester").fill(BOB)
     show(page)
     assert listed(page, SAID) == [CHESS, RELEASE]
     assert listed(page, KEPT) == ["Plans a surprise for Alice", LYON, NUTS, TEA]
-    assert f"Of {ALICE}" in card(page, TEA)
+    assert f"Owner: {ALICE}" in card(page, TEA)
     assert faults(page) == []
-    page.get_by_label("What they ask").fill("When is the release?")
+    page.get_by_label("Question").fill("When is the release?")
     show(page)
-    assert listed(page, "Would come to mind, and be said")[0] == RELEASE
-    assert "Said because it is public and was said in this very group G1a" in card(page, RELEASE)
+    assert listed(page, "Recalled and shown")[0] == RELEASE
+    assert "Shown because it is public and was said in this very group G1a" in card(page, RELEASE)
     assert {"hearing", "recalled"} <= {one.word for one in operator.audit.access_log()}
     told = person(seeded.memory, ALICE).audit.access_log().items
     assert {"hearing", "recalled"} <= {one.word for one in told}
 
 
 def test_a_private_chat_of_anybody_is_looked_into_by_an_operator_alone(look: Visit) -> None:
-    page = look(f"/hear?by={BOB}", operator=OPERATOR)
-    expect(page.locator(".scene")).to_contain_text("asks in private, where nobody else listens")
+    page = look(f"/visibility?by={BOB}", operator=OPERATOR)
+    expect(page.locator(".scene")).to_contain_text("asks in a private chat")
     assert listed(page, SAID) == [CHESS, "Plans a surprise for Alice", RELEASE]
     assert PARTY in listed(page, KEPT)
 
@@ -191,7 +199,7 @@ def test_a_private_chat_of_anybody_is_looked_into_by_an_operator_alone(look: Vis
     ],
 )
 def test_what_is_wrong_is_said_of_its_field(shared: World, query: str, field: str) -> None:
-    answer = Caller(shared, shared.cookie(person=ALICE)).get(f"/hear?{query}")
+    answer = Caller(shared, shared.cookie(person=ALICE)).get(f"/visibility?{query}")
     assert answer.status_code == 422
     assert f'id="{field}-problem"' in answer.text
     assert TEA not in answer.text
@@ -201,7 +209,7 @@ def test_what_is_wrong_is_said_of_its_field(shared: World, query: str, field: st
     ("query", "field"), [(f"room={TEAM}", "by"), ("by=Bob", "by"), (f"by={BOB}&room=x", "room")]
 )
 def test_an_operator_is_told_how_to_name_somebody(shared: World, query: str, field: str) -> None:
-    answer = Caller(shared, shared.cookie(operator=OPERATOR)).get(f"/hear?{query}")
+    answer = Caller(shared, shared.cookie(operator=OPERATOR)).get(f"/visibility?{query}")
     assert answer.status_code == 422
     assert f'id="{field}-problem"' in answer.text
 
@@ -214,14 +222,14 @@ def test_both_lists_go_on_and_the_form_stays(
     for number in range(52):
         wide = {"visibility": "public_ok"} if number % 2 else {}
         alice.remember(f"Thing {number}", category="fact", **wide)
-    page = visiting(world)(f"/hear?room={TEAM}&category=fact", person=ALICE)
+    page = visiting(world)(f"/visibility?room={TEAM}&category=fact", person=ALICE)
     assert len(listed(page, SAID)) == len(listed(page, KEPT)) == 25
     page.get_by_role("link", name="Older").click()
     assert listed(page, SAID) == ["Thing 1"]
     assert listed(page, KEPT) == ["Thing 0"]
     asked = parse_qs(urlsplit(page.url).query)
     assert (asked["room"], asked["category"]) == ([TEAM], ["fact"])
-    expect(page.get_by_label("In which chat")).to_have_value(TEAM)
+    expect(page.get_by_label("Chat", exact=True)).to_have_value(TEAM)
     expect(page.get_by_label("Category", exact=True)).to_have_value("fact")
     show(page)
     expect(page.get_by_role("link", name="Newest")).to_have_count(0)
@@ -236,7 +244,7 @@ def test_on_a_phone_in_the_dark_whatever_was_said_is_text(
     alice = person(world.memory, ALICE)
     alice.remember(f"tea {ODD}", visibility="public_ok")
     alice.remember(f"coffee {ODD}")
-    path = f"/hear?room={TEAM}" + (f"&by={ALICE}&owner={ALICE}" if operator else "")
+    path = f"/visibility?room={TEAM}" + (f"&by={ALICE}&owner={ALICE}" if operator else "")
     whose = None if operator else ALICE
     page = visiting(world)(path, person=whose, operator=operator, phone=True, dark=True)
     assert (len(listed(page, SAID)), len(listed(page, KEPT))) == (1, 1)

@@ -60,13 +60,13 @@ def test_nothing_is_withheld_from_its_own_owner(memory: Memory, who: str) -> Non
     own = private(memory, ALICE)
     id = kept(own, "Lives in Ulm")
     known = own.people.list()
-    with pytest.raises(tacit.InvalidInput, match="whose memory it is") as refused:
+    with pytest.raises(tacit.InvalidInput, match="owns the memory") as refused:
         own.withhold_from(id, [BOB.key, who])
     assert refused.value.field == "who"
     assert own.people.list() == known
     assert not own.show(id).withheld_from
     assert said(own.list()) == ["Lives in Ulm"]
-    with pytest.raises(tacit.InvalidInput, match="whose memory it is"):
+    with pytest.raises(tacit.InvalidInput, match="owns the memory"):
         memory.operator("root").withhold_from(id, [ALICE.key])
 
 

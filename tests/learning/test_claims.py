@@ -50,7 +50,7 @@ MOTHER = "my mother keeps bees, she grows old roses at home"
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("Alice grows old roses at home", "somebody else"),
+        ("Alice grows old roses at home", "another person"),
         ("At home old roses grow Alice's mother", "something else"),
         ("Alice's mother keeps bees", "something else"),
         ("She grows old roses at home", "pronoun"),

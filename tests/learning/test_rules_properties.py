@@ -47,7 +47,7 @@ names = st.sampled_from(["Alice", "Hans", "Will I Am", "李雷", "", "a\\g<0>{x}
 def test_any_text_gives_statements_that_hold_up(text: str, speaker: str, code: str) -> None:
     found = extract_by_rules(text, speaker, NOW, load_locale(code))
     assert len(found) <= STATEMENTS_MAX_COUNT
-    named = speaker or load_locale(code).texts["nobody"]
+    named = speaker or load_locale(code).texts["unnamed"]
     for statement in found:
         assert statement.quote in text
         assert len(statement.content) <= CONTENT_MAX_CHARS

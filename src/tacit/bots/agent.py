@@ -32,8 +32,7 @@ from tacit.settings import ChatSettings
 from tacit.tools import Answer, Tool, tools
 from tacit.tools.tool import boolean_schema, dump_json, object_schema, string_schema
 
-# What a model may do with memory while it answers one message: the tools, once each, and within
-# the bounds of one turn.
+# Tools: what the model may call while it answers one message, within the limits of one turn.
 
 ANSWER_PROPOSAL = "answer_proposal"
 RECALL_TOOLS = frozenset({"memory_query", "search_memories"})
@@ -44,10 +43,12 @@ _WRITE_TOOLS = _INSERT_TOOLS | {"update_memory"}
 
 
 def list_offered_tools(view: View, said: TextMessage, *, asks: bool) -> list[ToolSpec]:
-    """The same ones in every turn of a chat, in the same order. What is said in a group is learned
-    as the group's; a tool would keep it for one person alone, and nobody would hear of it there.
-    Nor does anything go there: the words of others stand in the same prompt. Who only passes on
-    what others wrote asks for no change at all."""
+    """Return the tools for a message, the same and in the same order for every turn of a chat.
+
+    In a group no tool inserts or deletes: learning stores what is said as the group's, a tool
+    would store it for one person; and the prompt contains text of other members. A message that
+    only forwards text gets no tool that writes.
+    """
     left_out = frozenset() if said.chat.kind is ChatKind.PRIVATE else _INSERT_TOOLS | _DELETE_TOOLS
     own = bool(said.text.strip())
     found = [
@@ -69,8 +70,8 @@ class TurnTools:
         consent: Consent,
         *,
         guard: WriteGuard,
-        names: Collection[str],  # of the tools that were offered
-        answerable: Collection[Proposal],  # what the person's own words can be an answer to
+        names: Collection[str],  # of the offered tools
+        answerable: Collection[Proposal],  # proposals that the message can be an answer to
     ) -> None:
         self._view, self._said, self._consent, self._guard = view, said, consent, guard
         self._names, self._answerable = frozenset(names), tuple(answerable)
@@ -79,16 +80,14 @@ class TurnTools:
         self._update = f"{said.channel}:{said.update}"
         self._recalls_left = how.recall_calls
         self._tokens_left = how.recall_tokens
-        self.recalled = False  # something was looked up
+        self.recalled = False  # the model called a recall tool
         self._wrote = False
-        self._left_to_learning = (
-            False  # something was left to learning, which keeps it from whom it must
-        )
-        self.kept = False  # something was kept, or answered for
+        self._left_to_learning = False  # a write was refused, and learning must store the fact
+        self.kept = False  # something was stored, or a proposal was answered
 
     @property
     def wrote(self) -> bool:
-        """What was said is kept by a tool, so that it need not be learned."""
+        """Whether a tool stored the message's facts, so that it need not be learned."""
         return self._wrote and not self._left_to_learning
 
     def answer(self, call: ToolCall) -> Answer:
@@ -116,14 +115,13 @@ class TurnTools:
             return Answer(text=texts.LEFT_TO_LEARNING, failed=True)
         done = self._tool(name, self._guard.minimum_sensitivity(written)).call(arguments)
         stored = not done.failed and (done.data or {}).get("stored", True)
-        # Answered again after a crash, a model finds what it kept for the same message before.
+        # After a crash the message is answered again: it may have been stored the first time.
         if name in _WRITE_TOOLS and (stored or list_learned_from(self._view, self._said)):
             self._wrote = self.kept = True
         return Answer(text=done.text, failed=done.failed)
 
     def _tool(self, name: str, least: Sensitivity | None = None) -> Tool:
-        """What can be done twice without harm needs no key; what cannot is done once, also if this
-        message is answered again after a crash, in whatever words then."""
+        """Return the tool; one that is not idempotent gets an idempotency key of this message."""
         plain = _find_tool(name, tools(self._view, self._said.message, least))
         if plain.idempotent:
             return plain
@@ -144,9 +142,9 @@ class TurnTools:
             if given is None or (isinstance(given, int) and given > most):
                 arguments["budget_tokens"] = most
         found = tool.call(arguments)
-        told = found.text if found.failed else _fit_tokens(found, self._tokens_left)
-        self._tokens_left -= estimate_tokens(told)
-        return Answer(text=told, failed=found.failed)
+        text = found.text if found.failed else _fit_tokens(found, self._tokens_left)
+        self._tokens_left -= estimate_tokens(text)
+        return Answer(text=text, failed=found.failed)
 
     def _answer_proposal(self, arguments: Mapping[str, Any]) -> Answer:
         def act(given: dict[str, Any]) -> Answer:
@@ -156,8 +154,8 @@ class TurnTools:
             if not self._consent.apply_answer(self._view, id, self._update, yes=yes):
                 return Answer(text=texts.NOT_YOUR_PROPOSAL, failed=True)
             self.kept = True
-            told = texts.TOOL_PROPOSAL_KEPT.format(id=id) if yes else texts.TOOL_PROPOSAL_DECLINED
-            return Answer(text=told)
+            text = texts.TOOL_PROPOSAL_KEPT.format(id=id) if yes else texts.TOOL_PROPOSAL_DECLINED
+            return Answer(text=text)
 
         tool = Tool(
             name=ANSWER_PROPOSAL,
@@ -170,12 +168,15 @@ class TurnTools:
         return tool.call(arguments)
 
     def _contradicts_reply(self, yes: bool) -> bool:
-        """Who plainly says no has not said yes, whatever a model makes of it."""
+        """Whether the person's own plain yes or no is the opposite of the model's answer."""
         return texts.parse_yes_no(self._said.text) is (not yes)
 
     def _approve_same(self, arguments: Mapping[str, Any]) -> Answer | None:
-        """A model that adds what waits for the person's yes has heard that yes. Then that is kept,
-        in the person's own words and with where they said it; not the same again beside it."""
+        """Approve the proposal with the same content instead of adding a duplicate.
+
+        A model adds a fact that waits for approval after it got a yes. The proposal has the
+        person's own words and their source.
+        """
         content, own = arguments.get("content"), self._said.who
         if not isinstance(content, str):
             return None
@@ -191,7 +192,7 @@ class TurnTools:
 
 
 def list_learned_from(view: View, said: TextMessage) -> list[Record]:
-    """What this very message taught, of the newest that may be heard here."""
+    """Return the newest visible memories that were learned from this message."""
     here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
     return [
         one
@@ -201,7 +202,6 @@ def list_learned_from(view: View, said: TextMessage) -> list[Record]:
 
 
 def _join_arguments(arguments: Mapping[str, Any]) -> str:
-    """Everything that a model puts into words with a call that keeps something."""
     return " ".join(one for one in arguments.values() if isinstance(one, str))
 
 
@@ -210,25 +210,25 @@ def _find_tool(name: str, among: Sequence[Tool]) -> Tool:
 
 
 def _fit_tokens(found: Answer, most_tokens: int) -> str:
-    """As many of what was found as there is room for, best first."""
+    """Drop the worst results until the rest fits."""
     data = dict(found.data or {})
     name, listed = next(iter(data.items()), ("", []))
     rows: Sequence[Any] = list(listed)
-    told = wrap_in_fence([dump_json({name: rows})])
-    while rows and estimate_tokens(told) > most_tokens:
+    text = wrap_in_fence([dump_json({name: rows})])
+    while rows and estimate_tokens(text) > most_tokens:
         rows = rows[:-1]
-        told = wrap_in_fence([dump_json({name: rows})])
-    return told
+        text = wrap_in_fence([dump_json({name: rows})])
+    return text
 
 
 _ANSWER_PROPOSAL_TOOL = ToolSpec(
     ANSWER_PROPOSAL,
-    "The person said yes or no to keeping something that is listed as waiting. Only after they "
-    "said so themselves.",
+    "Record the user's yes or no to a proposal that is listed as waiting. Call it only after they "
+    "answered themselves.",
     object_schema(
         {
-            "id": string_schema("The id that it is listed with", maxLength=limits.ID_CHARS),
-            "yes": boolean_schema("Whether they want it kept"),
+            "id": string_schema("The id of the proposal", maxLength=limits.ID_CHARS),
+            "yes": boolean_schema("Whether they want it stored"),
         },
         "id",
         "yes",
@@ -236,13 +236,9 @@ _ANSWER_PROPOSAL_TOOL = ToolSpec(
 )
 
 
-# The agent: what is known and what was just said, a model with memory tools, and its answer.
-
-
 @dataclass(frozen=True, slots=True)
 class AgentCounts:
-    """Of this process: how many turns the agent answered, and in how many of them the model looked
-    something up that it had not been given."""
+    """Turns that the agent of this process answered, and those with a call of a recall tool."""
 
     turns: int = 0
     with_recall: int = 0
@@ -251,12 +247,12 @@ class AgentCounts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAnswer:
     text: str
-    wrote: bool = False  # the model itself has kept what was said
+    wrote: bool = False  # the model stored the message's facts with a tool
     failed: bool = False  # the model did not answer; `text` says so
 
 
 class Agent:
-    """Safe to share between threads."""
+    """Answer messages with a model that has memory tools. Safe to share between threads."""
 
     def __init__(
         self, memory: Memory, how: ChatSettings, recent: RecentTurns, consent: Consent
@@ -272,7 +268,7 @@ class Agent:
 
     @property
     def asks(self) -> bool:
-        """Whether the model asks in its own words, as against buttons."""
+        """Whether the model asks for consent in its own words, instead of buttons."""
         return self._how.consent != "buttons"
 
     def answer(self, view: View, said: TextMessage) -> AgentAnswer:
@@ -300,7 +296,7 @@ class Agent:
             instructions = self._instructions(view, said)
             turns = build_turns(before, self._last_turn(view, said, asked))
             text = self._run_rounds(instructions, turns, tools, calling)
-        except (InvalidInput, LanguageFailed) as failed:  # or more than any model takes
+        except (InvalidInput, LanguageFailed) as failed:  # also a prompt that is too long
             return replace(_failure_answer(failed), wrote=calling.wrote)
         finally:
             self._count(recalled=calling.recalled)
@@ -315,21 +311,21 @@ class Agent:
         tools: Sequence[ToolSpec],
         calling: TurnTools,
     ) -> str:
-        """What the model says in the end. Each of its calls is answered, also the refused ones."""
-        words = ""
+        """Call the model until it makes no more tool calls; return its last text."""
+        text = ""
         for _ in range(limits.CHAT_ROUNDS_MAX_COUNT):
             reply = self._memory.llm.talk(instructions, turns, tools)
-            words = reply.text.strip() or words
+            text = reply.text.strip() or text
             if not reply.calls:
                 break
             turns.append(ModelTurn(reply.text, reply.calls))
             for call in reply.calls:
                 answer = calling.answer(call)
                 turns.append(ToolTurn(call.id, call.name, answer.text, answer.failed))
-        return words or texts.NO_ANSWER
+        return text or texts.NO_ANSWER
 
     def _answer_without_memory(self, said: TextMessage) -> AgentAnswer:
-        """Nobody is known to be asking: what others said here before is not shown, either."""
+        """Answer an unknown sender, without the earlier messages of the chat."""
         instructions = _join_paragraphs(texts.RULES_WITHOUT_MEMORY, self._how.instructions)
         try:
             reply = self._memory.llm.talk(instructions, [UserTurn(_format_message(said))])
@@ -338,7 +334,7 @@ class Agent:
         return AgentAnswer(text=reply.text.strip() or texts.NO_ANSWER)
 
     def _instructions(self, view: View, said: TextMessage) -> str:
-        """From what never changes to what changes least: servers keep what a prompt begins with."""
+        """Join the instructions, the most stable part first, for prompt caching."""
         alone = said.chat.kind is ChatKind.PRIVATE
         where = (
             texts.IN_PRIVATE_CHAT.format(name=prompt_name(said.who))
@@ -363,9 +359,10 @@ class Agent:
     def _apply_plain_answer(
         self, view: View, said: TextMessage, asked: Sequence[Proposal], before: Sequence[RecentTurn]
     ) -> None:
-        """A plain yes or no to the agent's own question counts, also if the model forgot to say so
-        with a tool: nothing is kept after a no, and nothing is asked twice. What the question was
-        about must be clear, or nothing happens."""
+        """Apply a plain yes or no to the agent's own question if the model called no tool for it.
+
+        Does nothing unless it is clear which proposal the question was about.
+        """
         answer, who = texts.parse_yes_no(said.text), said.who
         if answer is None or who is None or len(asked) != 1 or not before:
             return
@@ -385,21 +382,20 @@ class Agent:
 
 
 def build_turns(before: Sequence[RecentTurn], last: str) -> list[TalkTurn]:
-    """The turns as a model takes them, as many of the last ones as there is room for. A person
-    begins: an answer whose question is no longer there is left out."""
+    """Return the last turns that fit, starting with one of a person, not of the bot."""
     turns: list[TalkTurn] = []
     room = limits.CHAT_RECENT_SHOWN_MAX_CHARS
     sizes = accumulate(len(one.text) for one in reversed(before))
     fitting = sum(1 for size in sizes if size <= room)
     for one in dropwhile(lambda turn: turn.ours, before[len(before) - fitting :]):
-        named = _format_turn(one.name or texts.UNKNOWN_NAME, one.text)
-        turns.append(ModelTurn(one.text) if one.ours else UserTurn(named))
+        text = _format_turn(one.name or texts.UNKNOWN_NAME, one.text)
+        turns.append(ModelTurn(one.text) if one.ours else UserTurn(text))
     return [*turns, UserTurn(last)]
 
 
 def _is_answerable(said: TextMessage, one: Proposal, before: Sequence[RecentTurn]) -> bool:
-    """Whether what the person wrote themselves can be a yes or no to this: they were just asked
-    something, or it is nothing but a yes or no, or they speak of it."""
+    """Whether a message can answer this proposal: it follows a question of the bot, is a plain yes
+    or no, or mentions the proposal's content."""
     if said.who is None or not said.text.strip():
         return False
     last = before[-1] if before else None
@@ -409,31 +405,31 @@ def _is_answerable(said: TextMessage, one: Proposal, before: Sequence[RecentTurn
 
 
 def prompt_name(who: Requester | None) -> str:
-    """As it stands in a prompt: one line, and nothing that could be taken for more than a name."""
+    """Return a name for a prompt: one line of letters, digits and few marks."""
     given = (who.name or who.username or "") if who else ""
     plain = "".join(one if one.isalnum() or one in " .'-_" else " " for one in given)
     return " ".join(plain.split())[: limits.CHAT_NAME_MAX_CHARS] or texts.UNKNOWN_NAME
 
 
 def _format_turn(name: str, text: str) -> str:
-    """Further lines stand further in: nobody writes a line that looks like another's."""
+    """Indent further lines, so that no line can imitate the start of another person's turn."""
     return f"{name}: " + "\n  ".join(text.splitlines())
 
 
 def _format_message(said: TextMessage) -> str:
-    """The message that is answered, and before it what it quotes, each line of that marked."""
+    """Format the message to answer, after its quotes, whose lines are marked with ">"."""
     name = prompt_name(said.who)
     own = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     quoted = _join_paragraphs(*(_format_quote(name, one) for one in said.quoted))
-    # Cut at its end, so that each of its lines is marked still.
+    # Cut at the end, so that each line keeps its mark.
     shown = quoted[: limits.CHAT_TEXT_MAX_CHARS]
     return _join_paragraphs(shown, _format_turn(name, own if own.strip() else texts.NO_OWN_TEXT))
 
 
 def _format_quote(name: str, one: Quote) -> str:
     by = prompt_name(Requester("nobody:0", name=one.by)) if one.by else ""
-    told = texts.QUOTE_INTRO_BY if by else texts.QUOTE_INTRO
-    head = (texts.QUOTE_INTRO_OWN if one.ours else told).format(name=name, by=by)
+    intro = texts.QUOTE_INTRO_BY if by else texts.QUOTE_INTRO
+    head = (texts.QUOTE_INTRO_OWN if one.ours else intro).format(name=name, by=by)
     lines = one.text[: limits.CHAT_TEXT_MAX_CHARS].splitlines()
     return "\n".join((head, *(f"> {line}" for line in lines)))
 

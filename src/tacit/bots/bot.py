@@ -1,4 +1,4 @@
-"""The bot behind every channel: handles each inbound message, also without a model."""
+"""The bot behind every channel: handle inbound messages, with or without a model."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ from tacit.records.request import Requester
 from tacit.records.results import Accepted, Bullet
 from tacit.settings import ChatSettings, ConsoleSettings
 
-# Answers without a language model: “remember …”, questions to memory, and consent by buttons.
+# Answers without a language model: “remember …”, questions and consent.
 
-MemoryVersions = frozenset[tuple[str, int]]  # memories by id, and in which version
-# With a name beside the question everything about that person is closer to it. Measured with two
-# common names and ten questions: most of what was meant at 0.65 and above, anything else hardly.
+MemoryVersions = frozenset[tuple[str, int]]  # ids of memories and their versions
+# A name in the question raises the similarity of all memories about that person. Measured with two
+# common names and ten questions: relevant memories score 0.65 and above, others rarely.
 _CLOSE_MEANING_NAMED = 0.65
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionReply:
     messages: list[OutboundMessage]
-    says_more: bool = False  # the message says more than an answer, and is learned, too
+    says_more: bool = False  # the message says more than an answer, and must be learned too
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,11 @@ class PlainAnswers:
     consent: Consent
 
     def snapshot_versions(self, view: View, said: TextMessage) -> MemoryVersions:
-        """What there is before a message is learned that asks for something to be remembered: in a
-        group nobody is told which message a memory is from."""
+        """Return the memories before a request to remember is learned in a group.
+
+        A view of a group does not tell which message a memory is from, so new ones are found by
+        comparison.
+        """
         if said.chat.kind is ChatKind.PRIVATE or not texts.asks_to_remember(said.text):
             return frozenset()
         return frozenset((one.id, one.version) for one in _list_newest(view))
@@ -78,13 +81,15 @@ class PlainAnswers:
     def reply(
         self, view: View, said: TextMessage, asked: OpenQuestion | None
     ) -> DecisionReply | None:
-        """Do what a yes, a no or numbers decide about what the person was just asked; None: it is
-        no such answer. What is not clear, or answers no question, is asked again."""
+        """Apply a yes, a no or numbers to the open question; return None if it is no such answer.
+
+        An unclear answer is asked about again.
+        """
         if said.who is None:
             return None
         waiting = self.consent.list_pending(view, said.who)
         if asked is not None and (asked.forgets or asked.erases_all):
-            asked = None  # and no question what to keep
+            asked = None  # that question is not about proposals
         ids = asked.ids if asked is not None else ()
         shown = ids or tuple(one.id for one in waiting)
         words = {one.id: frozenset(distinctive_words(one.content, said.who)) for one in waiting}
@@ -103,21 +108,21 @@ class PlainAnswers:
         if not clear or decision == UNCLEAR:
             again = self.consent.ask(view, said.who, again=True, before=texts.UNCLEAR_REPLY)
             return DecisionReply(again)
-        told = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
+        done = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
         if decision.says_more:
-            return DecisionReply([told], says_more=True)
+            return DecisionReply([done], says_more=True)
         still_waiting = self.consent.ask(view, said.who, again=True, left=True)
-        return DecisionReply([told, *still_waiting])
+        return DecisionReply([done, *still_waiting])
 
     def ask_new(self, view: View, said: TextMessage) -> list[OutboundMessage]:
-        """Questions about what a message has taught besides."""
+        """Ask about proposals that a message has led to."""
         self._wait_for_learning(said)
         return self.consent.ask(view, said.who)
 
     def answer(
         self, view: View, said: TextMessage, before: MemoryVersions, *, learned: bool
     ) -> list[OutboundMessage]:
-        """To a message that has been handed over to be learned, if it could be."""
+        """Answer a message that was given to learning, if `learned`."""
         if not view.enabled:
             return [make_message(texts.UNKNOWN_SENDER)]
         if not said.text.strip():
@@ -126,9 +131,9 @@ class PlainAnswers:
         if texts.asks_to_remember(said.text):
             if not learned and not alone:
                 return []
-            told = self._confirm_request(view, said, before)
-            if told or texts.is_plain_request(said.text):
-                return told or self._explain_nothing_kept(said)
+            replies = self._confirm_request(view, said, before)
+            if replies or texts.is_plain_request(said.text):
+                return replies or self._explain_nothing_kept(said)
         if texts.asks_about_all(said.text):
             return self._list_everything(view, said)
         if texts.is_question(said.text):
@@ -136,12 +141,12 @@ class PlainAnswers:
         if learned:
             self._wait_for_learning(said)
         kept = list_learned_from(view, said) if alone else []
-        told = [_confirm_remembered(said, one) for one in kept]
-        told += self.consent.ask(view, said.who)
-        return told if told or not alone else self._answer_small_talk(view, said)
+        replies = [_confirm_remembered(said, one) for one in kept]
+        replies += self.consent.ask(view, said.who)
+        return replies if replies or not alone else self._answer_small_talk(view, said)
 
     def _answer_small_talk(self, view: View, said: TextMessage) -> list[OutboundMessage]:
-        """Where nobody else listens, not even a line that taught nothing is met with silence."""
+        """Answer every message in a private chat, also one that taught nothing."""
         if self.memory.jobs.pending().turns:
             return [make_message(*format_text(texts.STILL_READING))]
         waiting = self.consent.ask(view, said.who, again=True)
@@ -155,7 +160,7 @@ class PlainAnswers:
         return [found, *waiting]
 
     def _list_everything(self, view: View, said: TextMessage) -> list[OutboundMessage]:
-        """Everything of theirs that may be said here, and what waits for their yes."""
+        """List the person's visible memories and their proposals."""
         found = list_everything_known(view, said)
         waiting = self.consent.ask(
             view, said.who, again=True, every=True, before=texts.NOT_SAVED_YET
@@ -170,19 +175,18 @@ class PlainAnswers:
     def _confirm_request(
         self, view: View, said: TextMessage, before: MemoryVersions
     ) -> list[OutboundMessage]:
-        """With what was understood, as far as it may be heard where it was said; nothing where
-        nothing was."""
+        """Confirm what was stored, as far as it is visible in this chat; empty if nothing was."""
         self._wait_for_learning(said)
         alone = said.chat.kind is ChatKind.PRIVATE
         kept = list_learned_from(view, said) if alone else _list_new(view, said, before)
         asked = self.consent.ask(view, said.who)
-        told = [_confirm_remembered(said, one) for one in kept]
-        if not told and not asked and alone:
-            told = [
+        replies = [_confirm_remembered(said, one) for one in kept]
+        if not replies and not asked and alone:
+            replies = [
                 make_message(texts.KNOWN_ALREADY, strong_span(one))
                 for one in _find_same(view, said)
             ]
-        return [*told, *asked]
+        return [*replies, *asked]
 
     def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
         if said.chat.kind is not ChatKind.PRIVATE:
@@ -191,15 +195,18 @@ class PlainAnswers:
         return [make_message(*format_text(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD))]
 
     def _wait_for_learning(self, said: TextMessage) -> None:
-        with suppress(InvalidInput):  # learning is switched off here
+        with suppress(InvalidInput):  # learning is disabled
             self.memory.jobs.wait_for_learning(
                 limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation
             )
 
 
 def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
-    """With what has to do with the question. Whoever asks about themselves is then asked about by
-    name as well: that the name fits is not enough."""
+    """Answer with relevant memories; None if there are none.
+
+    A question about oneself that finds nothing is repeated with the person's name. Then only
+    memories close in meaning count: a match of the name is not enough.
+    """
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     found = {id: one for id, one in _recall_bullets(view, text).items() if _is_relevant_bullet(one)}
     if not found and texts.is_about_me(text):
@@ -233,7 +240,7 @@ def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | No
 
 
 def _memory_line(one: Record) -> str:
-    """The value of a key says little without it."""
+
     return shorten(one.content if one.key is None else f"{one.key}: {one.content}")
 
 
@@ -243,7 +250,7 @@ def _recall_bullets(view: View, query: str) -> dict[str, Bullet]:
 
 
 def _is_relevant_bullet(one: Bullet) -> bool:
-    """What is only related to something else that was found, was not asked for."""
+    """Whether a result matches the question itself, not only another result."""
     return one.recalled is not None and is_relevant(one.recalled)
 
 
@@ -252,7 +259,7 @@ def _is_close(one: Bullet) -> bool:
 
 
 def _find_same(view: View, said: TextMessage) -> list[str]:
-    """What was known before, and says what they said just now: at most one."""
+    """Return the content of an older memory that says the same: at most one."""
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT)
     contents = (one.memory.content for one in found)
@@ -260,7 +267,7 @@ def _find_same(view: View, said: TextMessage) -> list[str]:
 
 
 def _list_new(view: View, said: TextMessage, before: MemoryVersions) -> list[Record]:
-    """What is new since, was said by the sender, and is what they said just now."""
+    """Return memories that are new since `before`, by the sender, and cover the message."""
     own = None if said.who is None else f"ext:{said.who.key}"
     return [
         one
@@ -281,18 +288,17 @@ def _confirm_remembered(said: TextMessage, kept: Record) -> OutboundMessage:
     return make_message(texts.REMEMBERED, Span(kept.content, "strong"), buttons=((button,),))
 
 
-# The bot behind every channel: what it does with each thing that is heard, and what it says.
-
-# After these, what was said before may be just what is not to be said again.
+# After these commands the recent turns are dropped: they may contain what was just forgotten.
 _COMMANDS_THAT_FORGET = frozenset(
     {"confidential", "forget", "link", "mem", "memory", "undo", "unlink"}
 )
 
 
 class Bot:
-    """One for all chats of a process; each chat is heard by one thread at a time. Raises what went
-    wrong with the store, and nothing for what people or models write: then it may be asked again,
-    and nothing is learned twice."""
+    """Handle messages of all chats of a process; one thread at a time per chat.
+
+    Raises only storage errors. A message may then be handled again: nothing is learned twice.
+    """
 
     def __init__(
         self,
@@ -300,7 +306,7 @@ class Bot:
         how: ChatSettings,
         clock: Clock = system_clock,
         *,
-        console: ConsoleSettings | None = None,  # None: there is none that people reach
+        console: ConsoleSettings | None = None,
     ) -> None:
         self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
         self._recent = RecentTurns(how.recent, clock)
@@ -337,7 +343,7 @@ class Bot:
         return []
 
     def log_counts(self, log: BotLog, channel: str) -> None:
-        """For operators, when it stops: how often a model had to look something up."""
+        """Log at shutdown how often the model called a recall tool."""
         counts = self.agent.counts
         log.tell("talked", channel=channel, turns=counts.turns, with_recall=counts.with_recall)
 
@@ -345,8 +351,11 @@ class Bot:
         return self._memory.view(heard.who, heard.chat, thread=heard.conversation)
 
     def _add_member(self, heard: InboundMessage, who: Requester) -> None:
-        """Bots are not people, but they listen: they bring a new page all the same. Who is in a
-        place of which nobody can tell what it is, is not noted as being in a group."""
+        """Record a member and drop the recent turns, which they have not read.
+
+        A bot is no member of the group in memory, but it reads, so the turns are dropped too. In a
+        chat of unknown kind no membership is recorded.
+        """
         if not who.is_bot and heard.chat.kind is ChatKind.GROUP:
             self._memory.chats.join(heard.chat.id, who.key)
         self._recent.add_person(heard.chat.id, who.key)
@@ -359,14 +368,14 @@ class Bot:
         view = self._view(said)
         command = parse_command(said.text)
         if command is not None:
-            if said.edited:  # what it said before is not said any more
+            if said.edited:  # the earlier text of the message is withdrawn
                 self._unlearn(view, said, said.message)
                 self._recent.remove_message(said.chat.id, said.message)
             return self._run_command(view, said, command[0], outlet)
         if said.edited and not self._handle_edit(view, said):
             return []
         if not said.text.strip() and not said.quoted:
-            return []  # a picture, say
+            return []  # no text, such as a picture
         if not said.addressed:
             self._learn(view, said)
             self._add_recent_turn(view, said)
@@ -387,13 +396,15 @@ class Bot:
         self, view: View, said: TextMessage, name: str, outlet: ChannelSender
     ) -> list[OutboundMessage]:
         own = _own_keys(view, said.who) if name in _COMMANDS_THAT_FORGET else []
-        told = self._commands.run(view, said, outlet)
+        replies = self._commands.run(view, said, outlet)
         self._recent.forget(*own)
-        return told
+        return replies
 
     def _handle_edit(self, view: View, said: TextMessage) -> bool:
-        """An edited message: what it taught in its earlier words goes. Says whether it is to be
-        answered; otherwise it is learned again here, in silence."""
+        """Unlearn the earlier text of a message; return whether the new one needs an answer.
+
+        If not, the new text is learned here.
+        """
         newest = self._recent.last_message(said.chat.id, said.thread) == said.message
         self._unlearn(view, said, said.message)
         if said.addressed and newest:
@@ -421,15 +432,15 @@ class Bot:
     def _answer_open_question(
         self, view: View, said: TextMessage, outlet: ChannelSender
     ) -> list[OutboundMessage]:
-        """The reply to a question what to forget, or whether to erase everything, if it is one."""
+        """Handle a reply to the question what to forget or erase; empty if it is none."""
         question = self._questions.find(said)
         if question is None or not (question.forgets or question.erases_all):
             return []
         own = _own_keys(view, said.who)
-        told = self._commands.choose(view, said, outlet, question)
-        if told:
+        replies = self._commands.choose(view, said, outlet, question)
+        if replies:
             self._recent.forget(*own)
-        return told
+        return replies
 
     def _answer_without_model(
         self, view: View, said: TextMessage, outlet: ChannelSender
@@ -455,7 +466,7 @@ class Bot:
         return self._answers.answer(view, said, before, learned=bool(accepted))
 
     def _learn(self, view: View, said: TextMessage) -> Accepted | None:
-        """What the sender wrote themselves, and no word of what they passed on."""
+        """Learn the sender's own text, without quotes."""
         if not said.text.strip() or not view.enabled:
             return None
         step = limits.CONTENT_MAX_CHARS
@@ -469,10 +480,10 @@ class Bot:
         except StoreError:
             raise
         except TacitError:
-            return None  # learned before, switched off, or nothing that could be kept
+            return None  # learned before, disabled, or refused
 
     def _unlearn(self, view: View, heard: InboundMessage, message: str) -> None:
-        """What was learned from a message, and what the model kept for it by a tool."""
+        """Forget what was learned from a message, also what the model stored with a tool."""
         with suppress(Conflict):  # done before
             view.once(f"{_idempotency_key(heard)}/unlearn").unlearn(message)
 
@@ -489,20 +500,20 @@ class Bot:
         view = self._view(pressed)
         settled = self._consent.handle_button(view, pressed.data, _idempotency_key(pressed))
         if settled is not None:
-            # The list is gone from the screen with its button: what still waits is listed anew.
+            # The message with the list was replaced: list again what still waits.
             lists = settled[0].instead and not self._memory.llm.available
             left = self._consent.ask(view, pressed.who, again=True, left=True) if lists else []
             return [*settled, *left]
         own = _own_keys(view, pressed.who)
-        told = self._commands.press(view, pressed, outlet)
-        if told is not None:
-            self._recent.forget(*own)
-        return [make_message(*format_text(texts.OLD_BUTTON))] if told is None else told
+        replies = self._commands.press(view, pressed, outlet)
+        if replies is None:
+            return [make_message(*format_text(texts.OLD_BUTTON))]
+        self._recent.forget(*own)
+        return replies
 
 
 def _clean_message(said: TextMessage) -> TextMessage:
-    """People's devices send halves of characters, too, and nobody can keep or send these. What is
-    somebody else's as a whole has no words of the sender's, also where a channel took it so."""
+    """Replace lone surrogates, and treat a fully forwarded message as a quote."""
     passed_on = (Quote(text=said.text),) if said.forwarded and said.text.strip() else ()
     return replace(
         said,
@@ -518,7 +529,7 @@ def _clean_text(text: str) -> str:
 
 
 def _list_present(said: TextMessage) -> list[Requester]:
-    """Everybody who is known to be there."""
+    """Return all people who are known to be present."""
     some = [one if isinstance(one, Requester) else Requester(one) for one in said.chat.participants]
     return [*some, *((said.who,) if said.who is not None else ())]
 
@@ -528,7 +539,7 @@ def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
 
 
 def _own_keys(view: View, who: Requester | None) -> list[str]:
-    """Their keys, as long as they are theirs: whoever forgets does so for all of them."""
+    """Return all keys of the person: forgetting applies to all of their accounts."""
     return [] if who is None else [who.key, *view.account.identities()]
 
 

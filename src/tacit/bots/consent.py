@@ -1,4 +1,4 @@
-"""Ask before something is kept, apply the answers, and guard what a model may write."""
+"""Ask for consent before something is stored, apply answers, and guard writes of the model."""
 
 from __future__ import annotations
 
@@ -19,13 +19,10 @@ from tacit.records.memory import Sensitivity
 from tacit.records.request import Requester
 from tacit.records.results import Proposal
 
-# Asking before something is kept: what waits for a person's yes, and what they answer.
-
 _BUTTON_DATA = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32}(?:,[0-9A-Za-z]{1,32})*)")
 _WORD = re.compile(r"\w+")
-_SAME_MIN_SHARE = 0.6  # of the words that count
-# Words that say nothing of what a fact is about, or only that it is about whoever speaks; without
-# their last s, as all words here.
+_SAME_MIN_SHARE = 0.6  # of the distinctive words
+# Words that do not distinguish a fact, without a final s, as all words here.
 _STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -36,23 +33,27 @@ _STOP_WORDS = frozenset(
 
 
 class Consent:
-    """Who answers is always the view's own person: a proposal of somebody else is not there."""
+    """Ask about a view's proposals. A view has only the proposals of its own person."""
 
     def __init__(self) -> None:
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
         self._lock = threading.Lock()
 
     def list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
-        """What can be asked about here whether it is to be kept: the newest ones, in order; without
-        what is known by now in other words, because the agent itself has kept it."""
+        """Return the newest proposals to store something, in order.
+
+        Leaves out those whose content the agent has stored meanwhile in other words.
+        """
         return self._list_pending(view, who)[-limits.CHAT_PROPOSALS_MAX_COUNT :]
 
     def ask_with_buttons(
         self, view: View, who: Requester | None, *, keeping: bool
     ) -> list[OutboundMessage]:
-        """A question for each that this process has not asked yet. Whether others may hear
-        something is always asked like this: no model answers for that, and no word in passing.
-        `keeping`: so is whether something is kept at all."""
+        """Ask one question with buttons for each proposal that this process has not asked yet.
+
+        Consent to share is always asked like this, so that no model and no casual reply gives it.
+        `keeping`: also ask about proposals to store something.
+        """
         if who is None:
             return []
         some = [*(self.list_pending(view, who) if keeping else ()), *_list_sharing_proposals(view)]
@@ -69,9 +70,11 @@ class Consent:
         before: str = "",
         left: bool = False,
     ) -> list[OutboundMessage]:
-        """Ask about what waits, as one question that can be answered in words, if this process has
-        not asked about all of it; `again`: also if it has. `every`: what is asked about later is
-        told as well. `left`: some of it was answered just now."""
+        """Ask about pending proposals in one question that can be answered in words.
+
+        Asks nothing if this process has asked about all of them, unless `again`. `every`: also
+        list older ones that do not fit the question. `left`: some were answered just now.
+        """
         if who is None:
             return []
         wider = [
@@ -88,7 +91,7 @@ class Consent:
         return [*map(_ask_one, wider[: limits.CHAT_PROPOSALS_MAX_COUNT]), *keeping]
 
     def ask_about(self, view: View, who: Requester | None, words: str) -> list[OutboundMessage]:
-        """Ask about what waits and has to do with these words."""
+        """Ask about pending proposals that share words with the text."""
         if who is None:
             return []
         found = [
@@ -99,7 +102,7 @@ class Consent:
         return [_ask_several(found, len(found), texts.NOT_SAVED_YET)] if found else []
 
     def has_asked_to_share(self, view: View, who: Requester) -> bool:
-        """Whether a question is open that no words answer, but buttons alone."""
+        """Whether a question is open that only buttons can answer."""
         return any(self._has_asked(who, one) for one in _list_sharing_proposals(view))
 
     def _has_asked(self, who: Requester, one: Proposal) -> bool:
@@ -109,7 +112,7 @@ class Consent:
     def answer(
         self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str
     ) -> OutboundMessage:
-        """Do what a reply decides, and tell it. What expired or was answered meanwhile is left."""
+        """Apply a reply's decision and describe the outcome; skip expired or answered proposals."""
         contents = {one.id: one.content for one in view.proposals.list() if not one.widens}
         done: dict[bool, list[str]] = {True: [], False: []}
         gone = 0
@@ -124,7 +127,7 @@ class Consent:
         return _describe_answers(done[True], done[False], gone)
 
     def handle_button(self, view: View, data: str, key: str) -> list[OutboundMessage] | None:
-        """None if it is no button of ours."""
+        """Handle a consent button; return None for other buttons."""
         found = _BUTTON_DATA.fullmatch(data)
         if found is None:
             return None
@@ -138,14 +141,14 @@ class Consent:
     def answer_one(
         self, view: View, id: str, key: str, *, yes: bool, instead: bool = False
     ) -> OutboundMessage:
-        """Told to the person. What is not theirs to answer reads like what is no longer there."""
+        """Apply one answer and describe it. A foreign proposal and a missing one get one reply."""
         meant = next((one for one in view.proposals.list() if one.id == id), None)
         if not self.apply_answer(view, id, key, yes=yes):
             return make_message(texts.NOT_YOUR_PROPOSAL)
         return OutboundMessage(spans=_describe_outcome(meant, yes=yes), instead=instead)
 
     def apply_answer(self, view: View, id: str, key: str, *, yes: bool) -> bool:
-        """Whether it could be answered. `key` is the same if this is done again after a crash."""
+        """Approve or decline; return whether it was pending. `key` makes a retry idempotent."""
         if not view.enabled:
             return False
         once = view.once(f"{key}/{'yes' if yes else 'no'}/{id}")
@@ -154,7 +157,7 @@ class Consent:
                 once.proposals.approve(id)
             else:
                 once.proposals.decline(id)
-        except (Conflict, NotFound):  # it reads otherwise by now, or is not there
+        except (Conflict, NotFound):  # changed or answered meanwhile
             return False
         return True
 
@@ -173,12 +176,9 @@ class Consent:
 
     def _list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
         found = [one for one in _list_proposals(view) if not one.widens]
-        older, looked_at = (
-            found[: -limits.CHAT_NEWEST_MEMORIES_COUNT],
-            found[-limits.CHAT_NEWEST_MEMORIES_COUNT :],
-        )
-        unknown = [one for one in looked_at if one.replaces or not _is_known(view, one, who)]
-        return [*older, *unknown]
+        count = limits.CHAT_NEWEST_MEMORIES_COUNT
+        newest = (one for one in found[-count:] if one.replaces or not _is_known(view, one, who))
+        return [*found[:-count], *newest]
 
 
 def _list_proposals(view: View) -> list[Proposal]:
@@ -190,7 +190,7 @@ def _list_sharing_proposals(view: View) -> list[Proposal]:
 
 
 def _ask_one(one: Proposal, *, left: bool = False) -> OutboundMessage:
-    """The whole is asked with the content last, so that it reads as a quote."""
+
     asked = texts.ASK_TO_SHARE if one.widens else texts.ASK_TO_KEEP
     asks = None if one.widens else OpenQuestion(ids=(one.id,), is_remainder=left)
     return make_message(
@@ -210,8 +210,7 @@ def _ask_several(
     *,
     left: bool = False,
 ) -> OutboundMessage:
-    """One question for all: each has a number, and a button to keep it alone. `older` ones are told
-    and not asked about."""
+    """Make one question with a number and a button for each proposal; only list `older` ones."""
     if len(shown) == 1 == total:
         asked = _ask_one(shown[0], left=left)
         return replace(asked, spans=(Span(before), *asked.spans)) if before else asked
@@ -270,14 +269,13 @@ def _describe_outcome(meant: Proposal | None, *, yes: bool) -> tuple[Span, ...]:
 def find_same_proposal(
     content: str, waiting: Iterable[Proposal], own: Requester | None
 ) -> Proposal | None:
-    """The one that says what a model put in its own words; None if that is not sure."""
+    """Return the one proposal with the same content; None if there is none or several."""
     found = [one for one in waiting if says_the_same(content, one.content, own)]
     return found[0] if len(found) == 1 else None
 
 
 def says_the_same(one: str, other: str, own: Requester | None) -> bool:
-    """Whether two sentences say the same about the same: no name and no number of the one is
-    missing in the other, and most of the other words are shared."""
+    """Whether two sentences share all names and numbers and most other distinctive words."""
     these, those = _word_weights(one), _word_weights(other)
     first, second = distinctive_words(one, own), distinctive_words(other, own)
     if not first or not second:
@@ -287,7 +285,7 @@ def says_the_same(one: str, other: str, own: Requester | None) -> bool:
 
 
 def covers_content(said: str, content: str, own: Requester | None) -> bool:
-    """Whether most of what a fact tells was spoken of, and all numbers in it."""
+    """Whether a text has most of the distinctive words of a fact and all of its numbers."""
     spoken, told = _word_weights(said).keys(), _word_weights(content).keys()
     numbers = {word for word in told if any(map(str.isdigit, word))}
     telling = distinctive_words(content, own)
@@ -295,19 +293,18 @@ def covers_content(said: str, content: str, own: Requester | None) -> bool:
 
 
 def mentions_content(said: str, content: str, own: Requester | None) -> bool:
-    """Whether anything of what a fact tells was spoken of."""
+    """Whether a text has any distinctive word of a fact."""
     return not distinctive_words(content, own).isdisjoint(_word_weights(said))
 
 
 def distinctive_words(content: str, own: Requester | None) -> set[str]:
-    """The words of a fact that tell it from others, without their last s."""
+    """Return the words of a fact without stop words, the person's names and a final s."""
     names = _word_weights(f"{own.name or ''} {own.username or ''}").keys() if own else set()
     return _word_weights(content).keys() - names - _STOP_WORDS - {""}
 
 
 def _word_weights(text: str) -> dict[str, bool]:
-    """Each word, and whether it is a name or a number: in the middle of a sentence a capital letter
-    says so, and at its beginning one may."""
+    """Map each word to whether it may be a name (capitalized) or is a number."""
     return {
         word.casefold().removesuffix("s"): word[0].isupper() or any(map(str.isdigit, word))
         for word in _WORD.findall(text)
@@ -319,41 +316,42 @@ def _is_known(view: View, proposal: Proposal, who: Requester | None) -> bool:
     return found is not None and says_the_same(found.content, proposal.content, who)
 
 
-# What a model may not write down itself: a tool would keep it without whom it is kept from.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteGuard:
+    """Refuse writes by a model's tool of facts with a hold, which the tool would drop."""
+
     memory: Memory
     who: Requester | None
     said: str  # the message that is answered
-    before: Collection[str]  # what people said there before it
-    waiting: Collection[str]  # what waits for the person's yes
+    before: Collection[str]  # earlier messages of people in this chat
+    waiting: Collection[str]  # contents of the person's proposals
 
     def refuses(self, view: View, written: str, changed: object = None) -> bool:
-        """Where the person's own words say who may not hear it, now or a while ago; where it
-        waits for their yes, whoever it is kept from; and where it is a memory again that is kept
-        from somebody, unless that is the one that is `changed`."""
+        """Whether learning, not a tool, must store this text.
+
+        True if the message, or an earlier one on the same topic, holds it from a person; if a
+        proposal covers it; or if it repeats a withheld memory other than the `changed` one.
+        """
         if self._is_guarded(self.said) or self._is_guarded(written):
             return True
         if any(covers_content(written, one, self.who) for one in self.waiting):
             return True
-        spoken_of = (one for one in self.before if mentions_content(one, written, self.who))
-        return any(map(self._is_guarded, spoken_of)) or self._is_withheld(view, written, changed)
+        related = (one for one in self.before if mentions_content(one, written, self.who))
+        return any(map(self._is_guarded, related)) or self._is_withheld(view, written, changed)
 
     def minimum_sensitivity(self, written: str) -> Sensitivity | None:
-        """As what it must be kept at the least; None where its words do not say so."""
+        """Return SENSITIVE if the text is, else None."""
         try:
             found = self.memory.llm.sensitivity_of(written)
         except InvalidInput:
-            return None  # nor can it be kept
+            return None  # it cannot be stored either
         return found if found is Sensitivity.SENSITIVE else None
 
     def _is_guarded(self, words: str) -> bool:
         try:
             return bool(words.strip()) and self.memory.llm.has_hold(words)
         except InvalidInput:
-            return True  # nobody can tell
+            return True  # when in doubt, refuse
 
     def _is_withheld(self, view: View, written: str, changed: object) -> bool:
         try:

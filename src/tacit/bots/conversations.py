@@ -1,4 +1,4 @@
-"""The last turns of each chat and the question that is open in each conversation."""
+"""Keep the recent turns of each chat and the open question of each conversation."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from tacit.bots.messages import ChannelSender, InboundMessage, OpenQuestion, Out
 from tacit.clock import Clock, from_micros, system_clock
 from tacit.records.request import Chat, Requester
 
-# The last messages of each chat, for as long as this process lives. They never cross chats, and
-# whoever comes into a chat brings a new page: what was said before was not said to them.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentTurn:
     text: str
-    who: str | None  # the key of the one who said it, or whom it answers
-    name: str | None = None  # as they are called there
-    message: str | None = None  # the channel's id of it, or of what it answers
+    who: str | None  # key of the author; of a turn of the bot, of the person it answers
+    name: str | None = None  # display name of the author
+    message: str | None = None  # the channel's id of the message, or of the one it answers
     ours: bool = False
     noted_at: datetime = from_micros(0)  # noqa: RUF009 (it does not change)
 
@@ -30,11 +27,14 @@ class RecentTurn:
 @dataclass(slots=True)
 class _RecentChat:
     threads: OrderedDict[str | None, list[RecentTurn]] = field(default_factory=OrderedDict)
-    people: set[str] = field(default_factory=set)  # whose presence this process knows of
+    people: set[str] = field(default_factory=set)  # keys of people known to be present
 
 
 class RecentTurns:
-    """Safe to share between threads."""
+    """The last messages of each chat, in the memory of this process; safe to share between threads.
+
+    They never cross chats, and are dropped when a new person joins, who has not read them.
+    """
 
     def __init__(self, most: int, clock: Clock = system_clock) -> None:
         self._most, self._clock = most, clock
@@ -42,7 +42,7 @@ class RecentTurns:
         self._lock = threading.Lock()
 
     def turns(self, chat: str, thread: str | None) -> tuple[RecentTurn, ...]:
-        """Those of the last hour: what was erased elsewhere meanwhile does not live on here."""
+        """Return the turns of the last hour; the limit lets erased facts vanish here as well."""
         oldest = self._clock() - timedelta(seconds=limits.CHAT_RECENT_MAX_SECONDS)
         with self._lock:
             here = self._chats.get(chat) or _RecentChat()
@@ -64,18 +64,18 @@ class RecentTurns:
                 threads.popitem(last=False)
 
     def last_message(self, chat: str, thread: str | None) -> str | None:
-        """The last message that a person sent there."""
+        """Return the id of the last message of a person."""
         own = [turn for turn in self.turns(chat, thread) if not turn.ours]
         return own[-1].message if own else None
 
     def has_person(self, chat: str, who: str) -> bool:
-        """Whether they were there for all that is kept of this chat."""
+        """Whether a person was present for all kept turns."""
         with self._lock:
             found = self._chats.get(chat)
             return found is not None and who in found.people
 
     def add_person(self, chat: str, who: str) -> None:
-        """Nothing said before is shown any more, because they did not hear it."""
+        """Add a person and drop all turns, which they have not read."""
         with self._lock:
             here = self._open(chat)
             if len(here.people) >= limits.CHAT_RECENT_PEOPLE_MAX_COUNT:
@@ -98,13 +98,12 @@ class RecentTurns:
             self._edit_turns(chat, change)
 
     def remove_message(self, chat: str, message: str) -> None:
-        """With what was answered to it."""
+        """Remove a message and the answer to it."""
         with self._lock:
             self._edit_turns(chat, lambda turn: None if turn.message == message else turn)
 
     def forget(self, *keys: str) -> None:
-        """Nothing is shown again of any chat in which they are: others may have repeated it, and
-        it may have been told to others."""
+        """Drop the turns of all chats of a person: any of them may repeat what is forgotten."""
         gone = frozenset(keys)
         with self._lock:
             for here in self._chats.values():
@@ -113,13 +112,12 @@ class RecentTurns:
                     here.threads.clear()
 
     def reset_chat(self, chat: str) -> None:
-        """Nobody knows any more who is there."""
+        """Drop a chat whose members are no longer known."""
         with self._lock:
             self._chats.pop(chat, None)
 
     def move_chat(self, before: str, now: str) -> None:
-        """Where somebody spoke under the new name already, they may not have heard what was said
-        under the old one."""
+        """Move turns to the new id, unless it has turns: their authors may not have read the old."""
         with self._lock:
             old = self._chats.pop(before, None)
             if old is not None and self._chats.pop(now, None) is None:
@@ -139,13 +137,12 @@ class RecentTurns:
             turns[:] = [turn for turn in changed if turn is not None]
 
 
-# The question that each person was just asked in each conversation, for replies in words.
-
-
 class OpenQuestions:
-    """The questions of this process; safe to share between threads. A question is open as long as
-    it is the last thing that was said in its conversation. A reply of one person never finds a
-    question that another person was asked, or that was asked elsewhere."""
+    """The open question of each conversation; safe to share between threads.
+
+    A question is open while it is the last message in its conversation, and only for the person
+    who was asked.
+    """
 
     def __init__(self) -> None:
         self._asked: OrderedDict[str, tuple[str, OpenQuestion]] = OrderedDict()  # by conversation
@@ -159,7 +156,7 @@ class OpenQuestions:
             return question if who == heard.who.key else None
 
     def record(self, heard: InboundMessage, says: Iterable[OutboundMessage]) -> None:
-        """Note what was said after something was heard. After nothing, what was asked is open."""
+        """Record the replies to a message. Without a reply an open question stays open."""
         said = list(says)
         if not said:
             return
@@ -172,7 +169,7 @@ class OpenQuestions:
                 self._asked.popitem(last=False)
 
     def close(self, person: str) -> None:
-        """Close what this person was asked, in whichever conversation."""
+        """Close this person's questions in all conversations."""
         with self._lock:
             for conversation in [one for one, (who, _) in self._asked.items() if who == person]:
                 del self._asked[conversation]
@@ -180,7 +177,7 @@ class OpenQuestions:
 
 @dataclass(frozen=True, slots=True)
 class QuestionClosingSender:
-    """An outlet for telling another person something: that comes after what they were asked."""
+    """A sender that closes the recipient's open question: the new message comes after it."""
 
     sender: ChannelSender
     questions: OpenQuestions

@@ -9,14 +9,13 @@ from enum import Enum, auto
 
 from tacit.unicode import normalize_unicode
 
-# The words of a reply to a numbered list, each with the one role that it has, in English and
-# German.
+# The words of a reply in English and German, each with its one role.
 
 
 class TokenRole(Enum):
     YES = auto()
     NO = auto()
-    WEAK_YES = auto()  # a yes where the reply holds no other yes or no: "ok", "please"
+    WEAK_YES = auto()  # a yes if the reply has no other yes or no: "ok", "please"
     NOT = auto()
     KEEP = auto()
     DROP = auto()
@@ -31,10 +30,10 @@ class TokenRole(Enum):
     EXCEPT = auto()
     RANGE = auto()
     BREAK = auto()
-    FILLER = auto()  # says nothing of its own: "the", "of them"
+    FILLER = auto()  # without meaning of its own: "the", "of them"
     THANKS = auto()
-    MOOD = auto()  # decides nothing without a yes or no beside it: "nice", "lol"
-    # Not looked up: what several tokens come to.
+    MOOD = auto()  # decides nothing without a yes or no: "nice", "lol"
+    # Not in the table: assigned to combinations of tokens.
     ITEMS = auto()
     WORD = auto()  # of one item
     VAGUE = auto()  # it could mean several items
@@ -190,11 +189,8 @@ NOT_ANSWERS = tuple(
 )
 
 
-# Parse a person's reply to a numbered list: "yes", "all", "only the first", "1 and 3", "nein".
-#
-# A reply is normalized and split into tokens, and each token has one role. A reply with a token
-# that has no role says something else and decides nothing; so does one that people close a talk
-# with ("that's all, thanks").
+# The parser. It normalizes a reply and gives each token one role. A reply with a token that has no
+# role is not an answer; nor is one that ends a conversation ("that's all, thanks").
 
 _REPLY_MAX_CHARS = 200
 _IDIOM_SPACE = r"[\s,]+"  # also "yes, it is"
@@ -212,13 +208,13 @@ _NO_AND_MORE = re.compile(r"\s*(\w+)\s*[,.!;:–-]\s*\S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyDecision:
-    """What a reply says about the items of a list, by their places from 0 on."""
+    """The decision of a reply about the items of a list, by index."""
 
     yes: frozenset[int] = frozenset()
     no: frozenset[int] = frozenset()
     bare: bool = False  # a yes or no that names no item
-    certain: bool = False  # a yes or no was said: not "ok" or a number alone
-    says_more: bool = False  # a no, and then a sentence
+    certain: bool = False  # an explicit yes or no, not only "ok" or a number
+    says_more: bool = False  # a no, followed by a sentence
 
 
 UNCLEAR = ReplyDecision()
@@ -227,11 +223,12 @@ UNCLEAR = ReplyDecision()
 def parse_decision(
     text: str, items: Sequence[frozenset[str]], *, left: bool = False, forgets: bool = False
 ) -> ReplyDecision | None:
-    """Return what the reply decides, `UNCLEAR` for an answer that does not say enough, and None for
-    what is no answer. Each item is given as the words that it can be told by.
+    """Return the decision of a reply, `UNCLEAR` for an ambiguous answer, and None for other text.
 
-    `left`: the items are what is left of a longer list, so that "the others" are these.
-    `forgets`: the question is what to forget, so that a yes is "delete" and a no is "keep"."""
+    Each item is given by its distinctive words. `left`: the items are the rest of a longer list,
+    so "the others" means these. `forgets`: the question is what to forget, so "delete" is a yes
+    and "keep" a no.
+    """
     if not items or not text.strip() or len(text) > _REPLY_MAX_CHARS:
         return None
     plain = _fold_text(text)
@@ -274,7 +271,7 @@ def _is_no_answer(tokens: Sequence[str]) -> bool:
 
 
 def _correct_spelling(token: str) -> str:
-    """As the sets above have it: "yess" is "yes"."""
+    """Reduce doubled letters if that gives a known word: "yess" is "yes"."""
     single = re.sub(r"(\w)\1", r"\1", token)
     return single if token not in TOKEN_ROLES and single in TOKEN_ROLES else token
 
@@ -285,7 +282,7 @@ _Symbol = tuple[TokenRole, frozenset[int]]
 def _assign_roles(
     tokens: Sequence[str], items: Sequence[frozenset[str]], other_roles: Mapping[str, TokenRole]
 ) -> list[_Symbol] | None:
-    """The roles of the tokens, with the items that they name; None: one of them has no role."""
+    """Return the roles of the tokens with the items they name; None if a token has no role."""
     found: list[_Symbol] = []
     for n, token in enumerate(tokens):
         before = tokens[n - 1] if n else ""
@@ -307,7 +304,7 @@ def _assign_roles(
 
 
 def _number_symbol(token: str, before: str, found: Sequence[_Symbol], count: int) -> _Symbol:
-    """A number is an item's, but for "all three", "the two" and "the second one"."""
+    """Treat a number as an item, except in "all three", "the two" and "the second one"."""
     number = int(token) if len(token) < 4 and token.isdecimal() else ITEM_NUMBERS.get(token, 0)
     previous = found[-1][0] if found else None
     if token == "one":
@@ -331,7 +328,7 @@ def _number_symbol(token: str, before: str, found: Sequence[_Symbol], count: int
 
 
 def _merge_symbols(symbols: list[_Symbol], tokens: Sequence[str], count: int) -> Iterator[_Symbol]:
-    """With "the first two" and "1-3" as one each."""
+    """Merge "the first two" and "1-3" into one symbol each."""
     n = 0
     while n < len(symbols):
         role, items = symbols[n]
@@ -394,7 +391,7 @@ def _decide_reply(symbols: list[_Symbol], count: int, *, left: bool) -> ReplyDec
 
 
 def _is_small_talk(roles: Sequence[TokenRole]) -> bool:
-    """ "Both are nice" and "thanks for everything" name items, but say nothing about them."""
+    """Whether a reply only mentions items: "both are nice", "thanks for everything"."""
     telling = next((n for n, role in enumerate(roles) if role in _DECIDING_ROLES), len(roles))
     if TokenRole.MOOD in roles and telling == len(roles):
         return True
@@ -406,7 +403,7 @@ def _is_small_talk(roles: Sequence[TokenRole]) -> bool:
 
 @dataclass(slots=True)
 class _Clauses:
-    """What a reply has said so far."""
+    """The state of the parser after the tokens so far."""
 
     count: int
     left: bool

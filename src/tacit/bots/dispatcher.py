@@ -1,4 +1,4 @@
-"""Work through a channel's updates: in order per chat, chats in parallel, with retries."""
+"""Process a channel's updates: in order per chat, chats in parallel, with retries."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ from tacit.bots.messages import ChannelSender, InboundMessage, NotSent, Outbound
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
 
-# Whose turn it is: updates of one chat in order and one at a time, chats side by side.
-#
-# It holds numbers, never what somebody wrote, and only so many: what does not fit stays in the
-# inbox and is offered again.
-
 
 @dataclass(slots=True)
 class _ChatState:
@@ -30,7 +25,11 @@ class _ChatState:
 
 
 class ChatQueue:
-    """Not safe to share between threads: whoever has it holds a lock."""
+    """Order updates: one at a time within a chat, chats in parallel.
+
+    It holds a limited count of update numbers, no content; what does not fit stays in the inbox
+    and is offered again. Not thread-safe: the caller holds a lock.
+    """
 
     def __init__(
         self,
@@ -40,37 +39,37 @@ class ChatQueue:
         self._most = most
         self._most_of_one = most_of_one
         self._chats: dict[str, _ChatState] = {}
-        self._held: set[int] = set()  # also what is being worked on
+        self._held: set[int] = set()  # including those in progress
         self._busy = 0
         self._ready: deque[str] = deque()
         self._postponed: list[tuple[float, str]] = []
-        self._behind: set[str] = set()  # chats of which something did not fit in this round
-        self._truncated = False  # there was no use in looking further
+        self._behind: set[str] = set()  # chats with updates that did not fit in this scan
+        self._truncated = False  # the scan ended early because the queue was full
 
     @property
     def idle(self) -> bool:
-        """Nothing is being worked on, and nothing could be before some rest is over."""
+        """Whether nothing is in progress or ready."""
         return not self._ready and not self._busy
 
     @property
     def has_backlog(self) -> bool:
-        """Something did not fit, and is to be offered again."""
+        """Whether something did not fit and must be offered again."""
         return bool(self._behind) or self._truncated
 
     @property
     def needs_rescan(self) -> bool:
-        """Something did not fit that may fit now."""
+        """Whether something did not fit that may fit now."""
         return len(self._held) <= self._most // 2 and (
             self._truncated or any(chat not in self._chats for chat in self._behind)
         )
 
     def begin_scan(self) -> None:
-        """From here on everything that waits is offered anew, from the first."""
+        """Start a scan that offers all pending updates again."""
         self._behind.clear()
         self._truncated = False
 
     def offer(self, page: Iterable[tuple[str, int]], *, more: bool) -> bool:
-        """Chats with numbers, in order; `more`: others follow. Says whether to go on with them."""
+        """Add updates in order; `more`: others follow. Return whether the scan should go on."""
         for chat, number in page:
             if number not in self._held:
                 self._offer(chat, number)
@@ -79,50 +78,49 @@ class ChatQueue:
         return more and not full
 
     def _offer(self, chat: str, number: int) -> None:
-        """After one that did not fit no later one of its chat is taken in the same round, or it
-        would come before its turn."""
-        room = self._chats.get(chat)
-        waiting = len(room.waiting) if room else 0
+        """Add an update. After one that did not fit, no later one of its chat is added in this
+        scan, to keep the order."""
+        state = self._chats.get(chat)
+        waiting = len(state.waiting) if state else 0
         full = len(self._held) >= self._most
         if chat in self._behind or full or waiting >= self._most_of_one:
             self._behind.add(chat)
             return
-        room = self._chats.setdefault(chat, _ChatState())
-        insort(room.waiting, number)
+        state = self._chats.setdefault(chat, _ChatState())
+        insort(state.waiting, number)
         self._held.add(number)
-        if not waiting and not room.busy and not room.resting:
+        if not waiting and not state.busy and not state.resting:
             self._ready.append(chat)
 
     def take(self, now: float) -> tuple[str, int] | None:
-        """The next that may be worked on; nobody else gets one of that chat before `finish` or
-        `rest`."""
+        """Return the next update; none of its chat follows before `finish` or `postpone`."""
         self._wake(now)
         if not self._ready:
             return None
         chat = self._ready.popleft()
-        room = self._chats[chat]
-        room.busy = True
+        state = self._chats[chat]
+        state.busy = True
         self._busy += 1
-        return chat, room.waiting[0]
+        return chat, state.waiting[0]
 
     def next_wake(self) -> float | None:
         return self._postponed[0][0] if self._postponed else None
 
     def finish(self, chat: str, number: int) -> None:
-        room = self._chats[chat]
-        room.busy = False
+        state = self._chats[chat]
+        state.busy = False
         self._busy -= 1
-        room.waiting.remove(number)
+        state.waiting.remove(number)
         self._held.discard(number)
-        if room.waiting:
+        if state.waiting:
             self._ready.append(chat)
         else:
             del self._chats[chat]
 
     def postpone(self, chat: str, until: float) -> None:
-        """The same number comes again, not before `until`; the others of its chat stay behind."""
-        room = self._chats[chat]
-        room.busy, room.resting = False, True
+        """Retry the same update after `until`; later ones of its chat wait."""
+        state = self._chats[chat]
+        state.busy, state.resting = False, True
         self._busy -= 1
         heapq.heappush(self._postponed, (until, chat))
 
@@ -133,20 +131,19 @@ class ChatQueue:
             self._ready.append(chat)
 
 
-# One update, from the inbox to what is said back and noted as done; and what becomes of one that
-# fails.
+# Handling of one update: parse, answer, send, mark as done; or retry.
 
 UpdateParser = Callable[[str], InboundMessage | None]
 
 
 class MessageHandler(Protocol):
     def hear(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
-        """What is to be said back."""
+        """Return the replies."""
         ...
 
 
 class BotLog(Protocol):
-    """Lines for operators: of what kind a failure was, and never what somebody wrote."""
+    """Log for operators: kinds of failures, never the text of messages."""
 
     def tell(self, event: str, **what: str | int | float | bool | list[str] | None) -> None: ...
 
@@ -155,8 +152,7 @@ class BotLog(Protocol):
 
 @dataclass(slots=True)
 class _Unsent:
-    """What an update came to, kept until all of it is sent: it is not thought about again because a
-    channel was busy."""
+    """Replies of an update that are not sent yet, kept so that a retry does not compute them again."""
 
     heard: InboundMessage | None
     says: deque[OutboundMessage]
@@ -175,19 +171,18 @@ class UpdateHandler:
     unsent: dict[int, _Unsent] = field(default_factory=dict)
 
     def do(self, number: int) -> float | None:
-        """None: there is nothing left to do about it. Otherwise the seconds after which it is to be
-        tried again."""
+        """Handle an update; return None when done, or the seconds until a retry."""
         try:
             update = self._still_waiting(number)
-            if update is None:  # its person was erased meanwhile, or somebody else has done it
+            if update is None:  # its person was erased meanwhile, or another process has done it
                 self.unsent.pop(number, None)
                 return None
             return self._process(update)
         except (StoreBusy, StoreUnavailable) as error:
-            # Nothing is wrong with the update, so it is no attempt.
+            # The storage failed, not the update: do not count an attempt.
             self.log.tell("update waits", channel=self.channel, kind=type(error).__name__)
             return self.backoff_seconds
-        except Exception as error:  # noqa: BLE001 - not even its failure could be noted
+        except Exception as error:  # noqa: BLE001 - recording the failure failed too
             self.log.failed("update waits", error, channel=self.channel)
             return limits.CHAT_BACKOFF_MAX_SECONDS
 
@@ -201,7 +196,7 @@ class UpdateHandler:
             wait = self._sent(unsent)
         except (StoreBusy, StoreUnavailable):
             raise
-        except Exception as error:  # noqa: BLE001 - one bad update must not hold up its chat for good
+        except Exception as error:  # noqa: BLE001 - one bad update must not block its chat forever
             return self._record_failure(update, error)
         if wait is not None:
             return wait
@@ -216,7 +211,7 @@ class UpdateHandler:
         return unsent
 
     def _sent(self, unsent: _Unsent) -> float | None:
-        """Seconds to wait before the rest can be sent; None: there is no rest."""
+        """Send the replies; return None when all are sent, or the seconds until a retry."""
         while unsent.says and unsent.heard is not None:
             heard = unsent.heard
             try:
@@ -229,7 +224,7 @@ class UpdateHandler:
         return None
 
     def _retry_delay(self, unsent: _Unsent, error: NotSent) -> float:
-        """A channel that is busy or away is no fault of the update. Nobody waits for ever."""
+        """Return the delay after a temporary failure of the channel; raise after too many."""
         unsent.waits += 1
         crowded = len(self.unsent) > limits.CHAT_UNSENT_MAX_COUNT
         if crowded or unsent.waits > limits.CHAT_WAITS_MAX_COUNT:
@@ -244,7 +239,7 @@ class UpdateHandler:
         self.log.failed("update failed", error, channel=self.channel)
         if self.memory.inbox.fail(self.channel, update.id):
             if len(self.unsent) > limits.CHAT_UNSENT_MAX_COUNT:
-                self.unsent.pop(update.seq, None)  # it is thought about anew
+                self.unsent.pop(update.seq, None)  # to limit memory; the replies are computed again
             return compute_backoff(update.attempts + 1, self.backoff_seconds)
         self.unsent.pop(update.seq, None)
         self.log.tell("update parked", channel=self.channel)
@@ -252,18 +247,18 @@ class UpdateHandler:
 
 
 def compute_backoff(failures: int, first_seconds: float = limits.CHAT_BACKOFF_SECONDS) -> float:
-    """After the first failure shortly, then longer and longer."""
+    """Return an exponential delay with a maximum."""
     wait = first_seconds * 2.0 ** min(max(0, failures - 1), 32)
     return min(wait, limits.CHAT_BACKOFF_MAX_SECONDS)
 
 
-# Updates of a channel, worked through: kept in the inbox first, then in order within each chat and
-# side by side between them. What was not noted as done before a crash is done again.
-#
-# One process works on the updates of one channel in one space.
-
-
 class Dispatcher:
+    """Process the inbox of a channel with several threads.
+
+    An update is stored before it is processed, and processed again if a crash came before it was
+    marked as done. Only one process may work on a channel in a space.
+    """
+
     def __init__(
         self,
         memory: Memory,
@@ -281,8 +276,8 @@ class Dispatcher:
         self._handler = UpdateHandler(memory, bot, channel, reading, outlet, log, backoff_seconds)
         self._log = log
         self._queue = ChatQueue()
-        self._changed = threading.Condition()  # guards the order and the two that follow
-        self._scanned = False  # whether everything in the inbox has been looked at
+        self._changed = threading.Condition()  # guards the queue and the two flags that follow
+        self._scanned = False  # whether all updates in the inbox are in the queue
         self._stopping = False
         self._new_updates = threading.Event()
         self._adding = threading.Lock()
@@ -293,8 +288,10 @@ class Dispatcher:
         ]
 
     def add_updates(self, updates: Sequence[Update]) -> int:
-        """Kept for good when this returns, so that the channel may be told so; says how many are
-        new. One caller at a time, so that they can be seen in the order of their numbers."""
+        """Store updates durably and return how many are new.
+
+        One caller at a time, so that their numbers become visible in order.
+        """
         with self._adding:
             new = self._memory.inbox.add(self._channel, updates)
         if new:
@@ -304,18 +301,20 @@ class Dispatcher:
         return new
 
     def start(self) -> None:
-        """Begins with what an earlier process left."""
+        """Start, first with updates that an earlier process left."""
         for thread in self._threads:
             thread.start()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Waits until nothing is left that could be worked on now; says whether that came."""
+        """Wait until nothing is ready or in progress; return False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: self._scanned and self._queue.idle, seconds)
 
     def stop(self, drain_seconds: float = limits.CHAT_DRAIN_SECONDS) -> bool:
-        """Works off what it can in that time and begins nothing after it. Says whether everybody
-        has stopped; whatever is not done by then is done by whoever starts next."""
+        """Process what is possible in that time, then stop; return whether all threads stopped.
+
+        The next process continues with the rest.
+        """
         until = time.monotonic() + drain_seconds
         started = [thread for thread in self._threads if thread.ident is not None]
         if started and not self._stopping:
@@ -328,21 +327,21 @@ class Dispatcher:
             thread.join(max(limits.CHAT_JOIN_SECONDS, until - time.monotonic()))
         return not any(thread.is_alive() for thread in started)
 
-    # One thread looks at what waits in the inbox.
+    # One thread moves updates from the inbox to the queue.
 
     def _scan_inbox(self) -> None:
         after, failures, next_round = 0, 0, 0.0
         while not self._stopping:
             self._new_updates.clear()
             if self._needs_rescan() or time.monotonic() >= next_round:
-                # From the first: what another process took in may have a number below ours.
+                # From the first: another process may have stored one with a lower number.
                 after, next_round = 0, time.monotonic() + limits.CHAT_INBOX_POLL_SECONDS
                 with self._changed:
                     self._queue.begin_scan()
             try:
                 after = self._scan_from(after)
                 failures = 0
-            except Exception as error:  # noqa: BLE001 - whatever it is, somebody has to go on looking
+            except Exception as error:  # noqa: BLE001 - this thread must survive any error
                 failures += 1
                 self._log.failed("inbox waits", error, channel=self._channel)
             self._new_updates.wait(
@@ -356,7 +355,7 @@ class Dispatcher:
             return self._queue.needs_rescan
 
     def _scan_from(self, after: int) -> int:
-        """Says how far it came."""
+        """Offer updates after this number and return the last number."""
         more = True
         while more and not self._stopping:
             page = self._memory.inbox.pending(
@@ -372,7 +371,7 @@ class Dispatcher:
             after = page[-1].seq if page else after
         return after
 
-    # The others work, each at one chat at a time.
+    # The other threads process updates, each of one chat at a time.
 
     def _run(self) -> None:
         while (turn := self._next_turn()) is not None:
@@ -399,13 +398,11 @@ class Dispatcher:
         return None
 
 
-# Trouble with a channel: told once, and tried again after longer and longer pauses.
-
 T = TypeVar("T")
 
 
 class StopSignal(Protocol):
-    """When to end; a `threading.Event` is one."""
+    """The part of `threading.Event` that is used to stop."""
 
     def is_set(self) -> bool: ...
 
@@ -413,6 +410,8 @@ class StopSignal(Protocol):
 
 
 class ChannelRetry:
+    """Retry calls of a channel with increasing delays, and log each problem once."""
+
     def __init__(
         self,
         channel: str,
@@ -428,7 +427,7 @@ class ChannelRetry:
         self._logged_problem: str | None = None
 
     def record_failure(self, problem: str, wait_seconds: float | None = None) -> None:
-        """One line for each trouble, however often it is tried."""
+        """Log a new problem once and wait."""
         self._failures += 1
         pause = wait_seconds or compute_backoff(self._failures, self._backoff_seconds)
         if problem != self._logged_problem and not self._stop.is_set():
@@ -442,7 +441,7 @@ class ChannelRetry:
         self._failures, self._logged_problem = 0, None
 
     def call_until_done(self, call: Callable[[], T]) -> T | None:
-        """None: it was stopped before that came about."""
+        """Retry until the call succeeds; return None if stopped before."""
         while not self._stop.is_set():
             try:
                 done = call()

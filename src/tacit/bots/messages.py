@@ -13,29 +13,29 @@ from typing import Literal, Protocol, TypedDict
 from tacit import limits
 from tacit.records.request import Chat, Requester
 
-# What a channel hands over: who said or did what, where. Each has the update that it came with.
+# Inbound messages: what a channel parses its updates into.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
     channel: str  # telegram, slack, terminal
-    update: str  # the channel's id of it: a repeat has the same one
+    update: str  # the channel's id of the update: a repeated delivery has the same one
     chat: Chat
-    who: Requester | None  # None: nobody whom the channel vouches for, and memory is disabled
-    thread: str | None = None  # as the channel names it, where a chat has some
+    who: Requester | None  # None: the channel does not know the sender, and memory is disabled
+    thread: str | None = None  # the channel's id of the thread, if there is one
 
     @property
     def conversation(self) -> str:
-        """A thread's name counts in the whole space, so the chat's is a part of it."""
+        """The thread id for a view, unique in the space because it contains the chat's id."""
         if self.thread is None:
             return self.chat.id
-        named = f"{self.chat.id}/{self.thread}"
-        fits = len(named) <= limits.LABEL_MAX_CHARS
-        return named if fits else hashlib.sha256(named.encode()).hexdigest()
+        name = f"{self.chat.id}/{self.thread}"
+        fits = len(name) <= limits.LABEL_MAX_CHARS
+        return name if fits else hashlib.sha256(name.encode()).hexdigest()
 
 
 class InboundContext(TypedDict):
-    """What everything that is heard has, for a channel that reads it."""
+    """The fields of InboundMessage, for parsers that build its subclasses."""
 
     channel: str
     update: str
@@ -46,27 +46,27 @@ class InboundContext(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words of somebody else that came along: forwarded, or answered to. Nobody here said them."""
+    """Text of another author in a message: forwarded, quoted or replied to."""
 
     text: str
-    by: str | None = None  # as the channel shows it; not an identity
-    ours: bool = False  # the bot itself said it
+    by: str | None = None  # display name of the author; not an identity
+    ours: bool = False  # written by the bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextMessage(InboundMessage):
-    text: str  # the sender's own words alone; empty where all of it is forwarded
+    text: str  # the sender's own words; empty if all of it is forwarded
     message: str  # the channel's id of the message, unique in its chat
     at: datetime | None = None
-    edited: bool = False  # it was said before, in other words
+    edited: bool = False  # a new version of an earlier message
     quoted: tuple[Quote, ...] = ()
-    forwarded: bool = False  # the whole message is somebody else's
-    addressed: bool = True  # the bot is meant: private, named, answered to, or a command
+    forwarded: bool = False  # the whole message has another author
+    addressed: bool = True  # to the bot: private, by name, as a reply to it, or a command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDeleted(InboundMessage):
-    """A message was deleted; `who` is the one who had written it."""
+    """A message was deleted; `who` is its author."""
 
     message: str
 
@@ -74,15 +74,13 @@ class MessageDeleted(InboundMessage):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPressed(InboundMessage):
     data: str  # of the button
-    message: str | None = None  # ours, which has the button
+    message: str | None = None  # the bot's message with the button
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersJoined(InboundMessage):
-    people: tuple[Requester, ...]  # also the one who was let in by somebody else
-    bot_joined: bool = (
-        False  # the bot itself came: of who was there before, nobody knows who still is
-    )
+    people: tuple[Requester, ...]
+    bot_joined: bool = False  # the bot itself joined: earlier knowledge of members is void
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +90,12 @@ class MembersLeft(InboundMessage):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMoved(InboundMessage):
-    """The channel gave the group another id: `chat` has the new one."""
+    """The channel changed the id of the group; `chat` has the new one."""
 
     before: str
 
 
-# What is said back, before a channel puts it in its own form.
+# Outbound messages, before a channel renders them.
 
 SpanStyle = Literal["plain", "strong", "code", "command", "link"]
 _COMMAND_IN_TEXT = re.compile(r"(?<!\S)(/[a-z]+)")
@@ -105,7 +103,7 @@ _COMMAND_IN_TEXT = re.compile(r"(?<!\S)(/[a-z]+)")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Text as it is to be read. A channel escapes whatever has a meaning of its own there."""
+    """Plain text with a style. The channel escapes its own markup."""
 
     text: str
     style: SpanStyle = "plain"
@@ -114,7 +112,7 @@ class Span:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
     label: str
-    data: str  # at most 64 bytes: ids, never words of a memory
+    data: str  # at most 64 bytes: ids, never the text of a memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,23 +123,22 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestion:
-    """What a reply in words ("yes", "all", "1 and 3") is about, in the order in which it stands in
-    the message."""
+    """The items that a reply in words ("yes", "all", "1 and 3") can refer to, in order."""
 
-    ids: tuple[str, ...]  # proposals; of a question what to forget, memories
-    forgets: bool = False
-    erases_all: bool = False  # whether to erase everything; then there are no ids
-    is_remainder: bool = False  # what is left of a longer list, after an answer to some of it
+    ids: tuple[str, ...]  # of proposals, or of memories to forget
+    forgets: bool = False  # the question is which memories to forget
+    erases_all: bool = False  # the question is whether to erase everything; ids is empty
+    is_remainder: bool = False  # the rest of a longer list that was partly answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
     spans: tuple[Span, ...]
-    buttons: tuple[tuple[Button, ...], ...] = ()  # rows of them
+    buttons: tuple[tuple[Button, ...], ...] = ()  # rows
     attachment: Attachment | None = None
-    alone: bool = False  # for `to` alone, in private: never where others listen
-    instead: bool = False  # in place of the message whose button was pressed
-    answers: str | None = None  # the id of the message that this is an answer to
+    alone: bool = False  # only for the recipient, in their private chat
+    instead: bool = False  # replaces the message whose button was pressed
+    answers: str | None = None  # id of the message that this replies to
     asks: OpenQuestion | None = None  # what the next message can answer in words
 
     @property
@@ -159,8 +156,7 @@ def make_message(
 
 
 def format_text(template: str, given: object = "") -> tuple[Span, ...]:
-    """Our own words, with what goes in for `{}`. The commands that they name stand apart, because
-    not every channel lets people type these as they are."""
+    """Format a text of ours into spans. Commands get a span each: Slack spells them differently."""
     pieces = _COMMAND_IN_TEXT.split(template)
     styles: tuple[SpanStyle, ...] = ("plain", "command")
     spans = (Span(text.format(given), styles[n % 2]) for n, text in enumerate(pieces))
@@ -175,13 +171,13 @@ def code_span(text: str) -> Span:
     return Span(text, "code")
 
 
-def link_span(address: str) -> Span:
-    """It leads where it says: no channel shows another text for it, or looks what is there."""
-    return Span(address, "link")
+def link_span(url: str) -> Span:
+    """A link that shows its own URL. Channels must not load a preview of it."""
+    return Span(url, "link")
 
 
 class NotSent(Exception):
-    """A channel did not take it. `for_good`: nor will it later (blocked, no such chat)."""
+    """The channel did not deliver. `for_good`: a retry would fail too (blocked, no such chat)."""
 
     def __init__(self, problem: str, *, for_good: bool, wait_seconds: float | None = None) -> None:
         super().__init__(problem)
@@ -190,7 +186,7 @@ class NotSent(Exception):
 
 
 class ChannelSender(Protocol):
-    """The way back into a channel. Safe to call from several threads."""
+    """Send messages into a channel. Safe to call from several threads."""
 
     def send(
         self,
@@ -200,21 +196,23 @@ class ChannelSender(Protocol):
         *,
         after: InboundMessage | None = None,
     ) -> None:
-        """Raises `NotSent`. Long text goes in parts; `alone` goes to the private chat of `to`.
-        `after` is what was heard before: its thread, and the message whose button was pressed."""
+        """Send, splitting long text; raise `NotSent` if the channel refuses.
+
+        `alone` goes to the private chat of `to`. `after` is the message that is answered: it gives
+        the thread, and the message whose button was pressed.
+        """
         ...
 
     def is_admin(self, where: Chat, who: Requester) -> bool:
-        """False if that cannot be found out."""
+        """Whether a person is an admin of the chat; False if unknown."""
         ...
 
 
-# Long text in parts that a channel takes: cut where people would pause, never inside a character.
-#
-# Nothing is lost between two parts but the white space at the cut.
+# Splitting of long text into parts, at a pause and never inside a character. Only white space at
+# the cut is dropped.
 
-# How much of a channel's room a span takes, whatever is counted there: characters, UTF-16 units,
-# bytes once it is escaped. Longer text takes more, and each character takes at least one.
+# The size of a span in the channel's unit: characters, UTF-16 units, escaped bytes. It must grow
+# with the text, by at least one for each character.
 SpanMeasure = Callable[[Span], int]
 
 _PARAGRAPH, _LINE, _SPACE = "\n\n", "\n", " "
@@ -226,8 +224,10 @@ _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 
 
 def split_spans(spans: Iterable[Span], most: int, measure: SpanMeasure) -> list[tuple[Span, ...]]:
-    """What is said, in parts of at most `most` each: ended at a paragraph, else at a line, else at
-    a word, and only where one word is too long for a part, between two of its characters."""
+    """Split into parts of at most `most`, at a paragraph, else a line, else a word.
+
+    A word that is too long for a part is split between two characters.
+    """
     whole = _JoinedSpans(spans, measure)
     found: list[tuple[Span, ...]] = []
     start = whole.after_white_space(0, _LINE)
@@ -242,7 +242,7 @@ def split_spans(spans: Iterable[Span], most: int, measure: SpanMeasure) -> list[
 
 
 class _JoinedSpans:
-    """All spans as one text, and where each of them stands in it."""
+    """All spans as one text, sliceable back into spans."""
 
     def __init__(self, spans: Iterable[Span], measure: SpanMeasure) -> None:
         self._measure = measure
@@ -261,7 +261,7 @@ class _JoinedSpans:
         return tuple(found)
 
     def room(self, start: int, most: int) -> int:
-        """How far a part that begins here may go. One character at least, or it would never end."""
+        """Return the furthest end of a part that starts here, at least one character on."""
         low, high = start + 1, min(len(self.text), start + most)
         while low < high:
             middle = (low + high + 1) // 2
@@ -272,8 +272,10 @@ class _JoinedSpans:
         return low
 
     def cut(self, start: int, room: int) -> tuple[int, int]:
-        """Where this part ends, and where the next one begins. A pause near the beginning would
-        leave most of the room empty: then the next smaller kind of pause is taken."""
+        """Return the end of this part and the start of the next one.
+
+        A pause in the first third would leave the part mostly empty, so a smaller pause is used.
+        """
         for pause in (_PARAGRAPH, _LINE, _SPACE):
             at = self.text.rfind(pause, start + (room - start) // 3, room + len(pause))
             if at > start:
@@ -282,11 +284,11 @@ class _JoinedSpans:
         while end > start + 1 and _is_one_character(self.text, end):
             end -= 1
         if _is_one_character(self.text, end):
-            end = room  # one character with so many marks that it fits nowhere
+            end = room  # one character with more combining marks than fit a part
         return end, end
 
     def after_white_space(self, at: int, pause: str) -> int:
-        """Empty lines at a cut are dropped; how far the next line is set in is not."""
+        """Skip empty lines at a cut, but keep the indentation of the next line."""
         drop = _LINE if _LINE in pause else _SPACE
         while at < len(self.text) and self.text[at] in drop:
             at += 1
@@ -299,7 +301,7 @@ class _JoinedSpans:
 
 
 def _is_one_character(text: str, at: int) -> bool:
-    """Whether what stands before and after this place is read as one character."""
+    """Whether a cut here would split one visible character."""
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]

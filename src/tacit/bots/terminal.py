@@ -24,65 +24,58 @@ from tacit.bots.messages import (
 )
 from tacit.cli.output import TerminalWriter
 
-# What the terminal itself says, beside what the bot does.
+# Texts of the terminal itself.
 
 NO_MODEL = (
-    "no language model is set: “remember that …”, questions about what I know, and the commands "
-    "of /help work all the same"
+    "no language model is set: “remember that …”, questions and the commands of /help still work"
 )
-NO_REQUESTER = "to be remembered, say who you are: tacit chat --as local:me, or --as telegram:123"
-NO_ANSWER = "I have no answer to that. /help tells what I understand."
-NO_BUTTON = "{} is no button any more. If you mean the number, write it in a sentence."
+NO_REQUESTER = "memory is off: say who you are with tacit chat --as local:me, or --as telegram:123"
+NO_ANSWER = "Sorry, I have no answer to that. See /help."
+NO_BUTTON = "Button {} no longer works. If you mean the number, write it in a sentence."
 LINE_TOO_LONG = (
-    f"That line is too long, so I did not read it: one has at most "
-    f"{limits.CHAT_TEXT_MAX_CHARS:,} characters."
+    f"That line is too long: at most {limits.CHAT_TEXT_MAX_CHARS:,} characters. It was ignored."
 )
-LINE_NOT_UTF8 = "I could not read that line, because it is not UTF-8 text. Please write it again."
-LINE_HAS_CONTROLS = (
-    "That line has control characters in it, so I did not read it. Please write it again."
-)
+LINE_NOT_UTF8 = "That line is not UTF-8 text. Please write it again."
+LINE_HAS_CONTROLS = "That line has control characters. Please write it again."
 
-
-# The terminal as a channel: lines are what was said, numbers press buttons.
 
 CHANNEL = "terminal"
-ANONYMOUS_CHAT = Chat.private(f"{CHANNEL}:nobody")  # where nobody whom we know is talking
+ANONYMOUS_CHAT = Chat.private(f"{CHANNEL}:nobody")  # for an unknown requester
 
 _SESSION_BYTES = 8
-_MESSAGES_MAX_COUNT = 1_000  # whose buttons can be pressed: nobody scrolls back further than that
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")  # longer ones are no numbers of buttons, but text
+_MESSAGES_MAX_COUNT = 1_000  # messages whose buttons still work
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")  # longer numbers are text
 
 
 class TerminalPort(Protocol):
     def ask(self) -> str | None:
-        """The next line, however long that takes; None: there are no more."""
+        """Wait for the next line; return None at the end of input."""
         ...
 
     def show(self, what: OutboundMessage, first: int) -> None:
-        """Its buttons are numbered, from `first` on."""
+        """Show a message with its buttons numbered from `first`."""
         ...
 
     def note(self, text: str) -> None:
-        """A remark for people, which is no answer."""
+        """Show a remark that is not an answer."""
         ...
 
 
 def _is_list(what: OutboundMessage) -> bool:
-    """Whether it has numbers of its own: its buttons would need others beside them."""
+    """Whether a message is a numbered list, which is answered in words instead of buttons."""
     return what.asks is not None and len(what.asks.ids) > 1
 
 
 @dataclass(slots=True)
 class _Choices:
-    """The buttons on the screen. No number is given twice, so one that is read off the screen never
-    presses another button than the one that it stands at."""
+    """The buttons on the screen. No number is used twice, so a number always means one button."""
 
     next: int = 1
-    listed: int = 0  # how many numbers a list has that was shown since, and is answered in words
-    _messages: list[dict[int, str]] = field(default_factory=list)  # what their numbers press
+    listed: int = 0  # length of the last numbered list, which is answered in words
+    _messages: list[dict[int, str]] = field(default_factory=list)  # data of buttons by number
 
     def add(self, what: OutboundMessage) -> None:
-        if _is_list(what):  # from now on these numbers are meant
+        if _is_list(what):  # numbers now refer to the list
             self.listed = len(what.asks.ids) if what.asks is not None else 0
             self._messages.clear()
             return
@@ -96,12 +89,12 @@ class _Choices:
         return next((one[number] for one in self._messages if number in one), None)
 
     def is_text(self, number: int) -> bool:
-        """Whether it never was a button's, or a list has it now."""
+        """Whether a number is not that of a button, or refers to the list."""
         listed = number <= self.listed and self.pressed(number) is None
         return listed or number >= self.next
 
     def answered(self, number: int) -> None:
-        """So are the other buttons of the same message: after a yes there is no no."""
+        """Disable all buttons of the message: after a yes there is no no."""
         self._messages = [one for one in self._messages if number not in one]
 
 
@@ -111,15 +104,15 @@ class TerminalConversation:
     who: Requester | None
     chat: Chat
     screen: TerminalPort
-    # Repeats are known by the ids of updates, so those of two conversations must differ.
+    # Update ids detect repeats, so those of two conversations must differ.
     session: str = field(default_factory=lambda: secrets.token_hex(_SESSION_BYTES))
     has_model: bool = True
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _choices: _Choices = field(default_factory=_Choices)
-    _shown: bool = False  # whether the line had an answer yet
+    _shown: bool = False  # whether the line has an answer
 
     def run(self) -> None:
-        """Until there are no more lines."""
+        """Handle lines until the end of input."""
         if self.who is None:
             self.screen.note(NO_REQUESTER)
         elif not self.has_model:
@@ -129,7 +122,7 @@ class TerminalConversation:
                 self._line(line.strip())
 
     def _line(self, line: str) -> None:
-        """Each is answered: where nothing happens, people wait, and programs lose count."""
+        """Handle a line and always answer: programs count the answers."""
         self._shown = False
         number = int(line) if _NUMBER.fullmatch(line) else None
         data = None if number is None else self._choices.pressed(number)
@@ -143,7 +136,7 @@ class TerminalConversation:
             self._show(make_message(NO_ANSWER))
 
     def _hear(self, heard: InboundMessage) -> bool:
-        """Whether the answer stands in the place of the message whose button was pressed."""
+        """Handle a message; return whether the answer replaces the message with the button."""
         answers = self.bot.hear(heard, self)
         for one in answers:
             self.send(heard.chat, heard.who, one)
@@ -170,13 +163,13 @@ class TerminalConversation:
 
     def send(
         self,
-        where: Chat,  # noqa: ARG002 - there is one place to show it
+        where: Chat,  # noqa: ARG002 - there is only one screen
         to: Requester | None,
         what: OutboundMessage,
         *,
         after: InboundMessage | None = None,  # noqa: ARG002 - as above
     ) -> None:
-        """Whatever is for somebody else does not belong on this screen."""
+        """Show the message, unless it is for another person."""
         if to is not None and (self.who is None or to.key != self.who.key):
             return
         self._show(what)
@@ -188,25 +181,25 @@ class TerminalConversation:
         self._shown = True
 
     def is_admin(self, where: Chat, who: Requester) -> bool:  # noqa: ARG002 - as above
-        """Whoever has the terminal of a database operates it."""
+        """Return True: a person with a terminal on the database is its operator."""
         return True
 
 
-# What a person at a terminal sees and types; off a terminal, what a script does.
+# Input and output, on a terminal or through pipes.
 
-_PRIVATE_MARK = "(for you alone)"
-_STDIN_ERRORS = "surrogateescape"  # bytes that are no text stay to be seen, in their own line alone
-_READ_CHARS = limits.CHAT_TEXT_MAX_CHARS + 1  # one too many, or the end of the line
+_PRIVATE_MARK = "(only for you)"
+_STDIN_ERRORS = "surrogateescape"  # invalid bytes affect only their own line
+_READ_CHARS = limits.CHAT_TEXT_MAX_CHARS + 1  # one more, to detect a line that is too long
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalScreen:
     console: TerminalWriter
     prompt: str
-    enabled: bool  # whether there is a memory
+    enabled: bool  # whether memory is on
 
     def ask(self) -> str | None:
-        """What cannot be read is told and left out: the conversation goes on."""
+        """Return the next valid line; report and skip invalid ones."""
         if sys.stdin is None:
             return None
         if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != _STDIN_ERRORS:
@@ -248,7 +241,7 @@ class TerminalScreen:
 
 
 def _read_piped_line() -> str | None:
-    """Of a line that is too long no more is held than tells so."""
+    """Read a line; of one that is too long, keep just enough to detect it."""
     line = rest = sys.stdin.readline(_READ_CHARS)
     while rest and not rest.endswith("\n"):
         rest = sys.stdin.readline(_READ_CHARS)

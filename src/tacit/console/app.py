@@ -20,18 +20,15 @@ from tacit.errors import Conflict, InvalidInput, NotFound, SignInRefused, TacitE
 from tacit.server.middleware import read_body
 from tacit.server.responses import error_response
 
-# Every error as a page. What is not there and what is not for the visitor is one page, to the
-# letter.
-
-ERROR_TEMPLATE, ERROR_FRAGMENT = "refused.html", "refused_part.html"
+# Error pages. A missing page and a forbidden page get the same response.
 
 
 class SignInRequired(Exception):
-    """Nobody is signed in, and the page is for somebody."""
+    """The page needs a visitor, and the request has no session."""
 
 
 class StaleForm(Exception):
-    """A form that our pages did not send, or sent in another sitting."""
+    """The form did not come from a page of this session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,139 +38,131 @@ class ErrorText:
 
 
 NOT_FOUND = ErrorText(
-    heading="Nothing is here",
-    says="There is no such page, or it is not for you to see.",
+    heading="Page not found",
+    says="This page does not exist, or you do not have access to it.",
 )
 _ERROR_TEXTS = {
     403: NOT_FOUND,
     404: NOT_FOUND,
-    409: ErrorText(heading="It has changed meanwhile", says="Load the page again, then try again."),
-    422: ErrorText(heading="That cannot be used", says="Go back, change it, and try again."),
-    429: ErrorText(
-        heading="That was a lot at once", says="Wait a moment, then load the page again."
-    ),
-    503: ErrorText(heading="Not now", says="The memory is busy. Try again in a moment."),
+    409: ErrorText(heading="Changed meanwhile", says="Reload the page and try again."),
+    422: ErrorText(heading="Invalid input", says="Go back, correct it, and try again."),
+    429: ErrorText(heading="Too many requests", says="Wait a moment, then reload the page."),
+    503: ErrorText(heading="Temporarily unavailable", says="Try again in a moment."),
 }
 _STALE_FORM = ErrorText(
     heading="This form is out of date",
-    says="You have signed in anew since it was loaded, or it came from another page. Go back, load "
-    "the page again, and send it from there. Nothing was done.",
+    says="You signed in again since it was loaded, or it came from another page. Nothing was "
+    "changed. Go back, reload the page, and submit it again.",
 )
 _INTERNAL_ERROR = ErrorText(
     heading="Something went wrong",
-    says="It is not your fault. Whoever runs this server finds more about it under this number.",
+    says="The server failed to answer. Its operator finds the error in the log by this ID.",
 )
 
 
 def error_page(site: Site, request: Request, error: Exception) -> Response:
-    asked = PageRequest(site=site, request=request, signed_in=request.state.visitor)
-    if isinstance(error, StaleForm):
-        return _render_error(asked, _STALE_FORM, 403)
-    # The wire's own answer says which status it is, and what was unexpected is logged there.
-    answer = error_response(error, request.state.request_id)
-    status = 404 if answer.status_code == 403 else answer.status_code
-    refusal = _ERROR_TEXTS.get(status)
-    if refusal is None:
-        return _render_error(asked, _INTERNAL_ERROR, status, number=request.state.request_id)
-    plain = isinstance(error, TacitError) and refusal is not NOT_FOUND
-    shown = _render_error(
-        asked, refusal, status, detail=labels.error_sentence(error) if plain else None
+    """Render an error as a page or fragment."""
+    text, status, detail, request_id, retry_after = _STALE_FORM, 403, None, None, None
+    if not isinstance(error, StaleForm):
+        # error_response decides the status, and logs unexpected errors.
+        answer = error_response(error, request.state.request_id)
+        status = 404 if answer.status_code == 403 else answer.status_code
+        retry_after = answer.headers.get("retry-after")
+        text = _ERROR_TEXTS.get(status, _INTERNAL_ERROR)
+        if text is _INTERNAL_ERROR:
+            request_id = request.state.request_id
+        elif isinstance(error, TacitError) and text is not NOT_FOUND:
+            detail = labels.error_sentence(error)
+    # Without counts: the storage that failed the request may fail again.
+    asked = PageRequest(
+        site=site, request=request, signed_in=request.state.visitor, nav_counts=False
     )
-    if "retry-after" in answer.headers:
-        shown.headers["Retry-After"] = answer.headers["retry-after"]
+    shown = asked.render(
+        "error.html",
+        fragment="error_part.html",
+        status=status,
+        error_text=text,
+        detail=detail,
+        request_id=request_id,
+    )
+    if retry_after is not None:
+        shown.headers["Retry-After"] = retry_after
     return shown
 
 
-def _render_error(
-    asked: PageRequest,
-    refusal: ErrorText,
-    status: int,
-    *,
-    detail: str | None = None,
-    number: str | None = None,
-) -> Response:
-    return asked.render(
-        ERROR_TEMPLATE,
-        fragment=ERROR_FRAGMENT,
-        status=status,
-        refusal=refusal,
-        detail=detail,
-        number=number,
-    )
-
-
-# The way of one request for a page: who asks, whether it is theirs to see, whether the form is
-# ours; then the handler, in a thread of the pool. Whatever goes wrong is a page too.
+# Handling of one request: authorize, check the CSRF token, run the handler in the thread pool.
 
 SIGN_IN_PATH = "/sign-in"
 _SEE_OTHER = 303
-_SAME_ORIGIN = ("same-origin", "none")  # what browsers say of requests that our own pages make
+_SAME_ORIGIN = ("same-origin", "none")  # values of Sec-Fetch-Site that our own pages cause
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
 
 
 class PageEndpoint:
-    """One page, or one thing that is done on it, as Starlette runs it."""
+    """Starlette endpoint of one declared route."""
 
-    def __init__(self, site: Site, declared: PageRoute) -> None:
+    def __init__(self, site: Site, route: PageRoute) -> None:
         self._site = site
-        self._route = declared
+        self._route = route
 
     async def respond(self, request: Request) -> Response:
         request.state.visitor = None
         try:
-            written = b""
-            if self._route.method == "POST":  # nobody fills our memory before we know them
+            body = b""
+            if self._route.method == "POST":  # authorize before a body is read into memory
                 await run_in_threadpool(self._authorize, request)
-                written = await _read_form_body(request)
-            answer: Response = await run_in_threadpool(self._answer, request, written)
+                body = await _read_form_body(request)
+            answer: Response = await run_in_threadpool(self._answer, request, body)
         except ClientDisconnect:
             raise
         except SignInRequired:
             answer = _redirect_to_sign_in(request, self._site)
-        except Exception as error:  # noqa: BLE001 (told as a page, and logged by its kind)
+        except Exception as error:  # noqa: BLE001 (rendered as a page and logged)
             answer = await run_in_threadpool(error_page, self._site, request, error)
         return answer
 
     def _authorize(self, request: Request) -> Visitor | None:
-        seated = self._site.visitor(request)
-        request.state.visitor = seated
-        self._site.check_rate_limit(request, seated)
-        if seated is None and self._route.who is not PageAccess.ANYBODY:
+        visitor = self._site.visitor(request)
+        request.state.visitor = visitor
+        self._site.check_rate_limit(request, visitor)
+        if visitor is None and self._route.who is not PageAccess.PUBLIC:
             raise SignInRequired
-        if not self._route.who.allows(seated):
+        if not self._route.who.allows(visitor):
             raise NotFound("page")
-        return seated
+        return visitor
 
-    def _answer(self, request: Request, written: bytes) -> Response:
-        declared = self._route
-        posts = declared.method == "POST"
+    def _answer(self, request: Request, body: bytes) -> Response:
+        route = self._route
+        posts = route.method == "POST"
         asked = PageRequest(
             site=self._site,
             request=request,
             signed_in=request.state.visitor if posts else self._authorize(request),
             query=requests.parse_form(request.scope["query_string"]),
-            form=requests.parse_form(written),
+            form=requests.parse_form(body),
         )
         if posts:
-            _check_csrf(asked, declared.who)
+            _check_csrf(asked, route.who)
         parts: Mapping[str, str] = request.path_params
         try:
-            return declared.handler(asked, **parts)
-        except (InvalidInput, Conflict) as wrong:
-            if declared.again is None:
+            return route.handler(asked, **parts)
+        except (InvalidInput, Conflict) as error:
+            if route.again is None:
                 raise
-            return declared.again(asked.with_error(wrong), **parts)
+            return route.again(asked.with_error(error), **parts)
 
 
 def _check_csrf(asked: PageRequest, who: PageAccess) -> None:
-    """That one of our own pages sent it: by what the browser says, and by what only forms of this
-    sitting hold. Hosts and origins were looked at before anything was routed. A link to sign in is
-    followed from elsewhere, and its page does not know of a sitting: no cookie comes with it."""
+    """Raise StaleForm unless a page of this session sent the form.
+
+    The middleware has checked host and origin. Public pages need no token: a sign-in link is
+    opened from another site, so the session cookie is not sent with it.
+    """
     if asked.request.headers.get("sec-fetch-site", "none") not in _SAME_ORIGIN:
         raise StaleForm
     cookie = sessions.get_session_cookie(asked.request)
     sent = asked.request.headers.get(CSRF_HEADER) or asked.form.get(CSRF_FIELD)
-    if who is not PageAccess.ANYBODY and (
+    if who is not PageAccess.PUBLIC and (
         cookie is None or not sessions.is_csrf_token(cookie, sent)
     ):
         raise StaleForm
@@ -182,35 +171,34 @@ def _check_csrf(asked: PageRequest, who: PageAccess) -> None:
 async def _read_form_body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != requests.FORM_CONTENT_TYPE:
-        raise InvalidInput("form", "is not one of ours; send it from the page")
-    found = await read_body(request, requests.FORM_MAX_BYTES)
-    if found is None:
-        raise InvalidInput("form", "is too large; write less, or choose fewer at once")
-    return found
+        raise InvalidInput("form", "has an unknown content type; submit it from the page")
+    body = await read_body(request, requests.FORM_MAX_BYTES)
+    if body is None:
+        raise InvalidInput("form", "is too large; write less, or select fewer at once")
+    return body
 
 
 def _redirect_to_sign_in(request: Request, site: Site) -> Response:
-    if FRAGMENT_HEADER in request.headers:  # a script: it loads the page anew
+    if FRAGMENT_HEADER in request.headers:  # the script reloads the page on 204
         return Response(status_code=204, headers=PAGE_HEADERS)
     if sessions.get_session_cookie(request) is None:
-        # Nothing is taken back: who follows a link from elsewhere comes without a cookie they have.
+        # Keep the cookies: SameSite=Strict withholds them when a link is opened from another site.
         return RedirectResponse(SIGN_IN_PATH, _SEE_OTHER, PAGE_HEADERS)
     answer = RedirectResponse(f"{SIGN_IN_PATH}?ended=1", _SEE_OTHER, PAGE_HEADERS)
     sessions.delete_cookies(answer, request, site.settings)
     return answer
 
 
-# Signing in with a link that works once, and out again.
+# Sign in with a one-time link, and sign out.
 
 sign_in_pages = PageGroup()
-SIGN_IN_TEMPLATE = "sign_in.html"
 
 
-@sign_in_pages.get("/sign-in", who=PageAccess.ANYBODY)
+@sign_in_pages.get(SIGN_IN_PATH, who=PageAccess.PUBLIC)
 def show_sign_in(asked: PageRequest) -> Response:
-    """With a link, a button: who only looks at the link, as messengers do, does not use it up."""
+    """Show a button for the link: link previews of messengers must not use it up."""
     return asked.render(
-        SIGN_IN_TEMPLATE,
+        "sign_in.html",
         token=asked.query.line("token"),
         ended=asked.query.flag("ended"),
         left=asked.query.flag("left"),
@@ -219,14 +207,14 @@ def show_sign_in(asked: PageRequest) -> Response:
     )
 
 
-@sign_in_pages.post("/sign-in", who=PageAccess.ANYBODY)
+@sign_in_pages.post(SIGN_IN_PATH, who=PageAccess.PUBLIC)
 def post_sign_in(asked: PageRequest) -> Response:
     site = asked.site
     try:
         made = site.memory.console.sign_in(asked.form.line("token") or "")
     except SignInRefused:
         return asked.render(
-            SIGN_IN_TEMPLATE,
+            "sign_in.html",
             token=None,
             ended=False,
             left=False,
@@ -243,21 +231,21 @@ def post_sign_in(asked: PageRequest) -> Response:
 
 
 def _bots_send_links(asked: PageRequest) -> bool:
-    """Whether they send links: only where they know of an address that people reach."""
+    """Bots send links only if the public URL of the console is set."""
     return bool(asked.site.settings.console.url)
 
 
 @sign_in_pages.post("/sign-out", who=PageAccess.BOTH)
 def post_sign_out(asked: PageRequest) -> Response:
-    sitting = sessions.get_session_cookie(asked.request)
-    if sitting is not None:
-        asked.site.memory.console.sign_out(sitting)
+    cookie = sessions.get_session_cookie(asked.request)
+    if cookie is not None:
+        asked.site.memory.console.sign_out(cookie)
     answer = asked.redirect("/sign-in?left=1")
     sessions.delete_cookies(answer, asked.request, asked.site.settings)
     return answer
 
 
-# Every file of pages, in the order of the navigation.
+# All page groups, in the order of the navigation.
 
 PAGE_GROUPS: tuple[PageGroup, ...] = (
     memories.list_pages,
@@ -283,23 +271,20 @@ PAGE_GROUPS: tuple[PageGroup, ...] = (
 )
 
 
-# The console in the app of `surfaces.rest`: its routes, which the document of the API does not
-# tell of, and the page for whatever is not there.
-
 _OTHER_PREFIXES = ("/api/", "/mcp", "/health/", "/metrics", "/openapi.json", "/docs", "/assets/")
 
 
 def mount_console(app: FastAPI) -> None:
-    """Before it starts."""
+    """Add the console's routes to an app that has not started."""
     site = Site(app.state.memory, app.state.settings, PAGE_GROUPS)
     routes = app.router.routes
-    for topic in PAGE_GROUPS:
-        for one in topic.routes:
+    for group in PAGE_GROUPS:
+        for route in group.routes:
             routes.append(
                 Route(
-                    one.path,
-                    PageEndpoint(site, one).respond,
-                    methods=[one.method],
+                    route.path,
+                    PageEndpoint(site, route).respond,
+                    methods=[route.method],
                     include_in_schema=False,
                 )
             )
@@ -311,16 +296,13 @@ def mount_console(app: FastAPI) -> None:
 
 
 def wants_html_page(request: Request) -> bool:
-    """Whether it is a person with a browser who found nothing there."""
+    """Whether a browser, not a program, requested a path outside the API."""
     path = request.url.path
     return "text/html" in request.headers.get("accept", "") and not path.startswith(_OTHER_PREFIXES)
 
 
 def _raise_not_found(_: PageRequest, **__: str) -> Response:
-    """Also where there is a form of that address, and it is not sent but looked for."""
     raise NotFound("page")
 
 
-_NOT_FOUND_ROUTE = PageRoute(
-    method="GET", path="", handler=_raise_not_found, who=PageAccess.BOTH, nav=None, again=None
-)
+_NOT_FOUND_ROUTE = PageRoute(method="GET", path="", handler=_raise_not_found, who=PageAccess.BOTH)

@@ -1,4 +1,4 @@
-"""Preview who would be told which memories, now and after a change."""
+"""Preview which memories a requester would see in a chat, now and after a change."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from tacit.records.queries import Search
 from tacit.records.request import Chat, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation
 
-# Somebody who asks in some chat, as a visitor chooses them, and what they would be told there: a
-# person learns it of their own memories alone, an operator of all in the space.
+# A person previews only their own memories, an operator all memories of the space.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewSetting:
-    room: str | None  # its id; None: in private, with nobody but who asks
-    by: str | None  # the key of who asks; None: the visitor
+    """The chat and requester that a visitor chose."""
+
+    room: str | None  # id of the group; None: the requester's private chat
+    by: str | None  # external key of the requester; None: the visitor
 
     def chat(self, visitor: Visitor) -> Chat:
         if self.room is not None:
@@ -33,38 +34,40 @@ class PreviewSetting:
         return Chat.private(self.by or visitor.name)
 
     @property
-    def asker(self) -> Requester | None:
+    def requester(self) -> Requester | None:
         return None if self.by is None else Requester(self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewedMemory:
-    """One memory, and the rule by which it is said or withheld."""
+    """One memory, and the rule by which it is shown or withheld."""
 
     memory: Memory
     rule: str
     says: str
-    why: str | None = None  # it comes to mind
+    why: str | None = None  # why it is recalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosurePreview:
-    said: tuple[PreviewedMemory, ...] = ()
+    shown: tuple[PreviewedMemory, ...] = ()
     withheld: tuple[PreviewedMemory, ...] = ()
-    cursor: str | None = None  # of those behind these, in both
+    cursor: str | None = None  # of the next page of both
 
 
 def list_groups(visitor: Visitor) -> tuple[AudienceChat, ...]:
-    """Groups that can be chosen. An operator may name others."""
+    """List the groups to choose from. An operator may type others."""
     if visitor.is_operator:
         return visitor.operator.audience.chats(limit=AUDIENCE_CHATS_MAX_COUNT).items
     return tuple(room for room in visitor.view.audience.chats() if room.kind is ChatKind.GROUP)
 
 
-def list_askers(visitor: Visitor, rooms: Iterable[AudienceChat]) -> dict[str, str]:
-    """Who can be chosen, besides a person themselves: keys and names. An operator may name others;
-    who is known by name only asks nowhere."""
-    found: Iterable[Person] = (one for room in rooms for one in room.people)
+def list_requesters(visitor: Visitor, groups: Iterable[AudienceChat]) -> dict[str, str]:
+    """Map external keys to names of the people to choose from, besides the visitor.
+
+    An operator may type others. People who are known only by name cannot be requesters.
+    """
+    found: Iterable[Person] = (one for group in groups for one in group.people)
     if visitor.is_operator:
         found = visitor.operator.people.list(limit=limits.PAGE_MAX_COUNT).items
     named = {
@@ -75,33 +78,35 @@ def list_askers(visitor: Visitor, rooms: Iterable[AudienceChat]) -> dict[str, st
 
 
 def choose_setting(
-    visitor: Visitor, rooms: Sequence[AudienceChat], room: str | None, by: str | None
+    visitor: Visitor, groups: Sequence[AudienceChat], room: str | None, by: str | None
 ) -> PreviewSetting:
-    """A person chooses among their own rooms, and who is there; alone, whom they share one with."""
+    """Check the choice: a person may choose only their own groups and members of these."""
     chosen = PreviewSetting(room=room, by=by)
     if visitor.is_operator:
         return chosen
-    there = [one for one in rooms if room in (None, one.id)]
-    if room is not None and not there:
-        raise InvalidInput("room", "is no room that you are in; choose one of the list")
+    candidates = [one for one in groups if room in (None, one.id)]
+    if room is not None and not candidates:
+        raise InvalidInput("room", "is not a group of yours; choose one from the list")
     known = {
-        key for one in there for person in one.people for key in people.list_external_keys(person)
+        key
+        for one in candidates
+        for person in one.people
+        for key in people.list_external_keys(person)
     }
     if by is not None and by not in known:
-        where = "somebody you share a room with" if room is None else "somebody who is there"
-        raise InvalidInput("by", f"is not known to be there; choose {where}")
+        raise InvalidInput("by", "is not a member of your groups; choose a person from the list")
     return chosen
 
 
 def preview_list(
     visitor: Visitor, at: PreviewSetting, search: Search, cursor: str | None
 ) -> DisclosurePreview:
-    """Newest first, as many at once as a page of a list."""
+    """Preview one page of memories, newest first."""
     found = visitor.api.audience.preview(
-        at.chat(visitor), at.asker, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
+        at.chat(visitor), at.requester, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
     )
     return DisclosurePreview(
-        said=tuple(_previewed_memory(one) for one in found if one.allowed),
+        shown=tuple(_previewed_memory(one) for one in found if one.allowed),
         withheld=tuple(_previewed_memory(one) for one in found if not one.allowed),
         cursor=found.cursor,
     )
@@ -110,49 +115,53 @@ def preview_list(
 def preview_answer(
     visitor: Visitor, at: PreviewSetting, question: str, search: Search, cursor: str | None
 ) -> DisclosurePreview:
-    """To an operator, what would come to mind there, beside what is withheld whatever is asked."""
+    """Preview what a question recalls there; for an operator, beside all that is withheld."""
     if not visitor.is_operator:
         return _preview_own_answer(visitor, at, question)
     found = visitor.operator.audience.recall(
-        at.chat(visitor), at.asker, question, AUDIENCE_RECALL_COUNT
+        at.chat(visitor), at.requester, question, AUDIENCE_RECALL_COUNT
     )
-    said = tuple(
+    shown = tuple(
         PreviewedMemory(memory=one.memory, rule=one.rule, says=RULE_TEXTS[one.rule], why=one.why)
         for one in found
     )
     rest = preview_list(visitor, at, search, cursor)
-    return DisclosurePreview(said=said, withheld=rest.withheld, cursor=rest.cursor)
+    return DisclosurePreview(shown=shown, withheld=rest.withheld, cursor=rest.cursor)
 
 
 def _preview_own_answer(visitor: Visitor, at: PreviewSetting, question: str) -> DisclosurePreview:
-    """What comes to a person's own mind in private, of what is theirs, and whether it would be said
-    there. In what order it would come among what others said there is not for them to know."""
+    """Recall the person's own memories in private and check each against the chosen chat.
+
+    The rank among memories of other people there is not disclosed to them.
+    """
     view, names = visitor.view, labels.labels_for(visitor)
-    said: list[PreviewedMemory] = []
+    shown: list[PreviewedMemory] = []
     withheld: list[PreviewedMemory] = []
     for one in view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name):
         if names.is_mine(one.memory.owner):
-            told = view.explain(one.memory.id, at.chat(visitor), at.asker)
-            kept = PreviewedMemory(memory=one.memory, rule=told.rule, says=told.says, why=one.why)
-            (said if told.allowed else withheld).append(kept)
-    return DisclosurePreview(said=tuple(said), withheld=tuple(withheld))
+            result = view.explain(one.memory.id, at.chat(visitor), at.requester)
+            preview = PreviewedMemory(
+                memory=one.memory, rule=result.rule, says=result.says, why=one.why
+            )
+            (shown if result.allowed else withheld).append(preview)
+    return DisclosurePreview(shown=tuple(shown), withheld=tuple(withheld))
 
 
 def _previewed_memory(one: AudiencePreview) -> PreviewedMemory:
     return PreviewedMemory(memory=one.memory, rule=one.rule, says=one.says)
 
 
-# Who could hear a memory before and after a change, room by room and person by person.
+# The audience of one memory before and after a change.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceEntry:
-    """A room with who is there, or one person in private."""
+    """A group with its members, or one person in their private chat."""
 
-    room: str | None  # its id; None: a private chat
+    room: str | None  # id of the group; None: a private chat
     people: tuple[str, ...]
-    more: bool  # there are more people than these
-    says: str  # why, or why not, after the change
+    more: bool  # the group has more members than these
+    says: str  # the reason after the change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,18 +175,18 @@ class AudienceChanges:
 def compare_audiences(
     now: AudienceReport, then: AudienceReport, names: PersonLabels
 ) -> AudienceChanges:
-    before = {key: told.allowed for key, _, told in _each_entry(now, names)}
+    before = {key: result.allowed for key, _, result in _each_entry(now, names)}
     found = AudienceChanges()
-    for key, hearer, told in _each_entry(then, names):
-        if told.allowed:
-            (found.still if before.get(key) else found.gains).append(hearer)
+    for key, entry, result in _each_entry(then, names):
+        if result.allowed:
+            (found.still if before.get(key) else found.gains).append(entry)
         else:
-            (found.loses if before.get(key) else found.never).append(hearer)
+            (found.loses if before.get(key) else found.never).append(entry)
     return found
 
 
 def count_gains(several: Iterable[AudienceChanges]) -> list[tuple[AudienceEntry, int]]:
-    """Who could hear any of several memories that they could not hear before, and how many."""
+    """Count for each chat or person how many of several memories they could newly see."""
     found: dict[tuple[str | None, tuple[str, ...]], tuple[AudienceEntry, int]] = {}
     for changes in several:
         for one in changes.gains:
@@ -187,22 +196,22 @@ def count_gains(several: Iterable[AudienceChanges]) -> list[tuple[AudienceEntry,
 
 
 def _each_entry(
-    hearers: AudienceReport, names: PersonLabels
+    report: AudienceReport, names: PersonLabels
 ) -> Iterator[tuple[str, AudienceEntry, Explanation]]:
-    for room, told in hearers.rooms:
-        yield f"room {room.id}", _room_entry(room, told, names), told
-    for person, told in hearers.people:
+    for chat, result in report.rooms:
+        yield f"room {chat.id}", _chat_entry(chat, result, names), result
+    for person, result in report.people:
         name = names.of(person.id)
-        called = labels.person_label(person) if name == labels.external_key(person.id) else name
-        yield f"person {person.id}", _person_entry(called, told), told
+        label = labels.person_label(person) if name == labels.external_key(person.id) else name
+        yield f"person {person.id}", _person_entry(label, result), result
 
 
-def _room_entry(room: AudienceChat, told: Explanation, names: PersonLabels) -> AudienceEntry:
-    if room.kind is ChatKind.PRIVATE:
-        return _person_entry(names.of(f"ext:{room.id}"), told)
-    people = tuple(labels.person_label(one) for one in room.people)
-    return AudienceEntry(room=room.id, people=people, more=not room.complete, says=told.says)
+def _chat_entry(chat: AudienceChat, result: Explanation, names: PersonLabels) -> AudienceEntry:
+    if chat.kind is ChatKind.PRIVATE:
+        return _person_entry(names.of(f"ext:{chat.id}"), result)
+    members = tuple(labels.person_label(one) for one in chat.people)
+    return AudienceEntry(room=chat.id, people=members, more=not chat.complete, says=result.says)
 
 
-def _person_entry(name: str, told: Explanation) -> AudienceEntry:
-    return AudienceEntry(room=None, people=(name,), more=False, says=told.says)
+def _person_entry(name: str, result: Explanation) -> AudienceEntry:
+    return AudienceEntry(room=None, people=(name,), more=False, says=result.says)

@@ -14,9 +14,9 @@ from tacit.console import labels
 from tacit.records.memory import HistoryEvent
 from tacit.records.results import COUNT_NAMES, ActivityEntry, DayCounts, Graph, Node
 
-# What happened, day by day, in plain words; and how often, as charts.
+# Activity by day: lines and bar charts.
 
-# As the library names fields that were changed; any other reason is a phrase of its own.
+# The library's list of changed fields; any other reason is a phrase.
 _FIELD_LIST = re.compile(r"[a-z_]+(, [a-z_]+)*|(visibility|sensitivity) [a-z_]+")
 _ALWAYS_CHARTED = ("learned", "updated", "merged", "forgotten")
 CHART_WIDTH, CHART_HEIGHT = 300, 48
@@ -47,19 +47,21 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """How often one thing happened: a bar for each day, as high as the highest of its own."""
+    """Counts of one event: a bar for each day, scaled to the highest."""
 
     title: str
     total: int
-    says: str  # for who does not see the bars
+    says: str  # for screen readers
     bars: list[Bar]
 
 
 def group_by_day(
     found: Iterable[ActivityEntry], now: datetime | None = None, *, waiting: Collection[str] = ()
 ) -> list[ActivityDay]:
-    """In the order in which they come, which is newest first. `waiting`: what nobody said yes to so
-    far, and so is not remembered."""
+    """Group entries by day, keeping their order (newest first).
+
+    `waiting`: ids of memories that are not approved yet.
+    """
     today = (now or system_clock()).astimezone(UTC).date()
     return [
         ActivityDay(
@@ -82,11 +84,11 @@ def format_day(day: date) -> str:
 
 def _activity_line(one: ActivityEntry, waits: bool) -> ActivityLine:
     if waits and one.event is HistoryEvent.ADD:
-        return ActivityLine(happened=one, says="Asked about", because=one.reason)
+        return ActivityLine(happened=one, says="Proposed", because=one.reason)
     if one.reason is None:
-        reworded = one.event is HistoryEvent.UPDATE
+        edited = one.event is HistoryEvent.UPDATE
         return ActivityLine(
-            happened=one, says="Reworded" if reworded else labels.EVENT[one.event], because=None
+            happened=one, says="Edited" if edited else labels.EVENT[one.event], because=None
         )
     if one.event is HistoryEvent.LINK:
         says = f"{labels.EVENT[one.event]}: {one.reason.replace('_', ' ')}"
@@ -101,20 +103,20 @@ def _activity_line(one: ActivityEntry, waits: bool) -> ActivityLine:
 
 
 def list_charted_events(found: Sequence[DayCounts]) -> list[str]:
-    """What is worth a chart: the four that people ask for, and whatever else happened."""
-    there = {word for day in found for word in day.counts}
-    words = list(dict.fromkeys(COUNT_NAMES.values()))
-    return [word for word in words if word in _ALWAYS_CHARTED or word in there]
+    """Return the events to chart: the four usual ones, and any other that happened."""
+    present = {name for day in found for name in day.counts}
+    names = dict.fromkeys(COUNT_NAMES.values())
+    return [name for name in names if name in _ALWAYS_CHARTED or name in present]
 
 
 def build_charts(found: Sequence[DayCounts]) -> list[Chart]:
-    return [_build_chart(word, found) for word in list_charted_events(found)]
+    return [_build_chart(name, found) for name in list_charted_events(found)]
 
 
-def _build_chart(word: str, found: Sequence[DayCounts]) -> Chart:
-    counts: Mapping[date, int] = {one.day: one.counts.get(word, 0) for one in found}
+def _build_chart(name: str, found: Sequence[DayCounts]) -> Chart:
+    counts: Mapping[date, int] = {one.day: one.counts.get(name, 0) for one in found}
     total, most = sum(counts.values()), max(counts.values(), default=0)
-    title = word.capitalize()
+    title = name.capitalize()
     says = f"{title}: {total:,} in {len(counts)} days"
     if most:
         busiest = max(counts, key=lambda day: counts[day])
@@ -137,27 +139,25 @@ def _build_bars(counts: Mapping[date, int], most: int) -> list[Bar]:
     ]
 
 
-# A graph as rows that can be read, from which the picture is drawn: who and what there is, what
-# belongs together, and how each category looks.
+# The graph as rows of a table, from which the script draws the picture.
 
-LineEnd = tuple[Node, float]  # and how strong the line is
+LineEnd = tuple[Node, float]  # the node and the strength of the edge
 COLORS_COUNT = 8
-# Told apart without colours, too. Each fits into a square of 16 around 0.
+# Distinguishable without colors. Each fits into a square of 16 around 0.
 SHAPES = (
     "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0 -12 0Z",  # a disc
     "M-5 -5H5V5H-5Z",  # a square
     "M0 -7L6.5 5H-6.5Z",  # a triangle
     "M0 -7L7 0L0 7L-7 0Z",  # a diamond
     "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",  # a cross
-    "M-3 -6H3L6 0L3 6H-3L-6 0Z",  # six corners
-    "M0 7L6.5 -5H-6.5Z",  # a triangle on its head
+    "M-3 -6H3L6 0L3 6H-3L-6 0Z",  # a hexagon
+    "M0 7L6.5 -5H-6.5Z",  # an inverted triangle
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStyle:
-    """How memories of one category are drawn. Shapes and colours come round at different times, so
-    that many categories have one of their own."""
+    """Shape and color of a category. Their cycles differ in length, so 56 pairs are distinct."""
 
     category: str
     count: int
@@ -168,13 +168,13 @@ class CategoryStyle:
         return SHAPES[self.number % len(SHAPES)]
 
     @property
-    def colour(self) -> int:
+    def color(self) -> int:
         return self.number % COLORS_COUNT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRow:
-    """One memory, and where its lines lead."""
+    """One memory and its edges."""
 
     node: Node
     about: list[LineEnd] = field(default_factory=list)
@@ -184,34 +184,34 @@ class GraphRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphDrawing:
-    people: list[tuple[Node, int]]  # with how many lines lead to them, most first
+    people: list[tuple[Node, int]]  # with the number of edges, most first
     rows: list[GraphRow]
-    looks: Mapping[str, CategoryStyle]  # by category, most frequent first
+    styles: Mapping[str, CategoryStyle]  # by category, most frequent first
     left_out: int
 
 
 def draw_graph(graph: Graph) -> GraphDrawing:
     nodes = {one.id: one for one in graph.nodes}
     rows = {one.id: GraphRow(node=one) for one in graph.nodes if one.kind == "memory"}
-    met: Counter[str] = Counter()
+    degrees: Counter[str] = Counter()
     for edge in graph.edges:
         lines: list[LineEnd] = getattr(rows[edge.source], edge.kind)
         lines.append((nodes[edge.target], edge.strength))
-        met[edge.target] += 1
-    people = [(one, met[one.id]) for one in graph.nodes if one.kind == "person"]
+        degrees[edge.target] += 1
+    people = [(one, degrees[one.id]) for one in graph.nodes if one.kind == "person"]
     people.sort(key=lambda found: (-found[1], found[0].label.casefold(), found[0].id))
     return GraphDrawing(
         people=people,
         rows=list(rows.values()),
-        looks=_category_styles(graph),
+        styles=_category_styles(graph),
         left_out=graph.left_out,
     )
 
 
 def _category_styles(graph: Graph) -> dict[str, CategoryStyle]:
     counts = Counter(one.category for one in graph.nodes if one.category is not None)
-    often = sorted(counts.items(), key=lambda found: (-found[1], found[0]))
+    by_count = sorted(counts.items(), key=lambda found: (-found[1], found[0]))
     return {
         name: CategoryStyle(category=name, count=count, number=number)
-        for number, (name, count) in enumerate(often)
+        for number, (name, count) in enumerate(by_count)
     }

@@ -1,4 +1,4 @@
-"""Compare two wordings word by word."""
+"""Diff two texts by words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 from tacit.limits import DIFF_EDITS_MAX_COUNT
 
 PieceKind = Literal["same", "added", "removed"]
-# A word, one mark, or one sign of a script that sets no blanks between words.
+# A word, a punctuation mark, or one character of a script without spaces between words.
 _IDEOGRAPH = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _MARK = r".,;:!?()\[\]{}\"“”„«»…"
 _WORD = re.compile(rf"([{_IDEOGRAPH}]|[{_MARK}]|[^\s{_IDEOGRAPH}{_MARK}]+|^)\s*")
@@ -25,10 +25,10 @@ class DiffPiece:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text as words, each with the blanks that follow it, which are not compared."""
+    """A text as words, and the same words with their trailing blanks, which are not compared."""
 
     words: list[str]
-    written: list[str]
+    with_blanks: list[str]
 
     @classmethod
     def parse(cls, text: str) -> TokenizedText:
@@ -36,7 +36,7 @@ class TokenizedText:
         return cls([one[1] for one in found], [one[0] for one in found])
 
     def slice(self, start: int, end: int) -> TokenizedText:
-        return TokenizedText(self.words[start:end], self.written[start:end])
+        return TokenizedText(self.words[start:end], self.with_blanks[start:end])
 
 
 def diff_words(before: str, after: str) -> tuple[DiffPiece, ...]:
@@ -45,20 +45,20 @@ def diff_words(before: str, after: str) -> tuple[DiffPiece, ...]:
     end = _common_prefix_length(old.words[start:][::-1], new.words[start:][::-1])
     old_end, new_end = len(old.words) - end, len(new.words) - end
     found = [
-        *_unchanged_pieces(old.written[:start], new.written[:start]),
+        *_unchanged_pieces(old.with_blanks[:start], new.with_blanks[:start]),
         *_find_edits(old.slice(start, old_end), new.slice(start, new_end)),
-        *_unchanged_pieces(old.written[old_end:], new.written[new_end:]),
+        *_unchanged_pieces(old.with_blanks[old_end:], new.with_blanks[new_end:]),
     ]
     return tuple(_join_pieces(found))
 
 
 def _unchanged_pieces(old: Sequence[str], new: Sequence[str]) -> list[DiffPiece]:
-    """With the wider blanks of both: what follows is not to stick to it."""
+    """Keep the wider blanks of both texts, so that the next word does not stick to it."""
     return [DiffPiece(max(pair, key=len)) for pair in zip(new, old, strict=True)]
 
 
 def _common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many they have in common from the beginning."""
+
     for count, (one, other) in enumerate(zip(old, new, strict=False)):
         if one != other:
             return count
@@ -66,8 +66,10 @@ def _common_prefix_length(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _find_edits(old: TokenizedText, new: TokenizedText) -> list[DiffPiece]:
-    """Myers' greedy search: `reached` holds, for each diagonal, how far into the old wording one
-    gets with so many edits."""
+    """Find the shortest edits with Myers' greedy algorithm.
+
+    `reached` maps each diagonal to the furthest position in the old text for this many edits.
+    """
     ours, theirs = old.words, new.words
     reached = {1: 0}
     trail: list[dict[int, int]] = []
@@ -83,15 +85,14 @@ def _find_edits(old: TokenizedText, new: TokenizedText) -> list[DiffPiece]:
             reached[diagonal] = at
             if at >= len(ours) and at - diagonal >= len(theirs):
                 return _trace_edits(old, new, trail)
-    removed, added = old.written, new.written
     return [
-        *(DiffPiece(one, "removed") for one in removed),
-        *(DiffPiece(one, "added") for one in added),
+        *(DiffPiece(one, "removed") for one in old.with_blanks),
+        *(DiffPiece(one, "added") for one in new.with_blanks),
     ]
 
 
 def _is_insertion(reached: dict[int, int], diagonal: int, edits: int) -> bool:
-    """Whether one gets further to here by a word that is added than by one that is removed."""
+    """Whether an insertion reaches this diagonal further than a deletion."""
     if diagonal in (-edits, edits):
         return diagonal == -edits
     return reached[diagonal - 1] < reached[diagonal + 1]
@@ -100,39 +101,35 @@ def _is_insertion(reached: dict[int, int], diagonal: int, edits: int) -> bool:
 def _trace_edits(
     old: TokenizedText, new: TokenizedText, trail: list[dict[int, int]]
 ) -> list[DiffPiece]:
-    """The way that was found, looked for from its end."""
+    """Follow the edits back from the end of both texts."""
     at, diagonal = len(old.words), len(old.words) - len(new.words)
     found: list[DiffPiece] = []
     for edits in range(len(trail) - 1, 0, -1):
         reached = trail[edits]
         adds = _is_insertion(reached, diagonal, edits)
         stepped = reached[diagonal + 1] if adds else reached[diagonal - 1] + 1
-        same = new.written[stepped - diagonal : at - diagonal]
-        found += _unchanged_pieces(old.written[stepped:at], same)[::-1]
+        same = new.with_blanks[stepped - diagonal : at - diagonal]
+        found += _unchanged_pieces(old.with_blanks[stepped:at], same)[::-1]
         if adds:
             at, diagonal = stepped, diagonal + 1
-            found.append(DiffPiece(new.written[at - diagonal], "added"))
+            found.append(DiffPiece(new.with_blanks[at - diagonal], "added"))
         else:
             at, diagonal = stepped - 1, diagonal - 1
-            found.append(DiffPiece(old.written[at], "removed"))
-    found += _unchanged_pieces(old.written[:at], new.written[:at])[::-1]
+            found.append(DiffPiece(old.with_blanks[at], "removed"))
+    found += _unchanged_pieces(old.with_blanks[:at], new.with_blanks[:at])[::-1]
     return found[::-1]
 
 
 def _join_pieces(steps: Sequence[DiffPiece]) -> list[DiffPiece]:
-    """What follows one another as one piece, what is removed before what is added, and the blanks
-    behind it no part of the change."""
+    """Join neighbors of one kind, removed before added, and leave trailing blanks unchanged."""
     found: list[DiffPiece] = []
-    for same, some in groupby(steps, lambda one: one.change == "same"):
+    for same, group in groupby(steps, lambda one: one.change == "same"):
         if same:
-            found.append(DiffPiece("".join(one.text for one in some)))
+            found.append(DiffPiece("".join(one.text for one in group)))
             continue
-        together = sorted(some, key=lambda one: one.change, reverse=True)  # "added" sorts last
-        for change, alike in groupby(together, lambda one: one.change):
-            found.append(DiffPiece("".join(one.text for one in alike).rstrip(), change))
-        found.append(DiffPiece(_trailing_blanks(together[-1].text)))
+        changed = sorted(group, key=lambda one: one.change, reverse=True)  # "added" sorts last
+        for change, pieces in groupby(changed, lambda one: one.change):
+            found.append(DiffPiece("".join(one.text for one in pieces).rstrip(), change))
+        last = changed[-1].text
+        found.append(DiffPiece(last[len(last.rstrip()) :]))
     return [one for one in found if one.text]
-
-
-def _trailing_blanks(text: str) -> str:
-    return text[len(text.rstrip()) :]

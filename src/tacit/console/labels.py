@@ -22,7 +22,7 @@ from tacit.records.memory import (
     Visibility,
 )
 
-# How long ago something was, as people say it, and exactly.
+# Dates and ages.
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _AGE_UNITS = (
@@ -39,8 +39,8 @@ def format_age(moment: datetime, now: datetime | None = None) -> str:
     ahead, apart = seconds < 0, abs(seconds)
     if apart < _MINUTE:
         return "in a moment" if ahead else "just now"
-    said = _format_duration(apart)
-    return f"in {said}" if ahead else f"{said} ago"
+    duration = _format_duration(apart)
+    return f"in {duration}" if ahead else f"{duration} ago"
 
 
 def format_date_time(moment: datetime) -> str:
@@ -50,7 +50,7 @@ def format_date_time(moment: datetime) -> str:
 
 
 def format_iso(moment: datetime) -> str:
-    """For machines."""
+    """Format a moment for the `datetime` attribute."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
@@ -65,18 +65,12 @@ def _pluralize(count: int, name: str) -> str:
     return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
-# The words of the model as the console says them.
+# Labels of enumerations.
 
 VISIBILITY = {
-    Visibility.PRIVATE_ONLY: "For your ears only",
-    Visibility.ROOM: "In the room where it was said",
-    Visibility.PUBLIC_OK: "May be said where you are",
-}
-# Of memories that are somebody else's than the reader's.
-VISIBILITY_OF_OTHERS = {
-    **VISIBILITY,
-    Visibility.PRIVATE_ONLY: "For its owner's ears only",
-    Visibility.PUBLIC_OK: "May be said where its owner is",
+    Visibility.PRIVATE_ONLY: "Private",
+    Visibility.ROOM: "This group",
+    Visibility.PUBLIC_OK: "Shareable",
 }
 SENSITIVITY = {
     Sensitivity.PUBLIC: "Public",
@@ -85,11 +79,11 @@ SENSITIVITY = {
 }
 STATE = {
     State.ACTIVE: "Active",
-    State.PENDING: "Waits for a yes",
+    State.PENDING: "Needs review",
     State.SUPERSEDED: "Replaced",
     State.FORGOTTEN: "Forgotten",
     State.EXPIRED: "Expired",
-    State.QUARANTINED: "Set aside",
+    State.QUARANTINED: "Quarantined",
 }
 KIND = {kind: kind.value.capitalize() for kind in Kind}
 EVENT = {
@@ -102,23 +96,23 @@ EVENT = {
     HistoryEvent.RESTORE: "Restored",
     HistoryEvent.SUPERSEDE: "Replaced",
     HistoryEvent.ERASE: "Erased",
-    HistoryEvent.CONSENT: "Agreed",
+    HistoryEvent.CONSENT: "Approved",
 }
-# Problems go on from the name of a field; those that begin otherwise say what to do.
+# Error messages continue from the name of a field; others are instructions of their own.
 _SENTENCE_SUBJECTS = {
     "are": "Those",
     **dict.fromkeys(("is", "has", "holds", "names", "needs"), "That"),
 }
-# Marks that turn the direction of text, and whatever else nobody sees.
+# Control characters, among them those that change the direction of text.
 _INVISIBLE = re.compile(
     r"[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
 )
 
 
 def effective_visibility(memory: Memory) -> Visibility:
-    """How far it goes: what is for a room, and was said in none, goes no further than its owner."""
-    no_room = memory.visibility is Visibility.ROOM and memory.learned_kind is not ChatKind.GROUP
-    return Visibility.PRIVATE_ONLY if no_room else memory.visibility
+    """Return the visibility as the rules apply it: without a group, ROOM means PRIVATE_ONLY."""
+    no_group = memory.visibility is Visibility.ROOM and memory.learned_kind is not ChatKind.GROUP
+    return Visibility.PRIVATE_ONLY if no_group else memory.visibility
 
 
 def category_label(name: str) -> str:
@@ -131,26 +125,26 @@ def format_counts(counts: Mapping[str, int]) -> str:
 
 
 def error_sentence(error: Exception) -> str:
-    """As a sentence, without the name of the field, which nobody who fills in a form has seen."""
-    says = str(getattr(error, "problem", error))
-    subject = _SENTENCE_SUBJECTS.get(says.partition(" ")[0]) if hasattr(error, "problem") else None
-    whole = f"{subject} {says}" if subject else says
-    return f"{whole[:1].upper()}{whole[1:]}"
+    """Return an error as a sentence without the internal name of its field."""
+    text = str(getattr(error, "problem", error))
+    subject = _SENTENCE_SUBJECTS.get(text.partition(" ")[0]) if hasattr(error, "problem") else None
+    sentence = f"{subject} {text}" if subject else text
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def excerpt(text: str, most_chars: int = 300) -> str:
-    """The beginning, for lists: fifty of the longest memories would be a page of a megabyte."""
+    """Shorten for lists: fifty of the longest memories would make a page of a megabyte."""
     return text if len(text) <= most_chars else f"{text[: most_chars - 1].rstrip()}…"
 
 
 def single_line(text: str, most_chars: int = 80) -> str:
-    """One short line without marks, for where nothing else can stand: titles, names of controls."""
+    """Make one short line without control characters, for titles and labels of controls."""
     line = " ".join(_INVISIBLE.sub(" ", text).split())
     return line if len(line) <= most_chars else f"{line[: most_chars - 1].rstrip()}…"
 
 
-# What people are called on a page: by the names that the visitor knows them by. To an operator,
-# who knows nobody, by their keys; on the page of one memory also by name, who has no key.
+# Names of people. A person sees the names they know; an operator sees external keys, and on the
+# page of one memory also the names of people who have no key.
 
 YOU = "you"
 _NAME_PREFERENCE = (
@@ -158,11 +152,11 @@ _NAME_PREFERENCE = (
     NameKind.ALIAS,
     NameKind.RELATION,
     NameKind.USERNAME,
-    NameKind.WITHHELD,  # whoever goes by this name, and nobody may be told more
+    NameKind.WITHHELD,  # known only from "don't tell <name>"
 )
 _EXTERNAL_PREFIX, _PERSON_PREFIX, _OPERATOR_PREFIX = "ext:", "person:", "operator:"
 _LOOKUPS_MAX_COUNT = 10
-_SOMEBODY, _THE_OPERATOR = "somebody", "the operator"
+_UNKNOWN_PERSON, _THE_OPERATOR = "unknown person", "the operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +165,19 @@ class PersonLabels:
     known: Mapping[str, str] = field(default_factory=dict)  # identity → name
 
     def of(self, identity: str) -> str:
-        """Of an identity as memories hold it, or of an actor of their history."""
+        """Return the label of an identity of a memory, or of an actor of its history."""
         if self.is_mine(identity):
             return YOU
         if identity in self.known:
             return self.known[identity]
         if identity.startswith(_PERSON_PREFIX):
-            return _SOMEBODY
+            return _UNKNOWN_PERSON
         if identity.startswith(_OPERATOR_PREFIX):
             return f"{_THE_OPERATOR} {identity.removeprefix(_OPERATOR_PREFIX)}"
         return external_key(identity)
 
     def of_all(self, identities: Iterable[str]) -> list[str]:
-        """Each name once, the visitor first."""
+        """Return distinct labels, the visitor first."""
         found = dict.fromkeys(sorted((self.of(one) for one in identities), key=str.casefold))
         return sorted(found, key=lambda name: name != YOU)
 
@@ -192,7 +186,10 @@ class PersonLabels:
 
 
 def labels_for(visitor: Visitor, mentioned: Iterable[str] = ()) -> PersonLabels:
-    """`mentioned`: those whom an operator looks up, too, and who are told of that look."""
+    """Return the labels a visitor may see.
+
+    `mentioned`: people whom an operator looks up as well; this is recorded in their access log.
+    """
     if visitor.is_operator:
         unknown = sorted(one for one in mentioned if one.startswith(_PERSON_PREFIX))
         return PersonLabels(known=dict(_look_up_names(visitor, unknown[:_LOOKUPS_MAX_COUNT])))
@@ -205,69 +202,65 @@ def _look_up_names(visitor: Visitor, unknown: Iterable[str]) -> Iterator[tuple[s
     for id in unknown:
         for one in visitor.operator.people.list(id):
             best = person_label(one)
-            yield id, _SOMEBODY if best == external_key(one.id) else best
+            yield id, _UNKNOWN_PERSON if best == external_key(one.id) else best
 
 
 def person_label(person: Person) -> str:
-    """The best of their names; where they have none, their key. Nobody goes by a word that means
-    somebody else here."""
+    """Return a person's best name, or the external key if there is none or it is reserved."""
     by_kind = {name.kind: name.text for name in reversed(person.names)}
     best = next((single_line(by_kind[kind]) for kind in _NAME_PREFERENCE if kind in by_kind), "")
-    taken = best.casefold() in (YOU, _SOMEBODY) or best.casefold().startswith(_THE_OPERATOR)
-    return external_key(person.id) if taken or not best else best
+    reserved = best.casefold() in (YOU, _UNKNOWN_PERSON) or best.casefold().startswith(
+        _THE_OPERATOR
+    )
+    return external_key(person.id) if reserved or not best else best
 
 
 def external_key(identity: str) -> str:
-    """As channels write it."""
+    """Return the key as channels write it, such as telegram:1001."""
     return identity.removeprefix(_EXTERNAL_PREFIX)
 
 
-# What is known of a memory, in plain words.
+# Descriptions of a memory and its history.
 
 _VISIBILITY_PREFIX = "visibility "
 _TRUST_SENTENCES = {
-    Trust.STATED: "It was said outright.",
-    Trust.HEARSAY: "It is hearsay: somebody said it about somebody else.",
-    Trust.INFERRED: "It was concluded from other things; nobody said it.",
-    Trust.IMPORTED: "It was taken in from a file.",
-    Trust.UNTRUSTED: "It comes from a source that is not trusted.",
+    Trust.STATED: "Said by its subject.",
+    Trust.HEARSAY: "Hearsay: said by one person about another.",
+    Trust.INFERRED: "Inferred from other memories.",
+    Trust.IMPORTED: "Imported from a file.",
+    Trust.UNTRUSTED: "From an untrusted source.",
 }
 _FIELD_CHANGES = {
-    "pinned": "Pinned, or no longer",
-    "withheld_from": "Withheld from somebody",
-    "tags": "Other tags",
+    "pinned": "Pinned or unpinned",
+    "withheld_from": "Withheld from a person",
+    "tags": "Tags changed",
 }
 
 
 def describe_certainty(memory: Memory) -> str:
-    said = _TRUST_SENTENCES[memory.trust]
+    sentence = _TRUST_SENTENCES[memory.trust]
     if memory.confidence is None:
-        return said
-    return f"{said} It is {round(memory.confidence * 100)} % sure."
+        return sentence
+    return f"{sentence} Confidence: {round(memory.confidence * 100)} %."
 
 
 def group_learned_in(memory: Memory) -> str | None:
-    """The room, by its id; None where it was in private, or nobody knows."""
+    """Return the id of the group, or None for a private or unknown chat."""
     return memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
 
 
-def visibility_labels(memory: Memory, names: PersonLabels) -> dict[Visibility, str]:
-    theirs = not names.is_mine(memory.owner)
-    return VISIBILITY_OF_OTHERS if theirs else VISIBILITY
-
-
 def describe_history_entry(entry: HistoryEntry) -> str:
-    """What was done; by whom, when and to which words stands beside it."""
+    """Describe what changed; the page shows actor, time and text beside it."""
     fields = entry.detail.get("fields")
     if fields is None:
-        return "Reworded" if entry.event is HistoryEvent.UPDATE else EVENT[entry.event]
+        return "Edited" if entry.event is HistoryEvent.UPDATE else EVENT[entry.event]
     return describe_changed_fields(fields)
 
 
 def describe_changed_fields(fields: str) -> str:
-    """What is another one, where its wording is not."""
+    """Describe a change of fields other than the content."""
     if fields.startswith(_VISIBILITY_PREFIX):
         to = fields.removeprefix(_VISIBILITY_PREFIX)
-        known = {one.value: says for one, says in VISIBILITY.items()}
-        return f"Who may hear it: {known.get(to, to).lower()}"
+        known = {one.value: label for one, label in VISIBILITY.items()}
+        return f"Visibility: {known.get(to, to).lower()}"
     return _FIELD_CHANGES.get(fields) or f"Changed: {fields.replace('_', ' ')}"

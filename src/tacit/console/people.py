@@ -1,4 +1,4 @@
-"""The people whom a visitor knows, and merging two of them into one."""
+"""List the people a visitor knows, and merge two of them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.records.accounts import Link, LinkKind, Name, NameKind, Person
 from tacit.records.validation import fold_name
 
-# Whom a visitor knows: a person those they named or share a room with, an operator everybody in
-# the space.
+# A person knows the people they named or share a group with, an operator all of the space.
 
 NAME_ONLY_PREFIX = "person:"
 NAME_KIND_LABELS = {
     NameKind.NAME: "name",
     NameKind.ALIAS: "alias",
     NameKind.USERNAME: "username",
-    NameKind.RELATION: "what they are to you",
-    NameKind.WITHHELD: "whom something is kept from",
+    NameKind.RELATION: "relation to you",
+    NameKind.WITHHELD: "person something is withheld from",
 }
-_RELATION_LABEL = "what they are to somebody"
+_RELATION_LABEL = "relation to another person"
 _CURSOR_MAX_CHARS = 9
 
 
 def list_known_people(visitor: Visitor, name: str | None, cursor: str | None) -> Page[Person]:
-    """By name; each word of `name` begins some word of what they are called."""
+    """List people by name. Each word of `name` must begin a word of one of their names."""
     if visitor.is_operator:
         return visitor.operator.people.list(name, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
     found = [one for one in visitor.view.people.list() if name is None or _matches_name(one, name)]
@@ -38,7 +37,7 @@ def list_known_people(visitor: Visitor, name: str | None, cursor: str | None) ->
 
 
 def get_known_person(visitor: Visitor, id: str) -> Person:
-    """Somebody they know, or whom something that they may hear is about."""
+    """Return a person whom the visitor knows, or whom a memory they may see is about."""
     if ":" not in id:
         raise NotFound("page")
     try:
@@ -57,19 +56,19 @@ def get_known_person(visitor: Visitor, id: str) -> Person:
 
 
 def person_title(person: Person) -> str:
-    """What a page calls them. Whom nobody but a secret names goes by that."""
+    """Return the name for a page title; a name known only from a withheld memory is used last."""
     best = person_label(person)
     return person.names[0].text if best == external_key(person.id) and person.names else best
 
 
 def name_kind_label(visitor: Visitor, name: Name) -> str:
-    """What sort of name it is. Operators see what everybody calls somebody, and not who does."""
-    is_theirs = visitor.is_operator and name.kind is NameKind.RELATION
-    return _RELATION_LABEL if is_theirs else NAME_KIND_LABELS[name.kind]
+    """Label the kind of a name. Operators see names from all people, not who gave them."""
+    of_another = visitor.is_operator and name.kind is NameKind.RELATION
+    return _RELATION_LABEL if of_another else NAME_KIND_LABELS[name.kind]
 
 
 def list_external_keys(person: Person) -> list[str]:
-    """As channels write them. Who is known by name only has none."""
+    """Return external keys as channels write them; empty for a person known only by name."""
     return sorted(
         external_key(one) for one in person.identities if not one.startswith(NAME_ONLY_PREFIX)
     )
@@ -92,45 +91,44 @@ def _parse_cursor(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= _CURSOR_MAX_CHARS):
-        raise InvalidInput("cursor", "is not one we gave; start again without it")
+        raise InvalidInput("cursor", "is invalid; start again without it")
     return int(cursor)
 
 
-# Two people who turned out to be one: for a person in their own eyes alone, for an operator to
-# everybody in the space.
+# Merging. A person's merge applies to them alone, an operator's to all people of the space.
 
 
 def order_merge(visitor: Visitor, one: Person, other: Person) -> tuple[Person, Person]:
-    """Who is merged, and into whom. It is somebody known by name that is merged: whoever has a key
-    says themselves whose it is, by linking it."""
+    """Return source and target of a merge.
+
+    The source must be known only by name: people with a key link it themselves.
+    """
     if one.identities & other.identities:
-        raise InvalidInput("into", "is the same person; choose somebody else")
+        raise InvalidInput("into", "is the same person; choose another one")
     if visitor.is_operator:
         for source, target in ((one, other), (other, one)):
             if not list_external_keys(source):
                 return source, target
-        raise InvalidInput("into", "both have keys of their own; they link them by a code")
+        raise InvalidInput("into", "both have accounts; they can link them with a code")
     for person in (one, other):
         if not _name_only_identities(person):
-            raise InvalidInput("into", "goes by a key of theirs; an operator says who that is")
+            raise InvalidInput("into", "has an account; ask an operator to merge it")
     return one, other
 
 
 def merge_people(visitor: Visitor, source: Person, target: Person) -> str:
-    """The identity by which it is undone."""
+    """Merge and return the identity that undoes it."""
     if visitor.is_operator:
         merged = _unmerged_identity(visitor, source)
         actor = f"operator:{visitor.name}"
         visitor.memory.admin.merge_people(merged, target.id, actor=actor)
         return merged
     refused: Conflict | None = None
-    for merged in _name_only_identities(
-        source
-    ):  # all but one of these are merged into another already
+    for merged in _name_only_identities(source):  # all but one are merged already
         try:
             visitor.view.people.merge(merged, _name_only_identities(target)[0])
-        except Conflict as wrong:
-            refused = wrong
+        except Conflict as error:
+            refused = error
         else:
             return merged
     raise refused or NotFound("page")
@@ -144,7 +142,7 @@ def unmerge_person(visitor: Visitor, identity: str) -> None:
 
 
 def list_unmergeable(visitor: Visitor, person: Person) -> list[str]:
-    """Those whose merge may be undone. A view does not tell which of them are merged."""
+    """Return the identities whose merge may be undone. A view does not say which are merged."""
     if len(person.identities) == 1:
         return []
     if visitor.is_operator:
@@ -153,9 +151,9 @@ def list_unmergeable(visitor: Visitor, person: Person) -> list[str]:
 
 
 def _unmerged_identity(visitor: Visitor, person: Person) -> str:
-    """The one that is not merged into another yet."""
-    led = {link.source for link in _merge_links(visitor, person)}
-    return next(one for one in _name_only_identities(person) if one not in led)
+    """Return the identity that is not merged into another yet."""
+    merged = {link.source for link in _merge_links(visitor, person)}
+    return next(one for one in _name_only_identities(person) if one not in merged)
 
 
 def _merge_links(visitor: Visitor, person: Person) -> set[Link]:

@@ -16,9 +16,8 @@ from starlette.responses import Response
 from tacit.console import labels
 from tacit.console.requests import SECURITY_HEADERS
 
-# Styles and scripts, read once and handed out from memory: there is no path to walk.
-#
-# Their address holds a stamp of all of them, so that browsers keep them for as long as they like.
+# Styles and scripts are read once and served from memory, so no request reads a path. Their URLs
+# contain a hash of all of them, so browsers may cache them forever.
 
 ASSET_PATH = "/assets/{stamp}/{name}"
 _CONTENT_TYPES = {
@@ -46,7 +45,7 @@ class Assets:
         self._stamp = hashlib.sha256(every.encode()).hexdigest()[:_STAMP_CHARS]
 
     def url(self, name: str) -> str:
-        """Of one that there is: a template that names another is wrong."""
+        """Return the URL of an asset; raise LookupError if it does not exist."""
         if name not in self._found:
             raise LookupError(name)
         return ASSET_PATH.format(stamp=self._stamp, name=name)
@@ -55,7 +54,7 @@ class Assets:
         one = self._found.get(request.path_params["name"])
         if one is None:
             return Response(status_code=404, headers=SECURITY_HEADERS)
-        # Whoever holds a page of the version before gets what there is now, and does not keep it.
+        # A page of an older version gets the current file and must not cache it under its hash.
         current = request.path_params["stamp"] == self._stamp
         headers = {
             **SECURITY_HEADERS,
@@ -77,24 +76,19 @@ def load_assets() -> Assets:
     for file in folder.iterdir():
         _, dot, end = file.name.rpartition(".")
         if dot + end in _CONTENT_TYPES:
-            found[file.name] = _make_asset(file.read_bytes(), _CONTENT_TYPES[dot + end])
+            content = file.read_bytes()
+            found[file.name] = Asset(
+                content=content,
+                compressed=gzip.compress(content, mtime=0),
+                type=_CONTENT_TYPES[dot + end],
+                etag=f'"{hashlib.sha256(content).hexdigest()[:32]}"',
+            )
     return Assets(found)
 
 
-def _make_asset(written: bytes, kind: str) -> Asset:
-    return Asset(
-        content=written,
-        compressed=gzip.compress(written, mtime=0),
-        type=kind,
-        etag=f'"{hashlib.sha256(written).hexdigest()[:32]}"',
-    )
-
-
-# Templates. Whatever people wrote is escaped, set apart from the direction of the text around it,
-# and shown as it is.
-
-
 class TemplateRenderer:
+    """Render Jinja templates with escaping on: text that people wrote is never markup."""
+
     def __init__(self, assets: Assets) -> None:
         self._environment = Environment(
             loader=PackageLoader("tacit.console", "templates"),

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from tacit.console.site import Site
 
 
-# What every answer of the console tells a browser: nothing comes from elsewhere, nothing runs that
-# is not ours, nothing is framed, and nothing is kept.
+# Response headers: load and run nothing from other hosts, allow no framing, cache nothing.
 
 _CONTENT_POLICY = (
     "default-src 'none'",
@@ -41,8 +40,8 @@ _DENIED_FEATURES = ("camera", "display-capture", "geolocation", "microphone", "p
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": "; ".join(_CONTENT_POLICY),
-    # Not no-referrer: under that, browsers send forms with the origin `null`, and whose form it is
-    # could not be told. Other hosts learn nothing by this one either.
+    # Not no-referrer: with that, browsers submit forms with the origin `null`, which cannot be
+    # checked. same-origin also sends nothing to other hosts.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -51,18 +50,17 @@ SECURITY_HEADERS = {
 PAGE_HEADERS = {**SECURITY_HEADERS, "Cache-Control": "no-store"}
 
 
-# What a form or the query of an address holds, read field by field. What is wrong is said of the
-# field that it is wrong in; the library says what is wrong with a value itself.
+# Parsing of forms and query strings. Errors name the field; the library validates values itself.
 
 E = TypeVar("E", bound=StrEnum)
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
-FORM_MAX_BYTES = 262_144  # the longest memory, percent-encoded, and what stands around it
+FORM_MAX_BYTES = 262_144  # the longest memory, percent-encoded, and the other fields
 FIELDS_MAX_COUNT = 1_000
 _LINE_MAX_CHARS = 2_000
 
 
 class Form(Mapping[str, str]):
-    """As a mapping: the first value of each field."""
+    """The fields of a form. As a mapping: the first value of each."""
 
     def __init__(self, pairs: Sequence[tuple[str, str]] = ()) -> None:
         self._values: dict[str, list[str]] = {}
@@ -79,35 +77,35 @@ class Form(Mapping[str, str]):
         return len(self._values)
 
     def text(self, name: str) -> str:
-        """As it was written, with ends of lines as we keep them. Empty where it was left out."""
+        """Return the value with LF line ends; empty if missing."""
         found = self._values.get(name, [""])
         if len(found) > 1:
             raise InvalidInput(name, "is given more than once; give it once")
         return found[0].replace("\r\n", "\n")
 
     def line(self, name: str) -> str | None:
-        """One line, without the blanks around it. None: nothing was written."""
+        """Return the stripped value, or None if it is empty."""
         found = self.text(name).strip()
         if len(found) > _LINE_MAX_CHARS:
             raise InvalidInput(name, f"is too long; {_LINE_MAX_CHARS:,} characters are enough")
         return found or None
 
     def many(self, name: str) -> tuple[str, ...]:
-        """Each value once, as those of check boxes."""
+        """Return the distinct values of check boxes."""
         return tuple(dict.fromkeys(one for one in self._values.get(name, ()) if one))
 
     def flag(self, name: str) -> bool:
-        """A check box."""
+        """Whether a check box is checked."""
         return self.line(name) is not None
 
-    def choice(self, name: str, words: type[E]) -> E | None:
+    def choice(self, name: str, choices: type[E]) -> E | None:
         found = self.line(name)
         if found is None:
             return None
-        if found not in {one.value for one in words}:
-            known = ", ".join(one.value for one in words)
+        if found not in {one.value for one in choices}:
+            known = ", ".join(one.value for one in choices)
             raise InvalidInput(name, f"is none of these: {known}; choose one")
-        return words(found)
+        return choices(found)
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         found = self.line(name)
@@ -119,54 +117,54 @@ class Form(Mapping[str, str]):
         return int(found)
 
     def since(self, name: str) -> datetime | None:
-        """The beginning of a day."""
+        """Return the start of the given day."""
         day = self._day(name)
         return None if day is None else datetime.combine(day, time(), UTC)
 
     def until(self, name: str) -> datetime | None:
-        """The end of a day: it is meant with it."""
-        begun = self.since(name)
-        return None if begun is None else begun + timedelta(days=1)
+        """Return the end of the given day, which is included."""
+        start = self.since(name)
+        return None if start is None else start + timedelta(days=1)
 
     def _day(self, name: str) -> date | None:
         found = self.line(name)
         try:
             day = None if found is None else date.fromisoformat(found)
         except ValueError:
-            raise InvalidInput(name, "is no day; write it as 2026-03-14") from None
+            raise InvalidInput(name, "is not a date; write it as 2026-03-14") from None
         if day is not None and not 1970 <= day.year < 9000:
-            raise InvalidInput(name, "is too far away; choose another day")
+            raise InvalidInput(name, "is out of range; choose another date")
         return day
 
 
-def parse_form(written: bytes) -> Form:
+def parse_form(body: bytes) -> Form:
     try:
         found = parse_qsl(
-            written.decode("latin-1"),
+            body.decode("latin-1"),
             keep_blank_values=True,
             errors="replace",
             max_num_fields=FIELDS_MAX_COUNT,
         )
     except ValueError:
-        raise InvalidInput("form", "has too many fields; choose fewer at once") from None
+        raise InvalidInput("form", "has too many fields; select fewer at once") from None
     return Form(found)
 
 
-# One request for a page, once it is known who asks: what its handler is given, and what it answers
-# with.
-
-FRAGMENT_HEADER = "x-tacit-fragment"  # sent by our scripts: the part that changes is enough
+FRAGMENT_HEADER = "x-tacit-fragment"  # sent by our scripts, which need only the changing part
 _SEE_OTHER = 303
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
+    """One authorized request for a page, and the ways to answer it."""
+
     site: Site
     request: Request
-    signed_in: Visitor | None  # None: nobody is signed in
+    signed_in: Visitor | None
     query: Form = field(default_factory=Form)
     form: Form = field(default_factory=Form)
-    wrong: TacitError | None = None  # what is wrong with the form that is shown again
+    wrong: TacitError | None = None  # the error of the form that is shown again
+    nav_counts: bool = True  # whether the navigation shows counts, which queries the storage
 
     @property
     def visitor(self) -> Visitor:
@@ -181,23 +179,21 @@ class PageRequest:
     def render(
         self, template: str, *, fragment: str | None = None, status: int = 200, **values: Any
     ) -> Response:
-        """`fragment`: the template of the part that scripts ask for alone."""
+        """Render a page, or for a script only the template `fragment`."""
         only = fragment if self.is_fragment else None
         if self.is_fragment:
-            status = 200  # it is shown where it belongs; browsers report anything else as a fault
+            status = 200  # the script shows the error in place; browsers would log other statuses
         elif self.wrong is not None:
             status = wire.error_status(self.wrong)
         cookie = sessions.get_session_cookie(self.request) if self.signed_in is not None else None
-        note = (
+        flash = (
             sessions.read_flash(self.request, cookie) if cookie and not self.is_fragment else None
         )
-        written = self.site.templates.render(
+        html = self.site.templates.render(
             only or template,
-            {**values, **self._template_context(cookie), "said": self.site.show_flash(note)},
+            {**values, **self._template_context(cookie), "flash": self.site.show_flash(flash)},
         )
-        answer = HTMLResponse(
-            written, status, PAGE_HEADERS | {"Vary": f"Cookie, {FRAGMENT_HEADER}"}
-        )
+        answer = HTMLResponse(html, status, PAGE_HEADERS | {"Vary": f"Cookie, {FRAGMENT_HEADER}"})
         if sessions.FLASH_COOKIE in self.request.cookies and not self.is_fragment:
             sessions.delete_flash(answer, self.request, self.site.settings)
         return answer
@@ -206,24 +202,26 @@ class PageRequest:
         self,
         path: str,
         *,
-        said: str | None = None,
+        flash: str | None = None,
         ids: Iterable[str] = (),
         count: int | None = None,
     ) -> Response:
-        """On to a page of ours, after something was done: `said` is what that says of it, one of
-        the words that files of pages declare. `ids`: of what it was done to, for undoing it;
-        `count`: how many that were, where not all have ids."""
+        """Redirect to a page of the console after an action.
+
+        `flash`: the key of the message that it shows; `ids`: what the action changed, to undo it;
+        `count`: how many that were, if not all have ids.
+        """
         answer = RedirectResponse(path, _SEE_OTHER, PAGE_HEADERS)
         cookie = sessions.get_session_cookie(self.request)
-        if said is not None and cookie is not None:
-            about = tuple(ids)
-            many = len(about) if count is None else count
-            note = FlashMessage(key=self.site.check_flash_key(said), ids=about, count=many)
-            sessions.set_flash(answer, self.request, self.site.settings, cookie, note)
+        if flash is not None and cookie is not None:
+            changed = tuple(ids)
+            many = len(changed) if count is None else count
+            message = FlashMessage(key=self.site.check_flash_key(flash), ids=changed, count=many)
+            sessions.set_flash(answer, self.request, self.site.settings, cookie, message)
         return answer
 
     def current_url(self, **changed: str | None) -> str:
-        """The address of this page with other values in its query; None leaves one out."""
+        """Return the URL of this page with changed query values; None removes one."""
         values: Mapping[str, str | None] = {**self.query, **changed}
         kept = {name: value for name, value in values.items() if value}
         path = quote(self.request.url.path, safe="/:@")
@@ -233,11 +231,13 @@ class PageRequest:
         return replace(self, wrong=wrong)
 
     def _template_context(self, cookie: str | None) -> dict[str, Any]:
-        """What every template has."""
+        """Return the values that every template gets."""
         return {
             "asked": self,
             "visitor": self.signed_in,
-            "nav": self.site.navigation(self.signed_in),
+            "nav": []
+            if self.is_fragment
+            else self.site.navigation(self.signed_in, counts=self.nav_counts),
             "path": self.request.url.path,
             "query": self.query,
             "form": self.form,
@@ -247,7 +247,7 @@ class PageRequest:
         }
 
 
-# What is looked for, as an address says it: so that it can be kept, sent on and gone back to.
+# The search of a list, kept in the query string so that it can be bookmarked.
 
 FILTERS = (
     "kind",
@@ -263,15 +263,14 @@ FILTERS = (
     "owner",
 )
 _SEARCH_FIELDS = ("words", *FILTERS, "cursor")
-# Without one of these it is what is active.
+# The default is active.
 STATE_CHOICES = {
     **{one.value: says for one, says in labels.STATE.items() if one is not State.ACTIVE},
-    ANY_STATE: "In every state",
+    ANY_STATE: "Any",
 }
 
 
 def parse_search(asked: PageRequest) -> Search:
-    """The library says what is wrong with a value."""
     query = asked.query
     return Search(
         words=query.line("words"),
@@ -290,28 +289,28 @@ def parse_search(asked: PageRequest) -> Search:
 
 
 def list_filter_choices(asked: PageRequest) -> dict[str, Any]:
-    """What filters can be set to. An operator names people and rooms by their keys."""
-    people, rooms = [], []
+    """Return the values for the filters. An operator types external keys instead."""
+    people, groups = [], []
     if not asked.visitor.is_operator:
         view = asked.visitor.view
         people = sorted({labels.person_label(one) for one in view.people.list()}, key=str.casefold)
-        rooms = [one.id for one in view.audience.chats()]
+        groups = [one.id for one in view.audience.chats()]
     return {
         "states": STATE_CHOICES,
         "categories": {
             name: labels.category_label(name) for name in category_names(asked.site.settings)
         },
         "people": people,
-        "rooms": rooms,
+        "groups": groups,
     }
 
 
 def count_filters(asked: PageRequest) -> int:
-    """How many narrow what is found, besides words."""
+    """Count the filters in use, besides the text."""
     return sum(1 for name in FILTERS if asked.query.get(name))
 
 
 def url_with_search(asked: PageRequest, path: str) -> str:
-    """Of another page that keeps what is looked for here."""
+    """Return the URL of another page with the search of this one."""
     kept = {name: asked.query[name] for name in _SEARCH_FIELDS if asked.query.get(name)}
     return f"{path}?{urlencode(kept)}" if kept else path

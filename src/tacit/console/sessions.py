@@ -17,32 +17,29 @@ from tacit.records.accounts import WebSession
 from tacit.records.request import Chat, Requester
 from tacit.settings import Settings
 
-# The two cookies: whose sitting it is, and what the page before wants said. Both are for this host
-# alone, and no script reads them.
-#
-# What a form has to bring along to be believed is made of the first one, and what is said on
-# the next page is signed with it.
+# Two cookies, both HttpOnly and for this host only: the session, and the flash message for the
+# next page. The CSRF token is derived from the session cookie, which also signs the flash message.
 
-SESSION_COOKIE = "tacit_sitting"
-FLASH_COOKIE = "tacit_said"
+SESSION_COOKIE = "tacit_session"
+FLASH_COOKIE = "tacit_flash"
 _FLASH_SECONDS = 60
 _FLASH_IDS_MAX_COUNT = 200
-_CSRF_CONTEXT, _FLASH_CONTEXT = b"tacit console: form", b"tacit console: said"
+_CSRF_CONTEXT, _FLASH_CONTEXT = b"tacit console: form", b"tacit console: flash"
 _FLASH_KEY = re.compile(r"[a-z][a-z-]{0,39}")
 _FLASH_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
-def csrf_token(sitting: str) -> str:
-    """What every form of this sitting holds: nobody makes it who does not have the cookie."""
-    return hmac.new(sitting.encode(), _CSRF_CONTEXT, hashlib.sha256).hexdigest()
+def csrf_token(cookie: str) -> str:
+    """Derive the CSRF token of a session from its cookie."""
+    return hmac.new(cookie.encode(), _CSRF_CONTEXT, hashlib.sha256).hexdigest()
 
 
-def is_csrf_token(sitting: str, sent: str | None) -> bool:
-    return hmac.compare_digest(csrf_token(sitting).encode(), (sent or "").encode())
+def is_csrf_token(cookie: str, sent: str | None) -> bool:
+    return hmac.compare_digest(csrf_token(cookie).encode(), (sent or "").encode())
 
 
 def get_session_cookie(request: Request) -> str | None:
-    """None also where there are two: one of them somebody else has put there."""
+    """Return the session cookie, or None if there are two: one of them may be injected."""
     found = _cookie_values(request, SESSION_COOKIE)
     return found[0] if len(found) == 1 and found[0] else None
 
@@ -62,20 +59,19 @@ def needs_secure_cookie(request: Request, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlashMessage:
-    """A word of those that pages know, and the ids of what it is about. Nothing that people said
-    is in a cookie."""
+    """The key of a declared message and ids of memories. A cookie never contains their text."""
 
     key: str
     ids: tuple[str, ...] = ()
-    count: int = 0  # of what it is about: there may be more than ids are kept of
+    count: int = 0  # may exceed the number of ids, which is limited
 
 
 def set_flash(
-    answer: Response, request: Request, settings: Settings, sitting: str, note: FlashMessage
+    answer: Response, request: Request, settings: Settings, cookie: str, message: FlashMessage
 ) -> None:
-    ids = [one for one in note.ids if _FLASH_ID.fullmatch(one)][:_FLASH_IDS_MAX_COUNT]
-    written = ".".join([note.key, str(note.count), *ids])
-    value = f"{written}.{_sign_flash(sitting, written)}"
+    ids = [one for one in message.ids if _FLASH_ID.fullmatch(one)][:_FLASH_IDS_MAX_COUNT]
+    payload = ".".join([message.key, str(message.count), *ids])
+    value = f"{payload}.{_sign_flash(cookie, payload)}"
     _set_cookie(
         answer,
         FLASH_COOKIE,
@@ -85,25 +81,23 @@ def set_flash(
     )
 
 
-def read_flash(request: Request, sitting: str) -> FlashMessage | None:
+def read_flash(request: Request, cookie: str) -> FlashMessage | None:
     found = _cookie_values(request, FLASH_COOKIE)
-    written, _, signature = found[0].rpartition(".") if len(found) == 1 else ("", "", "")
-    if not hmac.compare_digest(_sign_flash(sitting, written).encode(), signature.encode()):
+    payload, _, signature = found[0].rpartition(".") if len(found) == 1 else ("", "", "")
+    if not hmac.compare_digest(_sign_flash(cookie, payload).encode(), signature.encode()):
         return None
-    word, count, *ids = written.split(".")
-    return (
-        FlashMessage(key=word, count=int(count), ids=tuple(ids))
-        if _FLASH_KEY.fullmatch(word)
-        else None
-    )
+    key, count, *ids = payload.split(".")
+    if not _FLASH_KEY.fullmatch(key):
+        return None
+    return FlashMessage(key=key, count=int(count), ids=tuple(ids))
 
 
 def delete_flash(answer: Response, request: Request, settings: Settings) -> None:
     _set_cookie(answer, FLASH_COOKIE, "", secure=needs_secure_cookie(request, settings), seconds=0)
 
 
-def _sign_flash(sitting: str, written: str) -> str:
-    return hmac.new(sitting.encode(), _FLASH_CONTEXT + written.encode(), hashlib.sha256).hexdigest()
+def _sign_flash(cookie: str, payload: str) -> str:
+    return hmac.new(cookie.encode(), _FLASH_CONTEXT + payload.encode(), hashlib.sha256).hexdigest()
 
 
 def _cookie_values(request: Request, name: str) -> Sequence[str]:
@@ -118,20 +112,18 @@ def _cookie_values(request: Request, name: str) -> Sequence[str]:
 def _set_cookie(
     answer: Response, name: str, value: str, *, secure: bool, seconds: int | None = None
 ) -> None:
-    """Without `seconds` it goes when the browser is closed; the sitting itself may end sooner."""
+    """Set a cookie; without `seconds` the browser drops it when it closes."""
     answer.set_cookie(
         name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
     )
 
 
-# Somebody who is signed in, and what they may use: a person their own view, an operator the words
-# that are noted as looks.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
+    """A signed-in person, who uses their own view, or an operator, whose reads are logged."""
+
     session: WebSession
-    memory: Memory  # of the space that the sitting belongs to
+    memory: Memory  # of the space of the session
 
     @property
     def is_operator(self) -> bool:
@@ -139,16 +131,16 @@ class Visitor:
 
     @property
     def name(self) -> str:
-        """What they are signed in as."""
+        """The operator's name or the person's external key."""
         return self.session.operator or self.session.person or ""
 
     @property
     def view(self) -> View:
-        """Of a person, in private. An operator has none: for them it is not there."""
+        """The person's view in their private chat. Raises NotFound for an operator."""
         return self.view_in(None)
 
     def view_in(self, thread: str | None, agent: str | None = None) -> View:
-        """The same, in a conversation of its own, as some agent uses it."""
+        """The same view in a given thread and for a given agent."""
         person = self.session.person
         if person is None:
             raise NotFound("page")
@@ -157,12 +149,12 @@ class Visitor:
 
     @property
     def operator(self) -> Operator:
-        """Of an operator; for a person it is not there."""
+        """The operator's access to the space. Raises NotFound for a person."""
         if self.session.operator is None:
             raise NotFound("page")
         return self.memory.operator(self.session.operator)
 
     @property
     def api(self) -> View | Operator:
-        """What both have: a person over their own memories, an operator over the space."""
+        """The methods that both have: over the person's own memories, or over the space."""
         return self.operator if self.is_operator else self.view

@@ -26,23 +26,22 @@ from tacit.memory import Memory
 from tacit.server.authentication import RateLimiter
 from tacit.settings import Settings
 
-# How a file of pages is written: each says its path, who may see it, and what it is called in the
-# navigation; what is done on it comes back to a page.
+# Declaration of pages: path, access, navigation label and handler.
 
 Handler = Callable[..., Response]
 H = TypeVar("H", bound=Handler)
 
 
 class PageAccess(StrEnum):
-    """Whom a page is for. To all others it is as if it were not there."""
+    """Who may open a page. All other visitors get the not-found page."""
 
     PERSON = "person"
     OPERATOR = "operator"
     BOTH = "both"
-    ANYBODY = "anybody"  # also who is not signed in
+    PUBLIC = "public"  # no sign-in needed
 
     def allows(self, visitor: Visitor | None) -> bool:
-        if self is PageAccess.ANYBODY:
+        if self is PageAccess.PUBLIC:
             return True
         if visitor is None:
             return False
@@ -51,11 +50,11 @@ class PageAccess(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlashText:
-    """What a page says of what was done on the one before. `{count}`: to how many it was done."""
+    """Message about the action of the previous page. `{count}`: how many memories it changed."""
 
     one: str
     many: str | None = None
-    undo: str | None = None  # where the ids are sent to, to undo it
+    undo: str | None = None  # path that undoes it, given the ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,27 +63,35 @@ class PageRoute:
     path: str
     handler: Handler
     who: PageAccess
-    nav: str | None  # what the navigation calls it
-    again: Handler | None  # of a form: the page that shows what is wrong with it
+    nav: str | None = None  # label in the navigation; None: not listed
+    nav_count: Callable[[Visitor], int] | None = None  # number beside the label
+    again: Handler | None = None  # of a form: the handler that shows it again with its error
 
 
 @dataclass(frozen=True, slots=True)
 class PageGroup:
-    """The pages of one topic. `said`: by the words that `Asked.to` is given."""
+    """The pages of one topic, and the flash messages by the key given to `redirect`."""
 
     flashes: Mapping[str, FlashText] = field(default_factory=dict)
     routes: list[PageRoute] = field(default_factory=list)
 
-    def get(self, path: str, *, who: PageAccess, nav: str | None = None) -> Callable[[H], H]:
-        """A handler takes an `Asked`, and the parts of its path by their names."""
-        return self._add("GET", path, who=who, nav=nav, again=None)
+    def get(
+        self,
+        path: str,
+        *,
+        who: PageAccess,
+        nav: str | None = None,
+        nav_count: Callable[[Visitor], int] | None = None,
+    ) -> Callable[[H], H]:
+        """Register a handler, which takes a PageRequest and the path parameters by name."""
+        return self._add("GET", path, who=who, nav=nav, nav_count=nav_count)
 
     def post(
         self, path: str, *, who: PageAccess, again: Callable[..., Response] | None = None
     ) -> Callable[[H], H]:
-        """`again`: the handler that shows the page with the form. Where something is wrong with a
-        field, that is called with the same parts of the path, and `asked.wrong` says what."""
-        return self._add("POST", path, who=who, nav=None, again=again)
+        """Register a form handler. `again`: the handler that shows the form; it is called with the
+        same path parameters and `asked.wrong` when the input is invalid."""
+        return self._add("POST", path, who=who, again=again)
 
     def _add(self, method: str, path: str, **more: Any) -> Callable[[H], H]:
         def add(handler: H) -> H:
@@ -94,11 +101,11 @@ class PageGroup:
         return add
 
 
-# What an operator sets going and need not wait for: a task of the space, a look of the doctor's.
-# Few at a time, in threads of their own: pages go on being answered.
+# Background tasks that an operator starts: jobs and doctor checks. They run in a small pool of
+# their own, so they do not block the threads that answer pages.
 
-TaskName = tuple[str, str]  # the space, and what is done in it
-TASK_WAIT_SECONDS = 3.0  # for so long the page waits for it
+TaskName = tuple[str, str]  # the space and the task
+TASK_WAIT_SECONDS = 3.0  # how long a page waits for a task to finish
 _TASK_THREADS_COUNT = 2
 _RUNNING_TASKS_MAX_COUNT = 20
 _TASK_RESULTS_MAX_COUNT = 100
@@ -111,7 +118,7 @@ class TaskResult:
 
 
 class TaskRunner:
-    """Of one app. What came of each is kept here, the last time of the last so many."""
+    """Run background tasks of one app and keep the last result of each."""
 
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(_TASK_THREADS_COUNT, "tacit-console")
@@ -120,12 +127,14 @@ class TaskRunner:
         self._results: OrderedDict[TaskName, TaskResult] = OrderedDict()
 
     def run(self, name: TaskName, work: Callable[[], Any]) -> bool:
-        """Whether it came to its end while the page could wait. One that goes on already is not
-        begun again. What went wrong meanwhile is raised."""
-        going = self._start(name, work)
-        if not wait_for([going], TASK_WAIT_SECONDS).done:
+        """Start a task unless it is running; return whether it finished while the page waited.
+
+        An error of the task is raised if it happens within that time.
+        """
+        future = self._start(name, work)
+        if not wait_for([future], TASK_WAIT_SECONDS).done:
             return False
-        going.result()
+        future.result()
         return True
 
     def is_running(self, name: TaskName) -> bool:
@@ -138,7 +147,7 @@ class TaskRunner:
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """What was begun comes to its end before the memory is closed."""
+        """Wait for running tasks before the memory is closed."""
         try:
             yield
         finally:
@@ -149,9 +158,9 @@ class TaskRunner:
             if name in self._running:
                 return self._running[name]
             if len(self._running) >= _RUNNING_TASKS_MAX_COUNT:
-                raise Conflict("much is being done already; wait a moment, then try again")
-            self._running[name] = begun = self._executor.submit(self._work, name, work)
-            return begun
+                raise Conflict("too many tasks are running; wait a moment, then try again")
+            self._running[name] = future = self._executor.submit(self._work, name, work)
+            return future
 
     def _work(self, name: TaskName, work: Callable[[], Any]) -> None:
         try:
@@ -166,12 +175,9 @@ class TaskRunner:
                 del self._running[name]
 
 
-# The console as a whole: one for each app. What pages are made with, and who is let in.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFlash:
-    """What was done on the page before, as this one says it."""
+    """A flash message as the page shows it."""
 
     says: str
     undo: str | None
@@ -180,57 +186,62 @@ class ShownFlash:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationEntry:
-    """One entry of the navigation."""
-
     path: str
     name: str
+    count: int  # shown beside the name unless 0
 
 
 class Site:
-    def __init__(self, memory: Memory, settings: Settings, topics: Sequence[PageGroup]) -> None:
+    """The console of one app: templates, assets, pages and tasks."""
+
+    def __init__(self, memory: Memory, settings: Settings, groups: Sequence[PageGroup]) -> None:
         self.settings = settings
         self.assets = rendering.load_assets()
         self.templates = TemplateRenderer(self.assets)
         self.memory = memory
         self.tasks = TaskRunner()
-        self._groups = topics
+        self._groups = groups
         self._limiter = RateLimiter(settings.server.rate_per_minute)
         self._flashes: Mapping[str, FlashText] = {
-            word: said for topic in topics for word, said in topic.flashes.items()
+            key: text for group in groups for key, text in group.flashes.items()
         }
 
     def visitor(self, request: Request) -> Visitor | None:
         cookie = sessions.get_session_cookie(request)
-        sitting = None if cookie is None else self.memory.console.session(cookie)
-        if sitting is None:
+        session = None if cookie is None else self.memory.console.session(cookie)
+        if session is None:
             return None
-        return Visitor(session=sitting, memory=self.memory.space(sitting.space))
+        return Visitor(session=session, memory=self.memory.space(session.space))
 
-    def check_rate_limit(self, request: Request, seated: Visitor | None) -> None:
-        """One request of a sitting; of those who have none, by where they come from."""
-        if seated is not None:
-            self._limiter.take(f"{seated.session.space} {seated.session.id}")
+    def check_rate_limit(self, request: Request, visitor: Visitor | None) -> None:
+        """Count one request of the session, or of the client's address without one."""
+        if visitor is not None:
+            self._limiter.take(f"{visitor.session.space} {visitor.session.id}")
         else:
             self._limiter.take("" if request.client is None else request.client.host)
 
-    def navigation(self, seated: Visitor | None) -> list[NavigationEntry]:
+    def navigation(self, visitor: Visitor | None, *, counts: bool) -> list[NavigationEntry]:
         return [
-            NavigationEntry(path=page.path, name=page.nav)
-            for topic in self._groups
-            for page in topic.routes
-            if seated is not None and page.nav is not None and page.who.allows(seated)
+            NavigationEntry(
+                path=page.path,
+                name=page.nav,
+                count=page.nav_count(visitor) if counts and page.nav_count else 0,
+            )
+            for group in self._groups
+            for page in group.routes
+            if visitor is not None and page.nav is not None and page.who.allows(visitor)
         ]
 
-    def check_flash_key(self, word: str) -> str:
-        """A word that some page declares; another one is a mistake in a page of ours."""
-        if word not in self._flashes:
-            raise LookupError(word)
-        return word
+    def check_flash_key(self, key: str) -> str:
+        """Return the key if a page declares it; raise LookupError if not."""
+        if key not in self._flashes:
+            raise LookupError(key)
+        return key
 
-    def show_flash(self, note: FlashMessage | None) -> ShownFlash | None:
-        said = None if note is None else self._flashes.get(note.key)
-        if note is None or said is None:
+    def show_flash(self, message: FlashMessage | None) -> ShownFlash | None:
+        text = None if message is None else self._flashes.get(message.key)
+        if message is None or text is None:
             return None
-        says = said.many if said.many and note.count > 1 else said.one
-        undo = said.undo if note.ids else None
-        return ShownFlash(says=says.format(count=f"{note.count:,}"), undo=undo, ids=note.ids)
+        says = text.many if text.many and message.count > 1 else text.one
+        undo = text.undo if message.ids else None
+        return ShownFlash(says=says.format(count=f"{message.count:,}"), undo=undo, ids=message.ids)

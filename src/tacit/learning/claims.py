@@ -51,7 +51,7 @@ from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
 
 # Whether the clause that a claim quotes says such a thing of whom the claim names: not an order,
-# not what is said to or of somebody else, and nothing that passes.
+# not what is said to or of another person, and nothing that passes.
 
 _LEADS_MAX_COUNT = 5
 _STEM_CHARS = 3
@@ -64,9 +64,9 @@ _NEGATED_END = "n't"
 _JOKED = "the message does not mean it"
 
 
-def has_negation(text: str, tongue: Locale) -> bool:
+def has_negation(text: str, locale: Locale) -> bool:
     """Whether words have a negation of their own."""
-    own = load_cues(tongue.code).words
+    own = load_cues(locale.code).words
     # "No, I live in Rome" denies nothing; "no sugar for me" does.
     while (opened := _NO_COMMA.match(text)) and opened[1].lower() in own.get("openers", ()):
         text = text[opened.end() :]
@@ -78,25 +78,25 @@ class ClaimSense:
     """One claim, and the words of the message that it is said to come from."""
 
     def __init__(
-        self, content: str, text: str, speaker: str, tongue: Locale, *, leads: bool
+        self, content: str, text: str, speaker: str, locale: Locale, *, leads: bool
     ) -> None:
-        self.content, self.speaker, self.tongue = content, speaker, tongue
+        self.content, self.speaker, self.locale = content, speaker, locale
         self.text = text
         self.said = {m[0].lower() for m in _WORD.finditer(text)}
-        self.leads = leads  # the claim begins with the speaker, and nobody of theirs
+        self.leads = leads  # the claim begins with the speaker, and no person of theirs
         self.words = {m[0].lower() for m in _WORD.finditer(content)}
 
     def missed(self, sentence: str, clauses: Sequence[str], *, dated: bool) -> str | None:
         """Why the sentence does not say it; None where one of the quoted clauses may."""
-        tongue = self.tongue
-        if tongue.has("denied_denial", sentence):
+        locale = self.locale
+        if locale.has("denied_denial", sentence):
             return "the message only denies a denial"
-        if tongue.has("jested", self.content):
+        if locale.has("jested", self.content):
             return _JOKED
         if not dated and self._passes():
             return "it passes: nothing to remember"
         if self.leads and self._tells():
-            return "that somebody writes it is no fact"
+            return "that a person writes it is no fact"
         if self._relates():
             return "the message does not say that they are related so"
         reasons = [self._missed(one) for one in self._meant(clauses)]
@@ -116,14 +116,14 @@ class ClaimSense:
     def _passes(self) -> bool:
         """A mood, a turn of phrase, or how a thing is at the moment."""
         if not self.leads:
-            thing = words_before_verb(self.content, self.tongue)
+            thing = words_before_verb(self.content, self.locale)
             rest = self.content[len(thing or "") :].strip()
-            return thing is not None and self.tongue.has("thing_passes", rest)
-        predicate = expand_contractions(self.content[len(self.speaker) :], self.tongue)
+            return thing is not None and self.locale.has("thing_passes", rest)
+        predicate = expand_contractions(self.content[len(self.speaker) :], self.locale)
         first, _, rest = predicate.partition(" ")
-        if first.lower() in self.tongue.words["verbs_being_now"]:
-            return self.tongue.has("passing_state", rest)
-        said = self.tongue.patterns["idiom"].search(predicate)
+        if first.lower() in self.locale.words["verbs_being_now"]:
+            return self.locale.has("passing_state", rest)
+        said = self.locale.patterns["idiom"].search(predicate)
         more = _WORD.search(predicate, said.end()) if said else None
         # "Grows old" is a turn of phrase, "grows old roses" is not.
         return said is not None and (more is None or more[0].lower() in self._small)
@@ -131,63 +131,63 @@ class ClaimSense:
     def _tells(self) -> bool:
         """ "Yuki says good morning", where the message does not speak of saying."""
         predicate = self.content[len(self.speaker) :].lstrip()
-        if self.tongue.has("noting", predicate):
+        if self.locale.has("noting", predicate):
             return True
-        found = self.tongue.patterns["tells"].match(predicate)
+        found = self.locale.patterns["tells"].match(predicate)
         stem = found[0].lower()[:_STEM_CHARS] if found else ""
         return found is not None and not any(one.startswith(stem) for one in self.said)
 
     def _relates(self) -> bool:
-        """Whether somebody is called the speaker's child whom the message does not call so: it
-        says "my", or "the kids", or begins with them; "lots of kids" are nobody's."""
-        kin = self.tongue.kin
-        whose = re.escape(make_possessive(self.speaker, self.tongue))
+        """Whether a person is called the speaker's child whom the message does not call so: it
+        says "my", or "the kids", or begins with them; "lots of kids" are no one's."""
+        kin = self.locale.kin
+        whose = re.escape(make_possessive(self.speaker, self.locale))
         found = re.findall(rf"(?<!\w){whose} (\w+)", self.content, re.IGNORECASE)
         named = {kin[one.lower()].word for one in found if one.lower() in kin}
         said = [one for one in _WORD.finditer(self.text) if self._kin(one[0]) & named]
-        near = self.tongue.has("first_person", self.text)
+        near = self.locale.has("first_person", self.text)
         return bool(named) and not any(near or self._known(one.start()) for one in said)
 
     def _kin(self, word: str) -> set[str]:
-        known = self.tongue.kin.get(word.lower())
+        known = self.locale.kin.get(word.lower())
         return {word.lower(), known.word} if known else {word.lower()}
 
     def _known(self, start: int) -> bool:
         before = re.split(r"[.,:;!?]", self.text[:start])[-1].lower().split()[-_NEAR_COUNT:]
-        return not before or bool(set(before) & self.tongue.words["definite"])
+        return not before or bool(set(before) & self.locale.words["definite"])
 
     def _missed(self, typed: str) -> str | None:
-        tongue = self.tongue
-        clause = _opened(expand_contractions(typed, tongue), tongue)
-        own = tongue.has("first_person", clause)
-        if tongue.has("veto", clause) or tongue.has("unsure", clause):
+        locale = self.locale
+        clause = _opened(expand_contractions(typed, locale), locale)
+        own = locale.has("first_person", clause)
+        if locale.has("veto", clause) or locale.has("unsure", clause):
             return "the message does not say it for sure"
-        standing = tongue.has("standing", typed)  # "from now on …" is what somebody wants
+        standing = locale.has("standing", typed)  # "from now on …" is what a person wants
         said = {m[0].lower() for m in _WORD.finditer(typed)}
-        mine = tongue.texts["self"].lower() in said  # "look at what I found"
-        if tongue.has("orders", _opened(typed, tongue)) and not standing and not mine:
-            return "the message asks somebody to do it"
-        addressed = tongue.has("addressed", clause) or (
-            not own and tongue.has("addressed_within", clause)
+        mine = locale.texts["self"].lower() in said  # "look at what I found"
+        if locale.has("orders", _opened(typed, locale)) and not standing and not mine:
+            return "the message asks a person to do it"
+        addressed = locale.has("addressed", clause) or (
+            not own and locale.has("addressed_within", clause)
         )
         if addressed and not standing:
             return "the message says it of whom it is written to"
         if self._of_theirs(clause) or (not own and self._of_another(clause)):
-            return "the message says it of somebody else"
+            return "the message says it of another person"
         return None
 
     def _of_theirs(self, clause: str) -> bool:
-        """Whether a claim says of the speaker what the clause says of somebody of theirs: "my
+        """Whether a claim says of the speaker what the clause says of a person of theirs: "my
         mother has asthma". "My wife is Ana" says who that is, and something of both."""
-        found = read_subject(clause, self.speaker, self.tongue, None) if self.leads else None
+        found = read_subject(clause, self.speaker, self.locale, None) if self.leads else None
         if found is None or found[0].speaks or found[0].owns:
             return False
         who, rest = found
         being, _, what = rest.partition(" ")
-        if not is_finite_verb(being, self.tongue):
+        if not is_finite_verb(being, self.locale):
             return False  # "Roman by birth": no name, or nothing that they do
-        listed = self.tongue.has("names_listed", rest)
-        if listed or (being in self.tongue.words["verbs_being"] and is_name(what, self.tongue)):
+        listed = self.locale.has("names_listed", rest)
+        if listed or (being in self.locale.words["verbs_being"] and is_name(what, self.locale)):
             return False
         return not self.words & (self._of(who.words) - self._of(self.speaker))
 
@@ -196,7 +196,7 @@ class ClaimSense:
         speak of, where the clause has another subject."""
         if self._of(clause) & self._of(self.speaker):
             return False
-        if self.tongue.has("third_person", clause):
+        if self.locale.has("third_person", clause):
             return self.leads or self._brought()
         if not self.leads:
             return False
@@ -204,9 +204,9 @@ class ClaimSense:
             return True
         if f"{self.speaker} {clause}".lower() == self.content.lower():
             first = clause.partition(" ")[0].lower()
-            if first in self.tongue.words["conjunctions"]:
+            if first in self.locale.words["conjunctions"]:
                 return True  # "and all that jazz", with a name before it
-        before = words_before_verb(clause, self.tongue)
+        before = words_before_verb(clause, self.locale)
         another = self._of(self._instead(clause) if before is None else before)
         return bool(another) and not self.words & another
 
@@ -214,28 +214,28 @@ class ClaimSense:
         """What stands in the clause before the words that the claim has after the speaker."""
         predicate = " ".join(self.content[len(self.speaker) :].lower().split()[:_VERBATIM_COUNT])
         before, said, _ = clause.lower().partition(f" {predicate}")
-        adverbs = self.tongue.words["adverbs"]
+        adverbs = self.locale.words["adverbs"]
         return " ".join(word for word in before.split() if said and word not in adverbs)
 
     def _brought(self) -> bool:
         """Whether a claim names a thing where the clause says "it": "Henrik's computer …"."""
-        named = self._of(words_before_verb(self.content, self.tongue) or "")
-        mine, glue = self._of(self.speaker), self.tongue.words["glue"]
+        named = self._of(words_before_verb(self.content, self.locale) or "")
+        mine, glue = self._of(self.speaker), self.locale.words["glue"]
         return bool(named & mine) and not named & self.said - mine - glue
 
     @property
     def _small(self) -> frozenset[str]:
-        return self.tongue.words["small"]
+        return self.locale.words["small"]
 
     def _of(self, text: str) -> set[str]:
         return {m[0].lower() for m in _WORD.finditer(text)} - self._small
 
 
-def _opened(text: str, tongue: Locale) -> str:
+def _opened(text: str, locale: Locale) -> str:
     """A clause without what merely opens it: "remember that", "by the way"."""
     for _ in range(_LEADS_MAX_COUNT):
-        asked = tongue.patterns["explicit"].match(f"{text} ")
-        opened = asked or tongue.patterns["lead"].match(text)
+        asked = locale.patterns["explicit"].match(f"{text} ")
+        opened = asked or locale.patterns["lead"].match(text)
         if opened is None or not opened[0]:
             break
         text = text[opened.end() :].lstrip(" ,:-")
@@ -259,27 +259,27 @@ class RefusedClaim:
     said: bool = False  # the message says it: only the wording is wrong, and another may pass
 
 
-def find_stated_spans(text: str, tongue: Locale) -> list[TextSpan]:
+def find_stated_spans(text: str, locale: Locale) -> list[TextSpan]:
     """The stretches of a message in which its writer states something: no questions, jokes that
     say so, hypotheticals, quotes, pasted text, or words on how far it may go. [] where there is
     nothing to ask a model about."""
-    seen = blank_holds(blank_quotations(text, tongue), tongue)
-    if tongue.has("not_meant", seen):
+    seen = blank_holds(blank_quotations(text, locale), locale)
+    if locale.has("not_meant", seen):
         return []
     found: list[TextSpan] = []
-    for sentence in split_sentences(seen, tongue):
-        end = _asked_from(sentence, tongue)
-        if end > sentence.start and not tongue.has("sentence_veto", sentence.text):
+    for sentence in split_sentences(seen, locale):
+        end = _asked_from(sentence, locale)
+        if end > sentence.start and not locale.has("sentence_veto", sentence.text):
             found.append(replace(sentence, end=end, text=seen[sentence.start : end]))
     return found
 
 
-def _asked_from(sentence: TextSpan, tongue: Locale) -> int:
+def _asked_from(sentence: TextSpan, locale: Locale) -> int:
     """Where a sentence begins to ask: "I'm vegetarian, what can I order?" does so in the middle."""
-    if tongue.patterns["explicit"].match(sentence.text):
+    if locale.patterns["explicit"].match(sentence.text):
         return sentence.end
-    pieces = split_clauses(sentence, tongue)
-    asking = [one.start for one in pieces if tongue.has("question", one.text)]
+    pieces = split_clauses(sentence, locale)
+    asking = [one.start for one in pieces if locale.has("question", one.text)]
     if sentence.asked:
         return min(asking, default=sentence.start)
     # Without a question mark, "… and has no password" asks nothing.
@@ -290,10 +290,10 @@ class ClaimJudge:
     """Of one message, what may be claimed."""
 
     def __init__(
-        self, turn: QueuedTurn, speaker: str, tongue: Locale, said: Sequence[TextSpan]
+        self, turn: QueuedTurn, speaker: str, locale: Locale, said: Sequence[TextSpan]
     ) -> None:
-        self.turn, self.speaker, self.tongue, self.said = turn, speaker, tongue, said
-        self.wording = ClaimWording(turn, speaker, tongue)
+        self.turn, self.speaker, self.locale, self.said = turn, speaker, locale, said
+        self.wording = ClaimWording(turn, speaker, locale)
 
     def at_once(self, fact: Fact) -> bool:
         """Whether a claim is of the right form as the model gave it: nothing to put right."""
@@ -301,13 +301,13 @@ class ClaimJudge:
         return (
             self.misshapen(statement) is None
             and self.wording.dated(statement) == statement.content
-            and check_support(statement, self.turn.text, self.speaker, self.tongue) is None
+            and check_support(statement, self.turn.text, self.speaker, self.locale) is None
         )
 
     def misshapen(self, statement: StatedFact) -> str | None:
         """What is wrong with the wording, whether or not it is so."""
         content = statement.content[: limits.LEARN_CONTEXT_MAX_CHARS]
-        reason = check_form(content, self.speaker, self.tongue)
+        reason = check_form(content, self.speaker, self.locale)
         if reason is None and _REPEATED.search(content):
             return "the content repeats itself"
         return reason
@@ -325,7 +325,7 @@ class ClaimJudge:
         return RefusedClaim(reason=reason, said=True)
 
     def reworded(self, fact: Fact, content: str) -> StatedFact | RefusedClaim:
-        """A claim that the message says in another wording: of the same, and of nobody else."""
+        """A claim that the message says in another wording: of the same, and of no other person."""
         before = self.wording.put(fact, mended=True).content
         statement = self.judged(replace(fact, content=content))
         if isinstance(statement, RefusedClaim):
@@ -335,12 +335,12 @@ class ClaimJudge:
         if sum(same.size for same in kept.get_matching_blocks()) < _KEPT_MIN_SHARE * len(words):
             return RefusedClaim(reason="the new wording says something else")
         if self._leads(statement.content) and not self._says(before, self.speaker):
-            return RefusedClaim(reason="the new wording is about somebody else")
+            return RefusedClaim(reason="the new wording is about another person")
         return statement
 
     def supported(self, statement: StatedFact, fact: Fact) -> StatedFact | RefusedClaim:
         """The statement with whom it is about, or what of it the message does not say."""
-        reason = check_support(statement, self.turn.text, self.speaker, self.tongue)
+        reason = check_support(statement, self.turn.text, self.speaker, self.locale)
         if reason is not None:
             return RefusedClaim(reason=reason)
         if find_instruction(statement.content) or secrets.find_secret(statement.content):
@@ -354,12 +354,12 @@ class ClaimJudge:
     def _invented(self, statement: StatedFact) -> RefusedClaim | None:
         """Stricter than for the rules, whose words are their own: one word that is not in the
         message may be a better one, two are another claim."""
-        text, tongue = self.turn.text, self.tongue
+        text, locale = self.turn.text, self.locale
         first = WORD.match(statement.content)
-        named = first and is_name(first[0], tongue) and not self._says(text, _bare(first[0]))
+        named = first and is_name(first[0], locale) and not self._says(text, _bare(first[0]))
         if first and named and not self._says(self.speaker, _bare(first[0])):
             return RefusedClaim(reason=f"{first[0]!r} is not in the message")
-        for entry in tongue.lexicon:
+        for entry in locale.lexicon:
             if entry.match.search(statement.content) and not entry.match.search(text):
                 return RefusedClaim(reason=f"the message does not speak of {entry.topic}")
         strange = [word for word in self._counting(statement.content) if not self._heard(word)]
@@ -369,7 +369,7 @@ class ClaimJudge:
 
     def _counting(self, content: str) -> list[str]:
         """The words that say something, but for dates, which have been looked at."""
-        own = self.tongue.words
+        own = self.locale.words
         ignored = (
             own["small"]
             | own["glue"]
@@ -381,7 +381,7 @@ class ClaimJudge:
 
     def _heard(self, word: str) -> bool:
         stem = word[: max(_STEM_MIN_CHARS, len(word) - _STEM_CUT_CHARS)]
-        irregular = self.tongue.verbs.irregular
+        irregular = self.locale.verbs.irregular
         said = self.wording.words
         return any(one.startswith(stem) or irregular.get(one) == word for one in said)
 
@@ -394,14 +394,14 @@ class ClaimJudge:
         if 2 * seen.count(BLANK) > len(seen):
             return RefusedClaim(reason="the message only quotes it")
         clause = " ".join(self._clauses([around], place))
-        over = any(form.search(clause) for form, _ in load_cues(self.tongue.code).endings)
-        if not over and has_negation(clause, self.tongue) != has_negation(
-            statement.content, self.tongue
+        over = any(form.search(clause) for form, _ in load_cues(self.locale.code).endings)
+        if not over and has_negation(clause, self.locale) != has_negation(
+            statement.content, self.locale
         ):
             return RefusedClaim(reason="the message says the opposite: keep its negation")
         leads = self._leads(statement.content)
         sense = ClaimSense(
-            statement.content, self.turn.text, self.speaker, self.tongue, leads=leads
+            statement.content, self.turn.text, self.speaker, self.locale, leads=leads
         )
         # A quote may begin in one sentence and end in another.
         spoken = [one for one in self.said if one.start < place[1] and place[0] < one.end]
@@ -413,12 +413,12 @@ class ClaimJudge:
     def _clauses(self, pieces: Sequence[TextSpan], place: tuple[int, int]) -> list[str]:
         """The clauses of sentences that a quote touches; from where it begins, where it has a
         subject of its own: "you will laugh, but the garden …"."""
-        found = [one for piece in pieces for one in split_clauses(piece, self.tongue)]
+        found = [one for piece in pieces for one in split_clauses(piece, self.locale)]
         touched = [one for one in found if one.start < place[1] and place[0] < one.end]
         return [
             one.text[place[0] - one.start :]
             if one.start < place[0]
-            and words_before_verb(one.text[place[0] - one.start :], self.tongue)
+            and words_before_verb(one.text[place[0] - one.start :], self.locale)
             else one.text
             for one in touched
         ]
@@ -428,12 +428,12 @@ class ClaimJudge:
         place = self.wording.place(quote)
         if place is None:
             return None
-        first = WORD.search(blank_holds(self.turn.text, self.tongue), *place)
+        first = WORD.search(blank_holds(self.turn.text, self.locale), *place)
         return (first.start(), place[1]) if first else None
 
     def _attributed(self, statement: StatedFact, fact: Fact) -> StatedFact | RefusedClaim:
         """Whom it is about, as far as the words say so: neither a name that is not said nor a
-        silence about somebody who leads the sentence is the model's to decide."""
+        silence about a person who leads the sentence is the model's to decide."""
         mentions: list[Mention] = []
         for name in fact.about[:ABOUT_MAX_COUNT]:
             found = self._mention(name)
@@ -464,49 +464,49 @@ class ClaimJudge:
             )
         others = bool(statement.about) and not statement.about_speaker
         statement = replace(statement, hearsay=others)
-        sensitive = classify_statement(statement, self.tongue).sensitivity is Sensitivity.SENSITIVE
+        sensitive = classify_statement(statement, self.locale).sensitivity is Sensitivity.SENSITIVE
         if sensitive and not others and not statement.about_speaker:
             return RefusedClaim(reason="the content does not say whom it is about", said=True)
         return statement
 
     def _leads(self, content: str) -> bool:
-        """Whether it is the speaker, and nobody of theirs, whom a sentence begins with."""
+        """Whether it is the speaker, and no person of theirs, whom a sentence begins with."""
         name = self.speaker.casefold()
         words = content.casefold()
         return words.startswith(name) and not words.startswith(
-            make_possessive(name, self.tongue).casefold()
+            make_possessive(name, self.locale).casefold()
         )
 
     def _says(self, text: str, name: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
     def _mention(self, said: str) -> Mention | None:
-        """Somebody by name or relation; None for the speaker and for things."""
+        """A person by name or relation; None for the speaker and for things."""
         said = " ".join(said.split())[: limits.NAME_MAX_CHARS]
-        own = f"{make_possessive(self.speaker, self.tongue)} "
+        own = f"{make_possessive(self.speaker, self.locale)} "
         if said.casefold().startswith(own.casefold()):
             said = said[len(own) :]
-        mine = self.tongue.patterns["mine"].match(said)
+        mine = self.locale.patterns["mine"].match(said)
         rest = said[mine.end() :].lstrip() if mine else said
-        kin = self.tongue.patterns["kin"].match(rest)
+        kin = self.locale.patterns["kin"].match(rest)
         if kin is not None:
             name = rest[kin.end() :].strip()
-            known = make_kin(kin["kin"], kin["mod"] or "", self.tongue)
-            return make_mention(said, known, name if is_name(name, self.tongue) else None)
-        if said.casefold() == self.speaker.casefold() or not is_name(said, self.tongue):
+            known = make_kin(kin["kin"], kin["mod"] or "", self.locale)
+            return make_mention(said, known, name if is_name(name, self.locale) else None)
+        if said.casefold() == self.speaker.casefold() or not is_name(said, self.locale):
             return None
         return make_mention(said, None, said)
 
     def _read(self, content: str) -> StatedFact | None:
-        """What the rules make of the content itself, with the speaker as "my" or as somebody with
+        """What the rules make of the content itself, with the speaker as "my" or as a person with
         a name that is surely one."""
-        own = make_possessive(self.speaker, self.tongue)
-        text = re.sub(rf"(?<!\w){re.escape(own)}(?!\w)", self.tongue.texts["my"], content)
+        own = make_possessive(self.speaker, self.locale)
+        text = re.sub(rf"(?<!\w){re.escape(own)}(?!\w)", self.locale.texts["my"], content)
         taken = set(self.wording.words)
-        names = sorted(self.tongue.words["first_names"] - taken - self.tongue.words["small"])
+        names = sorted(self.locale.words["first_names"] - taken - self.locale.words["small"])
         stand_in = names[0].capitalize() if names else self.speaker
         text = re.sub(rf"(?<!\w){re.escape(self.speaker)}(?!\w)", stand_in, text)
-        found = rules.extract_by_rules(text, self.speaker, self.turn.said_at, self.tongue)
+        found = rules.extract_by_rules(text, self.speaker, self.turn.said_at, self.locale)
         if len(found) != 1:
             return None
         (one,) = found
@@ -640,15 +640,15 @@ class LlmReader:
     ledger: Ledger
     today: Callable[[], date]
 
-    def read(self, turn: QueuedTurn, speaker: str, tongue: Locale) -> LlmReading:
+    def read(self, turn: QueuedTurn, speaker: str, locale: Locale) -> LlmReading:
         """Raises `LanguageFailed`: then the turn waits and is tried again."""
-        said = find_stated_spans(turn.text, tongue)
+        said = find_stated_spans(turn.text, locale)
         if not said:
             return LlmReading()  # nothing that the message states: nothing to ask about
         budget = Budget(
             space=self.space, day=self.today(), allowance=self.allowance, ledger=self.ledger
         )
-        judge = ClaimJudge(turn, speaker, tongue, said)
+        judge = ClaimJudge(turn, speaker, locale, said)
         answer = self.model.ask(_INSTRUCTIONS, _material(judge), Facts, budget=budget)
         taken, claims = _Taken(), list[Claim]()
         repairs_left = limits.LEARN_WRITES_PER_TURN_MAX_COUNT
@@ -671,7 +671,7 @@ class LlmReader:
             )
             if not isinstance(outcome, RefusedClaim):
                 taken.take(outcome, fact)
-        held = read_locale_holds(turn.text, tongue)
+        held = read_locale_holds(turn.text, locale)
         kept = [
             replace(one, hold=held.hold, withheld_from=held.withheld_from)
             for one in taken.statements.values()
@@ -702,20 +702,20 @@ def _told(judge: ClaimJudge, fact: Fact, why: RefusedClaim) -> str:
     pronoun repeats it."""
     most = limits.LEARN_CONTEXT_MAX_CHARS
     content = " ".join(fact.content[:most].split())
-    for word in set(find_pronouns(content, judge.speaker, judge.tongue)):
+    for word in set(find_pronouns(content, judge.speaker, judge.locale)):
         bare = re.escape(word.partition("'")[0])
         content = re.sub(rf"(?<!\w){bare}(?!\w)", _GAP, content)
     others = [one for one in fact.about if one.casefold() != judge.speaker.casefold()]
     about = f", about {others[0][: limits.NAME_MAX_CHARS]}" if others else ""
     wrong = "" if _GAP in content else f"\n(wrong) {why.reason[:most]}"
     return f"""\
-(written by {judge.speaker} in {_language(judge.tongue)}{about}) {judge.turn.text}
+(written by {judge.speaker} in {_language(judge.locale)}{about}) {judge.turn.text}
 (sentence) {content}{wrong}"""
 
 
 def _material(judge: ClaimJudge) -> str:
     """What was said before stands apart: only the message itself is learned from."""
-    turn, language = judge.turn, _language(judge.tongue)
+    turn, language = judge.turn, _language(judge.locale)
     day = f"{turn.said_at:%A}, {turn.said_at.day} {turn.said_at:%B %Y}"
     before = "".join(f"(before) {line}\n" for line in turn.before)
     return f"""\
@@ -725,5 +725,5 @@ def _material(judge: ClaimJudge) -> str:
 {judge.speaker}; never I, my, he, his, she, her, they, it or this."""
 
 
-def _language(tongue: Locale) -> str:
-    return _LANGUAGES.get(tongue.code, tongue.code)
+def _language(locale: Locale) -> str:
+    return _LANGUAGES.get(locale.code, locale.code)

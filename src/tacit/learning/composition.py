@@ -363,12 +363,12 @@ def add_withheld_people(w: Transaction, memory: Memory, draft: Draft) -> Memory:
 
 
 def list_listeners(w: Transaction) -> frozenset[str]:
-    """By the identities they have here: a link may end, and whoever was there was there."""
+    """Return the audience by their identities of this moment: a link may end later."""
     return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
 
 
 def list_listeners_of_both(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
-    """Words and data that are taken over were heard by nobody but those who heard them before."""
+    """Return the audience; content and data that are kept were heard only by the earlier one."""
     if old is None:
         return list_listeners(w)
     data_is_old = old.data is not None and draft.data is None
@@ -409,7 +409,7 @@ def _about(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
 
 
 def _withheld(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
-    """Only ever grows here: to let somebody hear it again is an act of its own."""
+    """Return the people to withhold it from. This only grows; nothing here removes a person."""
     before = old.withheld_from if old else frozenset()
     if draft.withheld_from is None:
         return before
@@ -452,7 +452,7 @@ def _said_anew(draft: Draft, memory: Memory) -> str:
 
 
 def _portable(draft: Draft, old: Memory | None) -> bool:
-    """True for lasting kinds, false for passing ones and where nobody said what it is."""
+    """Whether the kind is a lasting one; False if it was not given."""
     if draft.portable is not None:
         return draft.portable
     if old is not None:

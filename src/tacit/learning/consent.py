@@ -23,7 +23,7 @@ from tacit.storage.memories import NO_VECTORS, Transaction
 # Whether something is kept at once, asked about first, or not kept: a person has the last word.
 
 SIGNALS_NEEDED_COUNT = 2
-# What somebody is called and where they are at home is theirs to say, whoever else knows it.
+# A person's name and home are theirs to tell, whether or not others know them.
 PROFILE_SLOTS = frozenset({"name", "pronouns", "home_city", "home", "language"})
 
 
@@ -103,7 +103,7 @@ def _delicate(statement: StatedFact) -> bool:
 
 _REASON = "a model would keep it, and it is yours to say"
 _PROFILE = CATEGORY_OF_KIND[Kind.IDENTITY]
-# The name or language of a project is nobody's own.
+# The name or language of a project is not personal.
 _OF_THINGS = frozenset({"project", "task_state", "goal", "event", "procedure"})
 
 

@@ -103,7 +103,7 @@ def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
 # memory of it would: in private it is its owner's alone; what was said in a group is told there
 # to its speaker, and in private to those who heard it. A hold in the words ("don't tell Quinn")
 # is on the turn as it is on the facts learned from it, and the lexicon says whether the turn is
-# sensitive. When its time is up nobody hears it any more, and the next sweep removes it.
+# sensitive. When it expires it is no longer shown, and the next sweep removes it.
 
 EPISODE_CATEGORY = "conversation"
 _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)

@@ -20,7 +20,7 @@ class Hold(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """Somebody named in a statement, as it was said."""
+    """A person named in a statement, as it was said."""
 
     text: str  # "Bob Lee", "@bob", "my wife", "my boss Alec"
     name: str | None  # "Bob Lee", "Alec"; None for a bare relation

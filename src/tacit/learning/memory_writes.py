@@ -56,8 +56,8 @@ from tacit.storage.spaces import load_identities
 
 _NO_NEWS = ("expires_at", "trust")  # that alone: what is remembered is the same
 _FROM_ITS_OWNER = (
-    "is whose memory it is, and they would never hear it again; so that nobody does, forget it. "
-    "For somebody else of that name, use their key"
+    "owns the memory and would lose it; to hide it from all people, forget it. For another person "
+    "of that name, use their key"
 )
 
 
@@ -103,7 +103,7 @@ def update_memory(
 
 
 def withhold_memory(w: Transaction, memory: Memory, who: tuple[object, ...]) -> None:
-    """Who it is withheld from is nobody's business: the delta does not tell of it."""
+    """Withhold without a change in the delta, which would disclose it."""
     changed = add_withheld_people(w, memory, Draft(withheld_from=who))
     added = changed.withheld_from - memory.withheld_from
     if not added.isdisjoint(_owners(w, memory)):
@@ -114,7 +114,7 @@ def withhold_memory(w: Transaction, memory: Memory, who: tuple[object, ...]) -> 
 
 
 def _owners(w: Transaction, memory: Memory) -> frozenset[str]:
-    """The owner's identities, for the owner and for an operator. Anybody else would learn by a
+    """The owner's identities, for the owner and for an operator. Any other person would learn by a
     refusal whose some key is."""
     if memory.owner is None:
         return frozenset()
@@ -183,7 +183,7 @@ def _holders(w: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None
 
 
 def _matches_draft(memory: Memory, draft: Draft) -> bool:
-    """Data is part of what is said: other data is another version, heard by whoever is there."""
+    """Whether content or data differ: other data is a new version with the present audience."""
     return draft.content in (None, memory.content) and validation.is_same_json(
         merge_data(draft, memory), memory.data
     )
@@ -253,7 +253,7 @@ def _supersede(w: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Remembe
 def _correct(
     w: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
-    """Somebody corrects what another said. Hearsay about the speaker gives way; all else stays."""
+    """A person corrects what another said. Hearsay about the speaker gives way; all else stays."""
     new = compose_memory(w, _about_the_same(old, draft), None, ttls)
     gives_way = standing is RequesterRole.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
@@ -381,7 +381,7 @@ def _ended(w: Transaction, old: Memory) -> LearnedFact:
 
 def _onto(old: Memory, draft: Draft, decision: ReconcileDecision) -> Draft:
     """What was said again changes nothing but how far it may go, and that only to be stricter."""
-    if old.owner is None:  # a room's own fact: its wording is everybody's, and nothing else of it
+    if old.owner is None:  # a fact of the group: only its content is shared
         said = decision.outcome is ReconcileOutcome.SAME
         return Draft(content=old.content if said else draft.content, message=draft.message)
     lower = draft.visibility
@@ -393,7 +393,7 @@ def _onto(old: Memory, draft: Draft, decision: ReconcileDecision) -> Draft:
 
 
 def quarantine_turn(w: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) -> LearnedFact:
-    """The text itself, with where it came from, for somebody to look at: nothing recalls it."""
+    """Quarantine a text with its source for review: nothing recalls it."""
     w = replace(w, why=reason)
     draft = Draft(
         content=turn.text,
@@ -421,7 +421,7 @@ def _propose(
     agreed: ConsentDecision,
     ttls: Ttls,
 ) -> LearnedFact:
-    """Its words are a memory that nothing recalls until somebody says yes."""
+    """Store a proposal: a memory that nothing recalls until it is approved."""
     assert decision.statement is not None
     asked = _asked(w, whom)
     said = learned_facts.normalized_digest(decision.content)
@@ -451,7 +451,7 @@ def _propose(
 
 
 def _asked(w: Transaction, whom: Attribution) -> str:
-    """Whom it concerns, if they heard it anyway; otherwise whoever said it: to ask somebody about
+    """Whom it concerns, if they heard it anyway; otherwise the speaker: to ask a person about
     what was said behind their back would tell them of it."""
     heard = sorted(whom.about & w.request.present) if w.request.kind is ChatKind.GROUP else []
     return heard[0] if heard and not whom.withheld_from else _owner(w)
@@ -510,7 +510,7 @@ def _visibility(w: Transaction, said: StatedFact) -> Visibility | None:
 def approve_proposal(
     w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory, old: Sequence[Memory]
 ) -> None:
-    """Somebody said yes: it is a memory like others from here on."""
+    """Turn an approved proposal into a memory."""
     w = replace(w, why=f"approved; {waiting.reason}")
     active = replace(memory, state=State.ACTIVE, updated_at=w.at)
     gives_way = {one.id: one for one in (*old, *consent.lock_current_values(w, memory))}
@@ -524,7 +524,7 @@ def approve_proposal(
 def decline_proposal(
     w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory
 ) -> None:
-    """Somebody said no: the words go, and are not asked about again for a while."""
+    """Delete a declined proposal, and do not propose it again for a while."""
     learned_facts.insert_refusal(w, waiting.concerns, consent.decline_key(memory))
     learned_facts.delete_proposal(w, memory.id)
     hard_delete(w, [memory.id])

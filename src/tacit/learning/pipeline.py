@@ -17,8 +17,7 @@ from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, deci
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.dates import may_hold_date
 from tacit.learning.extraction.holds import HoldScope, combine_holds
-from tacit.learning.extraction.locale import AUTO, Locale, guess_locale
-from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_locale
 from tacit.learning.extraction.mentions import name_speaker_once
 from tacit.learning.extraction.sentences import squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
@@ -59,23 +58,23 @@ from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.store import FAST_PATH_MISS, Store
 from tacit.telemetry.metrics import measure_operation
 
-# How something is done, as numbered steps, where somebody asks for that to be remembered.
+# Procedures: numbered steps that a person asks to be remembered.
 
 _NUMBERED = re.compile(r"(?:^|[\s;,.])(?:\d{1,2}[.)]|step \d{1,2}[:.)]?|[-*•])\s+", re.IGNORECASE)
 _STEPS_MIN_COUNT, _STEPS_MAX_COUNT = 2, 20
 
 
-def read_procedure(text: str, tongue: Locale) -> StatedFact | None:
+def read_procedure(text: str, locale: Locale) -> StatedFact | None:
     """None unless it is asked for in so many words and at least two steps follow."""
-    match = tongue.patterns["procedure"].match(text.strip())
+    match = locale.patterns["procedure"].match(text.strip())
     if match is None or not match["steps"]:
         return None
-    steps = _steps(match["steps"], tongue)
+    steps = _steps(match["steps"], locale)
     if not _STEPS_MIN_COUNT <= len(steps) <= _STEPS_MAX_COUNT:
         return None
     goal = match["goal"].strip(" :,.")
     numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps, start=1))
-    content = tongue.texts["how_to"].format(goal=goal, steps=numbered)
+    content = locale.texts["how_to"].format(goal=goal, steps=numbered)
     if len(content) > limits.PROCEDURE_MAX_CHARS:
         return None
     return StatedFact(
@@ -97,17 +96,17 @@ def read_procedure(text: str, tongue: Locale) -> StatedFact | None:
     )
 
 
-def _steps(text: str, tongue: Locale) -> list[str]:
+def _steps(text: str, locale: Locale) -> list[str]:
     pieces = _NUMBERED.split(text)
     if len(pieces) <= _STEPS_MIN_COUNT:
-        pieces = tongue.patterns["then"].split(text)
+        pieces = locale.patterns["then"].split(text)
     found = (piece.strip(" \n\t.,;:") for piece in pieces)
-    return [_imperative(piece, tongue) for piece in found if piece]
+    return [_imperative(piece, locale) for piece in found if piece]
 
 
-def _imperative(step: str, tongue: Locale) -> str:
+def _imperative(step: str, locale: Locale) -> str:
     """ "You then run the tests" is "Run the tests.": a step says what to do."""
-    bare = tongue.patterns["step_lead"].sub("", step).strip()
+    bare = locale.patterns["step_lead"].sub("", step).strip()
     return f"{bare[:1].upper()}{bare[1:]}."
 
 
@@ -124,22 +123,22 @@ class Extraction:
     refused: tuple[str, ...] = ()  # why further ones were not taken
 
 
-def choose_locale(tongue: str, text: str) -> Locale:
+def choose_locale(locale: str, text: str) -> Locale:
     """The language to read a text in."""
-    return tongue_of(guess_locale(text) if tongue == AUTO else tongue)
+    return load_locale(guess_locale(text) if locale == AUTO else locale)
 
 
 def extract_statements(
-    turn: QueuedTurn, speaker: str, tongue: Locale, reader: LlmReader | None
+    turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None
 ) -> Extraction:
     """At most three things. What the rules read does not depend on a model's wording or mood."""
-    found = _extracted(turn, speaker, tongue, reader)
+    found = _extracted(turn, speaker, locale, reader)
     return Extraction(
         statements=tuple(
-            replace(one, content=name_speaker_once(one.content, speaker, tongue))
+            replace(one, content=name_speaker_once(one.content, speaker, locale))
             for one in found.statements
         ),
-        inferred=frozenset(name_speaker_once(one, speaker, tongue) for one in found.inferred),
+        inferred=frozenset(name_speaker_once(one, speaker, locale) for one in found.inferred),
         refused=found.refused,
     )
 
@@ -159,27 +158,27 @@ def _held(statement: StatedFact, held: HoldScope) -> StatedFact:
 
 
 def _extracted(
-    turn: QueuedTurn, speaker: str, tongue: Locale, reader: LlmReader | None
+    turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None
 ) -> Extraction:
-    how = read_procedure(turn.text, tongue)
+    how = read_procedure(turn.text, locale)
     if how is not None:
         return Extraction(statements=(how,), inferred=frozenset())
-    plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, tongue)
+    plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, locale)
     if reader is None:
         return Extraction(statements=tuple(plain), inferred=frozenset())
-    return merge_readings(plain, reader.read(turn, speaker, tongue), speaker, tongue)
+    return merge_readings(plain, reader.read(turn, speaker, locale), speaker, locale)
 
 
 def merge_readings(
-    plain: Sequence[StatedFact], read: LlmReading, speaker: str, tongue: Locale
+    plain: Sequence[StatedFact], read: LlmReading, speaker: str, locale: Locale
 ) -> Extraction:
     """Where both read the same, the rules' wording, people and slot count, and the stricter
     sensitivity; what else the model read comes after."""
     kept = list(plain)
     further: list[StatedFact] = []
     for one in read.statements:
-        words = _words(one.content, speaker, tongue)
-        alike = [(n, _words(known.content, speaker, tongue)) for n, known in enumerate(kept)]
+        words = _words(one.content, speaker, locale)
+        alike = [(n, _words(known.content, speaker, locale)) for n, known in enumerate(kept)]
         same = [n for n, known in alike if _same(words, known)]
         for n in same:
             kept[n] = _stricter(kept[n], one)
@@ -209,9 +208,9 @@ def _without_slot_of(read: StatedFact, plain: Sequence[StatedFact]) -> StatedFac
     return read
 
 
-def _words(content: str, speaker: str, tongue: Locale) -> frozenset[str]:
+def _words(content: str, speaker: str, locale: Locale) -> frozenset[str]:
     own = {*_WORD.findall(speaker.casefold()), "s"}
-    return frozenset(_WORD.findall(content.casefold())) - own - tongue.words["small"]
+    return frozenset(_WORD.findall(content.casefold())) - own - locale.words["small"]
 
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -302,15 +301,15 @@ class LearningPipeline:
         if screened.outcome != "learn":
             return self._write(space, thread, turn, lambda _: [], done)
         turn = replace(turn, text=squeeze_spaces(turn.text))
-        tongue = choose_locale(self.learning.locale, turn.text)
+        locale = choose_locale(self.learning.locale, turn.text)
         named = turn.speaker or find_own_name(self.store, space, turn.asking)
-        speaker = named or tongue.texts["nobody"]
-        turn = self._in_their_time(space, turn, tongue)
+        speaker = named or locale.texts["unnamed"]
+        turn = self._in_their_time(space, turn, locale)
         held = read_turn_holds(turn)
         if held.hold in (Hold.ROOM, Hold.PRIVATE):
             turn = replace(turn, confidential=True)
         found = apply_hold(
-            held, extract_statements(turn, speaker, tongue, self._reader(space, turn))
+            held, extract_statements(turn, speaker, locale, self._reader(space, turn))
         )
         _trace_extracted(trace, found)
         contents = [one.content for one in found.statements]
@@ -319,14 +318,14 @@ class LearningPipeline:
         judgement = self._judged(space, alike)
 
         def work(w: Transaction) -> list[LearnedFact]:
-            told = ReadTurn(found, speaker, tongue, near, judgement)
+            told = ReadTurn(found, speaker, locale, near, judgement)
             return self._keep(w, turn, told, trace)
 
         return self._write(space, thread, turn, work, done, vectors)
 
-    def _in_their_time(self, space: str, turn: QueuedTurn, tongue: Locale) -> QueuedTurn:
+    def _in_their_time(self, space: str, turn: QueuedTurn, locale: Locale) -> QueuedTurn:
         """ "Tomorrow" is the speaker's, where their time zone is known."""
-        if not may_hold_date(turn.text, tongue):
+        if not may_hold_date(turn.text, locale):
             return turn
         known = self._glanced(space, turn)
         zone = parse_timezone(known.content) if known else None

@@ -29,7 +29,7 @@ from tacit.storage.memories import Transaction
 from tacit.storage.schema import person_names
 
 # Whom a statement is about, as people and not as words: the speaker's own words for them first,
-# then who is here; somebody new is noted, and who could be two people is not guessed.
+# then who is here; a new person is noted, and who could be two people is not guessed.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class Attribution:
     about: frozenset[str]  # identities
     withheld_from: tuple[str, ...]  # identities
     hearsay: bool
-    unclear: bool = False  # it is not certain who all of these are: nobody else may hear it
+    unclear: bool = False  # it is not certain who all of these are: no other person may hear it
 
 
 class AmbiguousPerson(Exception):
-    """Somebody could be one of two people; the message is the name that was said."""
+    """A name that could mean two people; the message is that name."""
 
 
 def attribute_statement(w: Transaction, statement: StatedFact) -> Attribution:
@@ -79,9 +79,9 @@ def find_withheld_people(w: Transaction, said: Sequence[Mention]) -> tuple[froze
 
 
 def is_about_family(
-    w: Transaction, said: StatedFact | None, whom: Attribution, tongue: Locale
+    w: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale
 ) -> bool:
-    """Whether the speaker tells it in private, of their own family and of nobody with a key of
+    """Whether the speaker tells it in private, of their own family and of no person with a key of
     their own, as far as the speaker knows: a child's allergy is a parent's to tell."""
     if said is None or not said.about or not (whom.hearsay and w.request.private):
         return False
@@ -92,7 +92,7 @@ def is_about_family(
     ids = others.union(*(one.identities for one in known))
     if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
         return False
-    family = tongue.words["family"]
+    family = locale.words["family"]
     kin = [one for one in known if any(name.text in family for name in one.names)]
     named = {fold_name(name.text) for one in kin for name in one.names}
     return all(one.relation in family or fold_name(one.name or "") in named for one in said.about)
@@ -128,7 +128,7 @@ def _found(w: Transaction, names: Sequence[str]) -> str | None:
 
 
 def _created(w: Transaction, name: str, kind: NameKind) -> str:
-    # Two writers may meet somebody new at once: the second finds whom the first made.
+    # Two writers may insert a new person at once: the second finds the first one's row.
     w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {fold_name(name)}")
     return _found(w, [name]) or people.create_person(
         w.connection, w.dialect, w.request, name, w.at, kind=kind
@@ -164,7 +164,7 @@ def _spoken(said: Mention) -> str:
 # What becomes of a statement beside what is known already. Likeness alone decides nothing: the
 # same words are the same memory, another value of the same slot takes its place, all else stays.
 
-_LOOKED_AT_COUNT = 40  # of somebody's newest
+_LOOKED_AT_COUNT = 40  # of a person's newest
 _ALIKE_MAX_COUNT = 50
 
 
@@ -238,7 +238,7 @@ def reconcile_statements(
     statements: Sequence[tuple[StatedFact, Attribution]],
     shelf: KnownMemories,
     speaker: str,
-    tongue: Locale,
+    locale: Locale,
 ) -> list[ReconcileDecision]:
     """One decision for each statement; and one more where the message corrects something that is
     known without stating it in full ("Thursday, not Monday")."""
@@ -250,7 +250,7 @@ def reconcile_statements(
     said = [one for one, _ in statements]
     asked = turn.question_before
     for one in find_superseded(
-        turn.text, said, speaker, audible, tongue, said_at=turn.said_at, asked=asked
+        turn.text, said, speaker, audible, locale, said_at=turn.said_at, asked=asked
     ):
         old = _kept_of(one.old, shelf)
         at = next((n for n, d in enumerate(decisions) if d.statement is one.new), None)
@@ -323,7 +323,7 @@ def apply_judgment(
 
 
 def is_chat_fact(statement: StatedFact, whom: Attribution) -> bool:
-    """A fact about nobody, said before everybody: "standup is at 9"."""
+    """Whether it is a fact about no person, said in a group: "standup is at 9"."""
     return not whom.about and not whom.withheld_from and not statement.about_speaker
 
 

@@ -32,7 +32,7 @@ _ASKS = re.compile(r"[?\uff1f]\W*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedTurn:
-    """Everything that learning needs later. Who listened is settled when it is said: somebody who
+    """Everything that learning needs later. Who listened is settled when it is said: a person who
     joins before it is learned did not hear it."""
 
     text: str
@@ -113,7 +113,7 @@ def unpack_turn(payload: str) -> QueuedTurn:
 
 # The first stage: what of a message may be learned from at all, and as whose word.
 
-# A tool reports, it does not speak for the person: what it says is looked at by somebody first.
+# A tool does not speak for the person: its output is reviewed first.
 _FROM_A_TOOL = "it comes from a tool"
 
 
@@ -206,7 +206,7 @@ def _told(store: Store, connection: Connection, request: Request) -> str | None:
 
 
 def parse_timezone(name: str) -> ZoneInfo | None:
-    """Of what somebody put down as theirs; None where that names no zone."""
+    """Return the time zone that a person gave; None if it is not one."""
     try:
         return ZoneInfo(name.strip())
     except (ZoneInfoNotFoundError, ValueError, OSError):

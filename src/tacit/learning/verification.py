@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 
 from tacit import limits
 from tacit.learning.extraction.dates import RELATIVE_DATES
-from tacit.learning.extraction.locale import Lexicon, Locale, guess_locale
-from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.locale import Lexicon, Locale, guess_locale, load_locale
 from tacit.learning.facts import Hold, StatedFact
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity
 
-# Whether a statement may be kept, whoever made it. Its form: one sentence in the third person that
+# Whether a statement may be kept, from rules or a model. Its form: one sentence in the third person that
 # can stand alone. Its support: the message says it. What has neither is refused for what it lacks.
 
 CONTENT_MAX_CHARS = 280
@@ -33,47 +32,47 @@ _OWNED = re.compile(r"['’]s?$")
 
 
 def verify_statement(
-    statement: StatedFact, text: str, speaker: str, tongue: Locale | None = None
+    statement: StatedFact, text: str, speaker: str, locale: Locale | None = None
 ) -> str | None:
     """The reason for refusing a statement; None where it is fine."""
-    tongue = tongue or tongue_of(guess_locale(f"{statement.content} {text}"))
-    return check_form(statement.content, speaker, tongue) or check_support(
-        statement, text, speaker, tongue
+    locale = locale or load_locale(guess_locale(f"{statement.content} {text}"))
+    return check_form(statement.content, speaker, locale) or check_support(
+        statement, text, speaker, locale
     )
 
 
-def check_form(content: str, speaker: str, tongue: Locale) -> str | None:
+def check_form(content: str, speaker: str, locale: Locale) -> str | None:
     """What is wrong with the sentence itself, whether or not it is so."""
-    return _misshapen(content, tongue) or _pronoun(content, speaker, tongue)
+    return _misshapen(content, locale) or _pronoun(content, speaker, locale)
 
 
-def check_support(statement: StatedFact, text: str, speaker: str, tongue: Locale) -> str | None:
+def check_support(statement: StatedFact, text: str, speaker: str, locale: Locale) -> str | None:
     """What of it the message does not say, however it is worded."""
-    return _unquoted(statement.quote, text) or _unsaid(statement, text, speaker, tongue)
+    return _unquoted(statement.quote, text) or _unsaid(statement, text, speaker, locale)
 
 
-def check_well_formed(content: str, text: str, speaker: str, tongue: Locale) -> str | None:
+def check_well_formed(content: str, text: str, speaker: str, locale: Locale) -> str | None:
     """The reason for refusing a sentence that draws on a text without repeating it: its form, and
     names and numbers that the text does not have. None where it is fine."""
-    return check_form(content, speaker, tongue) or _foreign(content, text, speaker, tongue)
+    return check_form(content, speaker, locale) or _foreign(content, text, speaker, locale)
 
 
-def _foreign(content: str, text: str, speaker: str, tongue: Locale) -> str | None:
+def _foreign(content: str, text: str, speaker: str, locale: Locale) -> str | None:
     said = {word.casefold() for word in _words(text)}
     said |= {part for word in said for part in re.split(r"[^\w]", word) if part}
     said |= set(_NUMBER.findall(text))
-    capitals = tongue.texts["names"] == "capital"
+    capitals = locale.texts["names"] == "capital"
     bare = re.sub(r"([.!?]\s+)(\w)", lambda m: m[1] + m[2].lower(), _without(content, speaker))
     for position, word in enumerate(_words(bare)):
         folded = _OWNED.sub("", word.casefold())
         named = capitals and word[:1].isupper() and (position > 0 or not bare.startswith(word))
         numbered = any(char.isdecimal() for char in folded)
-        if (named or numbered) and not _backed(folded, said, tongue):
+        if (named or numbered) and not _backed(folded, said, locale):
             return f"{word!r} is not in what it draws on"
     return None
 
 
-def _misshapen(content: str, tongue: Locale) -> str | None:
+def _misshapen(content: str, locale: Locale) -> str | None:
     if content != content.strip() or len(content) < _CONTENT_MIN_CHARS:
         return "the content is empty or too short to stand alone"
     if len(content) > CONTENT_MAX_CHARS:
@@ -82,18 +81,18 @@ def _misshapen(content: str, tongue: Locale) -> str | None:
         return "the content is not one line of plain text"
     if content.endswith("?"):
         return "the content is a question"
-    if tongue.has("unended", content) or content[0] == ")" or content[-1] == "(":
+    if locale.has("unended", content) or content[0] == ")" or content[-1] == "(":
         return "the content breaks off before its end"
-    ends = [m for m in _SENTENCE_END.finditer(content) if not _abbreviated(content, m, tongue)]
+    ends = [m for m in _SENTENCE_END.finditer(content) if not _abbreviated(content, m, locale)]
     if len(ends) >= _SENTENCES_MAX_COUNT:
         return f"the content has more than {_SENTENCES_MAX_COUNT} sentences"
     return None
 
 
-def _abbreviated(content: str, match: re.Match[str], tongue: Locale) -> bool:
+def _abbreviated(content: str, match: re.Match[str], locale: Locale) -> bool:
     before = content[: match.start()].split()
     word = before[-1].casefold() if before else ""
-    return word in tongue.words["abbreviations"] or len(word) == 1 or word.isdecimal()
+    return word in locale.words["abbreviations"] or len(word) == 1 or word.isdecimal()
 
 
 def _unquoted(quote: str, text: str) -> str | None:
@@ -104,14 +103,14 @@ def _unquoted(quote: str, text: str) -> str | None:
     return None
 
 
-def _pronoun(content: str, speaker: str, tongue: Locale) -> str | None:
-    found = find_pronouns(content, speaker, tongue)
+def _pronoun(content: str, speaker: str, locale: Locale) -> str | None:
+    found = find_pronouns(content, speaker, locale)
     return f"the content has the pronoun {found[0]!r}: name who or what is meant" if found else None
 
 
-def find_pronouns(content: str, speaker: str, tongue: Locale) -> list[str]:
+def find_pronouns(content: str, speaker: str, locale: Locale) -> list[str]:
     """The words that leave open who or what is meant."""
-    known = tongue.words["pronouns"]
+    known = locale.words["pronouns"]
     return [
         word
         for word in _words(_SET.sub(" ", _without(content, speaker)))
@@ -121,19 +120,19 @@ def find_pronouns(content: str, speaker: str, tongue: Locale) -> list[str]:
     ]
 
 
-def _unsaid(statement: StatedFact, text: str, speaker: str, tongue: Locale) -> str | None:
+def _unsaid(statement: StatedFact, text: str, speaker: str, locale: Locale) -> str | None:
     said = {word.casefold() for word in _words(text)}
     said |= {part for word in said for part in re.split(r"[^\w]", word) if part}
-    said |= set(_NUMBER.findall(text)) | _date_words(statement, text, said, tongue)
+    said |= set(_NUMBER.findall(text)) | _date_words(statement, text, said, locale)
     # What templates add, and verbs whose third person looks unlike the first.
-    glue = tongue.words["glue"] | set(tongue.verbs.irregular.values())
+    glue = locale.words["glue"] | set(locale.verbs.irregular.values())
     looked_at = supported = 0
     for position, word in enumerate(_words(_without(statement.content, speaker))):
         folded = _OWNED.sub("", word.casefold())
-        backed = _backed(folded, said, tongue)
-        if folded in tongue.words["small"] or (not backed and folded in glue):
+        backed = _backed(folded, said, locale)
+        if folded in locale.words["small"] or (not backed and folded in glue):
             continue
-        named = position > 0 and word[:1].isupper() and tongue.texts["names"] == "capital"
+        named = position > 0 and word[:1].isupper() and locale.texts["names"] == "capital"
         if not backed and (named or any(char.isdecimal() for char in folded)):
             return f"{word!r} is not in the message"
         looked_at += 1
@@ -143,17 +142,17 @@ def _unsaid(statement: StatedFact, text: str, speaker: str, tongue: Locale) -> s
     return None
 
 
-def _date_words(statement: StatedFact, text: str, said: set[str], tongue: Locale) -> set[str]:
+def _date_words(statement: StatedFact, text: str, said: set[str], locale: Locale) -> set[str]:
     """Words of a date that a message names another way: "next Friday", "Dec 3"."""
-    numbers = tongue.dates.words["months"]
-    months = [month.casefold() for month in tongue.dates.months]
+    numbers = locale.dates.words["months"]
+    months = [month.casefold() for month in locale.dates.months]
     found = {months[int(numbers[word]) - 1] for word in said if word in numbers}
     at = statement.observed_at
     if at:
         found |= {months[at.month - 1], str(at.day), f"{at:%H:%M}", str(at.year)}
-    relative = [f for f in tongue.dates.forms if f.means in RELATIVE_DATES]
+    relative = [f for f in locale.dates.forms if f.means in RELATIVE_DATES]
     if sum(len(form.match.findall(text)) for form in relative) > 1:
-        # Which of several days is meant, only whoever made the statement can tell.
+        # Which of several days is meant, only the maker of the statement can tell.
         return found | {*months, *map(str, range(1, 32)), *_years(statement)}
     return found if _YEAR.search(text) else found | _years(statement)
 
@@ -163,10 +162,10 @@ def _years(statement: StatedFact) -> set[str]:
     return {str(at.year + more) for more in (-1, 0, 1)} if at else set()
 
 
-def _backed(word: str, said: set[str], tongue: Locale) -> bool:
+def _backed(word: str, said: set[str], locale: Locale) -> bool:
     if word in said:
         return True
-    numbers = tongue.dates.words["numbers"]
+    numbers = locale.dates.words["numbers"]
     if word.isdecimal():
         return any(str(numbers.get(one)) == word for one in said)
     if any(char.isdecimal() for char in word):
@@ -190,33 +189,33 @@ def _without(content: str, speaker: str) -> str:
 
 # What a statement is and how far it may travel: kind, category, sensitivity, importance.
 
-# What is said about somebody else, as long as it is no plain preference, role, relation or date,
+# What is said about another person, as long as it is no plain preference, role, relation or date,
 # is at least personal: the person did not choose to say it.
 _PLAIN_OF_OTHERS = frozenset({Kind.PREFERENCE, Kind.RELATIONSHIP})
 
 
 def classify_statement(
-    statement: StatedFact, tongue: Locale, said_at: datetime | None = None
+    statement: StatedFact, locale: Locale, said_at: datetime | None = None
 ) -> StatedFact:
     """The statement with everything filled that storing it needs. What was given is kept, but
     for the sensitivity, which is never below what the lexicon says. With `said_at`, a dated thing
     that passes fades from its date where that is still to come."""
-    kind = statement.kind or _kind(statement, tongue)
-    topics = _topics(statement, tongue)
+    kind = statement.kind or _kind(statement, locale)
+    topics = _topics(statement, locale)
     return replace(
         statement,
         kind=kind,
         category=statement.category or _category(statement, kind),
-        sensitivity=_sensitivity(statement, kind, topics, tongue),
+        sensitivity=_sensitivity(statement, kind, topics, locale),
         portable=_portable(statement, kind),
-        importance=statement.importance or _importance(statement, kind, topics, tongue),
+        importance=statement.importance or _importance(statement, kind, topics, locale),
         expires_at=statement.expires_at or _expiry(statement, kind, said_at),
     )
 
 
-def _kind(statement: StatedFact, tongue: Locale) -> Kind:
+def _kind(statement: StatedFact, locale: Locale) -> Kind:
     for kind in (Kind.TASK, Kind.EVENT, Kind.RELATIONSHIP, Kind.PREFERENCE, Kind.IDENTITY):
-        if tongue.has(f"kind_{kind}", statement.content):
+        if locale.has(f"kind_{kind}", statement.content):
             return kind
     return Kind.KNOWLEDGE
 
@@ -228,45 +227,45 @@ def _category(statement: StatedFact, kind: Kind) -> str:
 
 
 def _sensitivity(
-    statement: StatedFact, kind: Kind, topics: list[Lexicon], tongue: Locale
+    statement: StatedFact, kind: Kind, topics: list[Lexicon], locale: Locale
 ) -> Sensitivity:
     floors = [entry.sensitivity for entry in topics]
     if statement.sensitivity:
         floors.append(statement.sensitivity)
     if statement.withheld_from or statement.hold in (Hold.PRIVATE, Hold.ROOM):
-        floors.append(Sensitivity.PERSONAL)  # somebody is not to know it
-    if statement.hearsay and not _plain(statement, kind, tongue):
+        floors.append(Sensitivity.PERSONAL)  # it is withheld from a person
+    if statement.hearsay and not _plain(statement, kind, locale):
         floors.append(Sensitivity.PERSONAL)
     return max(floors, key=lambda one: one.rank, default=Sensitivity.PUBLIC)
 
 
-def _topics(statement: StatedFact, tongue: Locale) -> list[Lexicon]:
-    """What a statement touches. That somebody works in a clinic says nothing of their health."""
+def _topics(statement: StatedFact, locale: Locale) -> list[Lexicon]:
+    """What a statement touches. That a person works in a clinic says nothing of their health."""
     slot = statement.slot or ""
-    at_work = slot.split(":")[0] in tongue.words["work_slots"]
+    at_work = slot.split(":")[0] in locale.words["work_slots"]
     said = f"{statement.content} {slot}"
     return [
         entry
-        for entry in tongue.lexicon
-        if not (at_work and entry.topic in tongue.words["work_topics"]) and entry.match.search(said)
+        for entry in locale.lexicon
+        if not (at_work and entry.topic in locale.words["work_topics"]) and entry.match.search(said)
     ]
 
 
-def _plain(statement: StatedFact, kind: Kind, tongue: Locale) -> bool:
+def _plain(statement: StatedFact, kind: Kind, locale: Locale) -> bool:
     """A preference, role, relation or date, stated without judgement."""
     slot = (statement.slot or "").split(":")[0]
-    return kind in _PLAIN_OF_OTHERS or slot in tongue.words["plain_slots"]
+    return kind in _PLAIN_OF_OTHERS or slot in locale.words["plain_slots"]
 
 
 def _portable(statement: StatedFact, kind: Kind) -> bool:
     return kind.lasting and statement.portable is not False
 
 
-def _importance(statement: StatedFact, kind: Kind, topics: list[Lexicon], tongue: Locale) -> int:
+def _importance(statement: StatedFact, kind: Kind, topics: list[Lexicon], locale: Locale) -> int:
     slot = (statement.slot or "").split(":")[0]
-    found = tongue.importance.get(slot) or tongue.importance.get(str(kind), 3)
+    found = locale.importance.get(slot) or locale.importance.get(str(kind), 3)
     for entry in topics:
-        found = max(found, tongue.importance.get(entry.topic, found))
+        found = max(found, locale.importance.get(entry.topic, found))
     raised = found + (1 if statement.explicit else 0) - (1 if statement.hearsay else 0)
     return max(limits.IMPORTANCE_MIN, min(limits.IMPORTANCE_MAX, raised))
 

@@ -206,7 +206,7 @@ def _make_reflection_input(
     owner: str, name: str | None, found: Sequence[WordedMemory]
 ) -> _ReflectionInput:
     locale = tongue_of(guess_locale(" ".join(one.memory.content for one in found)))
-    speaker = name or locale.texts["nobody"]
+    speaker = name or locale.texts["unnamed"]
     return _ReflectionInput(owner=owner, speaker=speaker, locale=locale, evidence=found)
 
 
@@ -434,7 +434,7 @@ def _make_summary_input(
 ) -> _SummaryInput:
     spoken = " ".join(turn.content for turn in turns if turn.role == Role.USER)
     locale = tongue_of(guess_locale(spoken))
-    speaker = name or locale.texts["nobody"]
+    speaker = name or locale.texts["unnamed"]
     return _SummaryInput(
         owner=session.owner, speaker=speaker, locale=locale, session=session, turns=turns
     )

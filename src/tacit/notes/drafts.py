@@ -458,7 +458,7 @@ def draft_by_model(
         return plain
     open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
     source = _make_draft_input(
-        heard, clean_display_name(speaker) or locale.texts["nobody"], said_at, locale, open_ones
+        heard, clean_display_name(speaker) or locale.texts["unnamed"], said_at, locale, open_ones
     )
     try:
         answer = model.ask(_INSTRUCTIONS, source.material, Drafted, budget=budget)

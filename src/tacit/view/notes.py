@@ -169,7 +169,7 @@ class Sessions(Resource, name="sessions"):
             budget = make_budget(self._context.storage, self._context.space, learning.allowance)
         return EndedConversation(
             messages=tuple(said),
-            speaker=self._requester_name("name") or tongue.texts["nobody"],
+            speaker=self._requester_name("name") or tongue.texts["unnamed"],
             at=self._context.storage.clock(),
             locale=tongue,
             model=model,

@@ -150,7 +150,7 @@ def test_one_graph_for_many_people_keeps_them_apart(memory: Memory) -> None:
     # A config that was given back leads to the same person.
     first = list(graph.get_state_history(here))[-2]
     assert graph.invoke(None, first.config)["said"] == ["Alice", "one", "two"]
-    with pytest.raises(tacit.InvalidInput, match="hand a view"):
+    with pytest.raises(tacit.InvalidInput, match="pass a view"):
         Checkpointer(whose(memory)).delete_thread("1")
     with pytest.raises(tacit.InvalidInput, match=r"memory\.view"):
         Checkpointer("alice")  # type: ignore[arg-type]

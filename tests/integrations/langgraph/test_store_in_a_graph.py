@@ -76,7 +76,7 @@ def test_and_so_does_one_that_is_awaited(memory: Memory) -> None:
 
 
 def test_where_nobody_runs_it_there_is_nobody_to_ask_for(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="no config here"):
+    with pytest.raises(InvalidInput, match="no config that names"):
         store_of(memory).put(("said",), "k", {"a": 1})
 
 
@@ -85,7 +85,7 @@ def test_a_function_that_gives_no_view_is_refused() -> None:
     builder.add_node("remembering", remembering)
     builder.add_edge(START, "remembering")
     graph = builder.compile(store=Store(str))  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="must give a view"):
+    with pytest.raises(InvalidInput, match="must return a view"):
         graph.invoke({"said": "tea"}, asked_by("telegram:1"))
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_view_is_refused_with_a_hint_that_works(memory: Memory, kept_
     with tacit.connect("http://127.0.0.1:1") as client:
         remote = client.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
         for wrong in (None, memory, remote):
-            with pytest.raises(InvalidInput, match=r"tacit\.connect are not taken") as refused:
+            with pytest.raises(InvalidInput, match=r"tacit\.connect are not supported") as refused:
                 kept_by(wrong)
     assert VIEW_FUNCTION_HINT in str(refused.value)
     make_view = eval(VIEW_FUNCTION_HINT, {"memory": memory, "tacit": tacit})  # noqa: S307

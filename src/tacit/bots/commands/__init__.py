@@ -1,4 +1,4 @@
-"""What people do with their memories by commands and buttons, in any channel."""
+"""Slash commands and buttons, in any channel."""
 
 from tacit.bots.commands.memories import is_relevant, shorten
 from tacit.bots.commands.registry import Commands

@@ -34,7 +34,7 @@ from tacit.records.memory import ChatKind, State
 from tacit.server.authentication import sign_in_url
 from tacit.settings import ConsoleSettings
 
-# /link and /unlink: two accounts of one person, with a code that is used once, and two yeses.
+# /link and /unlink: link two accounts with a one-time code and a confirmation on both sides.
 
 _MARK_CHARS = 8
 
@@ -70,7 +70,7 @@ def press_link(asked: CommandRequest) -> list[OutboundMessage]:
 
 
 def press_link_accept(asked: CommandRequest) -> list[OutboundMessage]:
-    """The side that was given the code. Nothing is shared before the other side said yes."""
+    """Accept a code. Nothing is shared before the other account confirms."""
     (given,) = asked.words
     try:
         waiting = asked.idempotent_view("link").account.accept_link(given)
@@ -81,7 +81,7 @@ def press_link_accept(asked: CommandRequest) -> list[OutboundMessage]:
     except Conflict:
         told = texts.LINK_TAKEN
     else:
-        # The side that made the code; where it is not reached, this waits there for its /link.
+        # If the other account is on another channel, its next /link asks for the confirmation.
         _tell_other_account(
             asked, waiting.identity, _ask_to_link(Requester(waiting.identity), asked.who.key)
         )
@@ -100,8 +100,7 @@ def run_unlink(asked: CommandRequest) -> list[OutboundMessage]:
 
 
 def _offer_link(asked: CommandRequest) -> list[OutboundMessage]:
-    """Whoever was asked before and says /link again is asked again: a new code would be one that
-    the other side has to enter anew."""
+    """Ask a pending confirmation again, or offer a new code if there is none."""
     asked_before = _ask_pending_link(asked)
     if asked_before is not None:
         return asked_before
@@ -125,12 +124,12 @@ def _ask_to_link(who: Requester, other: str) -> OutboundMessage:
 
 
 def _yes_argument(other: str) -> str:
-    """A yes to this identity, and to no other that may wait by the time it is pressed."""
+    """Return a button argument that confirms only this identity."""
     return f"y{hashlib.sha256(other.encode()).hexdigest()[:_MARK_CHARS]}"
 
 
 def _tell_other_account(asked: CommandRequest, other: str, what: OutboundMessage) -> None:
-    """Tell the other side, alone, where this channel reaches it."""
+    """Send a private message to the other account if it is on this channel."""
     if other.partition(":")[0] != asked.message.channel:
         return
     with suppress(NotSent):
@@ -138,7 +137,7 @@ def _tell_other_account(asked: CommandRequest, other: str, what: OutboundMessage
 
 
 def _confirm_link(asked: CommandRequest, meant: str | None = None) -> list[OutboundMessage]:
-    """Who entered the code is told as well: they may have been talked into it."""
+    """Confirm the link, and warn the other account, which may have been tricked into it."""
     waiting = asked.view.account.pending_link()
     if waiting is not None and meant not in (None, _yes_argument(waiting.identity)):
         return reply(texts.LINK_NOTHING_WAITS)
@@ -161,22 +160,14 @@ def _refuse_link(asked: CommandRequest) -> list[OutboundMessage]:
     return reply(texts.NOT_LINKED)
 
 
-# /console: a link that signs the one who asks in to the console, once.
-
-
 def run_console(asked: CommandRequest) -> list[OutboundMessage]:
     where = asked.console.url if asked.console.enabled else ""
     if not where:
         return reply(texts.NO_CONSOLE)
     offered = asked.memory.console.create_link(person=asked.who.key)
     minutes = asked.console.link_minutes
-    lasting = texts.CONSOLE_LINK.format("a minute" if minutes == 1 else f"{minutes} minutes")
-    return [
-        replace(make_message(lasting, link_span(sign_in_url(where, offered.token))), alone=True)
-    ]
-
-
-# Commands that tell: /start, /help, /id, /privacy and /export; and /confidential.
+    text = texts.CONSOLE_LINK.format("a minute" if minutes == 1 else f"{minutes} minutes")
+    return [replace(make_message(text, link_span(sign_in_url(where, offered.token))), alone=True)]
 
 
 def run_start(
@@ -193,12 +184,12 @@ def run_help(_: Memory, heard: InboundMessage, console: ConsoleSettings) -> list
 
 
 def _help_text(console: ConsoleSettings) -> str:
-    """Of the console, where there is one that a link leads to."""
+
     return texts.HELP + (texts.HELP_CONSOLE if console.enabled and console.url else "")
 
 
 def run_id(_: Memory, heard: InboundMessage, __: ConsoleSettings) -> list[OutboundMessage]:
-    """Of a group no more than of any: who asks is nobody else's business there."""
+    """Show the id of the chat; the person's key only in private."""
     spans: list[str | Span] = ["chat ", code_span(heard.chat.id), f", {heard.chat.kind}"]
     if is_in_private(heard) and heard.who is not None:
         spans += ["\nyou ", code_span(heard.who.key)]
@@ -231,7 +222,7 @@ def run_export(asked: CommandRequest) -> list[OutboundMessage]:
 
 
 def run_confidential(asked: CommandRequest) -> list[OutboundMessage]:
-    """What leaves a group is for its admins to say, as the channel knows them."""
+    """Let an admin of the group set whether it is confidential."""
     heard = asked.message
     if heard.chat.kind is not ChatKind.GROUP:
         return reply(texts.GROUPS_ONLY)

@@ -43,27 +43,21 @@ from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, Sensitivity
 from tacit.records.results import Change, Recalled
 from tacit.records.text import show_with_key
 
-# Whether something that came to mind has to do with the words that were said.
-
-# Measured with the embedder that comes along: some of what people meant in other words was at 0.41
-# to 0.45, what had nothing to do with their words at 0.37 and below.
+# Measured with the bundled embedder: paraphrases score 0.41 to 0.45, unrelated memories 0.37 and
+# below.
 _CLOSE_MEANING = 0.4
 
 
 def is_relevant(one: Recalled) -> bool:
-    """It shares a word that counts, is about somebody who was named, tells of the requester what
-    they ask about themselves, or is close in meaning. With few memories the best one is otherwise
-    just the least far away."""
+    """Whether a result shares a word or a person with the query, is about the requester who asks
+    about themselves, or is close in meaning. In a small memory the best result may be unrelated."""
     signals = one.signals
     named = signals.words > 0 or signals.person > 0 or signals.own > 0
     return named or signals.meaning >= _CLOSE_MEANING
 
 
-# How a memory is put into a line of a list.
-
-
 def shorten(content: str) -> str:
-    """On one line, and no longer than a list can bear."""
+    """Make one line for a list."""
     line = " ".join(content.split())
     most = limits.CHAT_LISTED_MAX_CHARS
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -77,12 +71,12 @@ def format_briefly(memory: Memory) -> str:
     return shorten(format_with_key(memory))
 
 
-# /forget, and deleting by id: one thing, by its id or its words, or everything.
+# /forget: by id, by words, or everything.
 
 _ALL_WORDS = frozenset({"everything", "all", "alles"})
 _OWN_WORDS = frozenset({"my", "mein", "meine", "meinen"})
 _WORD = re.compile(r"\w+")
-# Words of a request that say nothing of what is meant; without their last s.
+# Words of a request that do not describe a memory, without a final s.
 _ASKING_WORDS = frozenset(
     re.findall(
         r"\S+",
@@ -112,22 +106,22 @@ def run_forget(asked: CommandRequest) -> list[OutboundMessage]:
             try:
                 return forget_by_id(asked, strip_id(one))
             except NotFound:
-                pass  # a word that has the form of an id, or somebody else's: both read alike
+                pass  # no id, or that of another person's memory: treat it as a word
     return _forget_by_words(asked, " ".join(asked.words))
 
 
 def forget_by_id(asked: CommandRequest, id: str) -> list[OutboundMessage]:
-    """Where others listen, not even its owner is told what it said."""
-    known = _find_content(asked.view, id)
+    """Forget a memory; in a group the reply does not show its content."""
+    content = _find_content(asked.view, id)
     asked.idempotent_view("forget").forget(id)
-    told = texts.DELETED_HERE
-    if asked.private and known is not None:
-        told = texts.DELETED.format(shorten(known))
-    return [make_message(told, buttons=_restore_buttons(asked, [id]))]
+    text = texts.DELETED_HERE
+    if asked.private and content is not None:
+        text = texts.DELETED.format(shorten(content))
+    return [make_message(text, buttons=_restore_buttons(asked, [id]))]
 
 
 def _forget_all(asked: CommandRequest, ids: Sequence[str]) -> list[OutboundMessage]:
-    """Forget memories, and say no to what waits. What is gone meanwhile is left out."""
+    """Forget memories and decline proposals; skip those that no longer exist."""
     waiting = {one.id: one.content for one in asked.view.proposals.list()}
     forgotten: dict[str, str] = {}
     declined: list[str] = []
@@ -160,20 +154,19 @@ def _restore_buttons(asked: CommandRequest, ids: Sequence[str]) -> tuple[tuple[B
 
 
 def press_forget(asked: CommandRequest) -> list[OutboundMessage]:
-    """One of those that were found by words."""
     (id,) = asked.words
     waits = id in {one.id for one in asked.view.proposals.list()}
-    told = _forget_all(asked, [id]) if waits else forget_by_id(asked, id)
-    return [replace(one, instead=True) for one in told]
+    replies = _forget_all(asked, [id]) if waits else forget_by_id(asked, id)
+    return [replace(one, instead=True) for one in replies]
 
 
 def answer_which(asked: CommandRequest, question: OpenQuestion) -> list[OutboundMessage]:
-    """By a reply in words to the list; nothing where it is none."""
+    """Handle a reply in words to the list; empty if it is no reply."""
     (text,) = asked.words
     if question.erases_all:
         return _answer_erase_all(asked, text)
     if parse_plain_command(text) == (FORGET_COMMAND, (EVERYTHING,)):
-        return []  # not these alone
+        return []  # "everything" means more than this list
     words = [distinctive_words(_find_content(asked.view, id) or "", None) for id in question.ids]
     decision = parse_decision(text, [frozenset(one) for one in words], forgets=True)
     if decision is None or decision.says_more:
@@ -185,14 +178,13 @@ def answer_which(asked: CommandRequest, question: OpenQuestion) -> list[Outbound
 
 
 def press_erase_all(asked: CommandRequest) -> list[OutboundMessage]:
-    """By a button."""
     (answer,) = asked.words
-    told = _erase_all(asked) if answer == "y" else make_message(texts.KEPT_ALL)
-    return [replace(told, instead=True)]
+    done = _erase_all(asked) if answer == "y" else make_message(texts.KEPT_ALL)
+    return [replace(done, instead=True)]
 
 
 def _answer_erase_all(asked: CommandRequest, text: str) -> list[OutboundMessage]:
-    """By a reply in words. Nothing brings it back, so an "ok" alone is asked about again."""
+    """Handle a reply in words. It cannot be undone, so an "ok" alone is asked about again."""
     decision = parse_decision(text, [frozenset()], forgets=True)
     if decision is None or decision.says_more:
         return []
@@ -216,8 +208,10 @@ def _ask_to_erase_all(asked: CommandRequest) -> OutboundMessage:
 
 
 def _forget_by_words(asked: CommandRequest, words: str) -> list[OutboundMessage]:
-    """Done at once if one memory alone holds every word that counts, and with all of these if a
-    name is said or all are asked for. Anything less is asked about: it would be a guess."""
+    """Forget the one memory that has all distinctive words, or several if a name or "all" is said.
+
+    Otherwise ask which one is meant.
+    """
     if len(words) > limits.QUERY_MAX_CHARS:
         return reply(texts.HOW_TO_FORGET)
     wanted = distinctive_words(words, None) - _ASKING_WORDS
@@ -231,28 +225,25 @@ def _forget_by_words(asked: CommandRequest, words: str) -> list[OutboundMessage]
 
 
 def _find_by_words(view: View, wanted: set[str], recalled: Iterable[Memory]) -> dict[str, str]:
-    """What holds all of these words, by its id: memories, and what waits for a yes."""
+    """Return memories and proposals with all of these words: contents by id."""
     if not wanted:
         return {}
     own = view.list(state=State.ACTIVE, limit=limits.PAGE_MAX_COUNT)
     every = {one.id: one for one in (*recalled, *own)}
     found = {one.id: format_with_key(one) for one in every.values() if wanted <= _memory_words(one)}
     waiting = (one for one in view.proposals.list() if not one.widens)
-    return found | {one.id: one.content for one in waiting if wanted <= _content_words(one.content)}
+    return found | {
+        one.id: one.content for one in waiting if wanted <= distinctive_words(one.content, None)
+    }
 
 
 def _memory_words(one: Memory) -> set[str]:
-    """Also those of its key: "my timezone"."""
-    return _content_words(f"{format_with_key(one)} {(one.slot or '').replace('_', ' ')}")
-
-
-def _content_words(content: str) -> set[str]:
-    return distinctive_words(content, None)
+    """Return the words of the content, the key and the slot: "my timezone"."""
+    return distinctive_words(f"{format_with_key(one)} {(one.slot or '').replace('_', ' ')}", None)
 
 
 def _means_all(words: str, wanted: set[str], found: Sequence[str]) -> bool:
-    """Whether all that was found is meant: it is asked for all, or by a name and nothing else, as
-    each of them writes it."""
+    """Whether all results are meant: "all" was said, or only a name that each of them contains."""
     said = set(words.casefold().split())
     if not found or len(found) > limits.CHAT_CHOICES_COUNT:
         return False
@@ -286,7 +277,7 @@ def _find_content(view: View, id: str) -> str | None:
         return None
 
 
-# /mem and /memory: what is remembered for somebody, a page at a time, and how far each may go.
+# /mem and /memory: list memories in pages, and set their visibility.
 
 _VISIBILITIES = {"public": Visibility.PUBLIC_OK, "private": Visibility.PRIVATE_ONLY}
 
@@ -308,8 +299,8 @@ def run_mem(asked: CommandRequest) -> list[OutboundMessage]:
             return [_format_page(asked, 1, BUTTON_PAGE_VISIBILITY)]
         case ("del" | "delete", id):
             return forget_by_id(asked, strip_id(id))
-        case ("vis", id, ("public" | "private") as how):
-            return _set_visibility(asked, strip_id(id), _VISIBILITIES[how])
+        case ("vis", id, ("public" | "private") as name):
+            return _set_visibility(asked, strip_id(id), _VISIBILITIES[name])
         case ("vis", *_):
             return reply(texts.HOW_TO_SET_VISIBILITY)
     return reply(texts.HOW_TO_DELETE)
@@ -329,20 +320,18 @@ def _set_visibility(asked: CommandRequest, id: str, wanted: Visibility) -> list[
         return reply(texts.NOW_PRIVATE)
     now = asked.view.show(id)
     sensitive = now.sensitivity is Sensitivity.SENSITIVE
-    kept = sensitive or now.inferred or now.withheld_unknown
-    return reply(texts.STILL_WITHHELD if kept else texts.NOW_PUBLIC)
+    withheld = sensitive or now.inferred or now.withheld_unknown
+    return reply(texts.STILL_WITHHELD if withheld else texts.NOW_PUBLIC)
 
 
-def _turn_page(asked: CommandRequest, does: str) -> list[OutboundMessage]:
-    """Another page was asked for, by its button."""
+def _turn_page(asked: CommandRequest, action: str) -> list[OutboundMessage]:
     (number,) = asked.words
     wanted = int(number) if number.isdecimal() and len(number) < 8 else 1
-    return [replace(_format_page(asked, max(1, wanted), does), instead=True)]
+    return [replace(_format_page(asked, max(1, wanted), action), instead=True)]
 
 
-def _format_page(asked: CommandRequest, number: int, does: str) -> OutboundMessage:
-    """Counted anew each time, so that a button has no more than a number to remember. Who asks for
-    a page that is not there any more gets the last one."""
+def _format_page(asked: CommandRequest, number: int, action: str) -> OutboundMessage:
+    """Format a page, counted anew so that a button needs only its number; the last if beyond."""
     counts = _count_by_category(asked.view)
     total = sum(counts.values())
     if not total:
@@ -356,27 +345,27 @@ def _format_page(asked: CommandRequest, number: int, does: str) -> OutboundMessa
         spans += [Span("\n\n"), strong_span(_category_title(category))]
         for one in group:
             spans += [Span("\n• ["), code_span(one.id), Span(f"] {format_briefly(one)}")]
-            if does == BUTTON_PAGE_VISIBILITY:
+            if action == BUTTON_PAGE_VISIBILITY:
                 spans.append(Span(f" ({texts.VISIBILITY_LABELS[one.visibility]})"))
-    ending = texts.LIST_ENDING if does == BUTTON_PAGE else texts.VISIBILITY_ENDING
+    ending = texts.LIST_ENDING if action == BUTTON_PAGE else texts.VISIBILITY_ENDING
     spans += [Span("\n\n"), *format_text(ending)]
     turns = [(texts.PREVIOUS_PAGE, number - 1)] * (number > 1) + [(texts.NEXT_PAGE, number + 1)] * (
         number < last
     )
     row: tuple[Button, ...] = tuple(
-        make_button(asked.who, label, does, str(n)) for label, n in turns
+        make_button(asked.who, label, action, str(n)) for label, n in turns
     )
     return OutboundMessage(spans=tuple(spans), buttons=(row,) if row else ())
 
 
 def _count_by_category(view: View) -> dict[str, int]:
-    """How many there are in each category, by its name."""
+    """Return the counts of memories by category, sorted by name."""
     found = {name: view.count(name, state=State.ACTIVE) for name in view.stats().by_category}
     return {name: found[name] for name in sorted(found) if found[name]}
 
 
 def _list_slice(view: View, counts: dict[str, int], skipped: int, size: int) -> Iterator[Memory]:
-    """Category by category, without reading those that are passed over."""
+    """Yield memories category by category, without reading skipped categories."""
     for category, count in counts.items():
         if size <= 0:
             return
@@ -405,22 +394,19 @@ def _category_title(category: str) -> str:
     return category.replace("_", " ").title()
 
 
-# /undo and the buttons that take something back: found in what the store keeps of every change.
-#
-# A change is what one write did: several memories, if it forgot several.
+# /undo and its buttons: find the last change in the history. A change is one write, which may
+# forget several memories.
 
-ChangeTimes = list[tuple[datetime, str]]  # memories by when they changed, newest first
-_PERSON_PREFIXES = ("ext:", "acct:")  # how actors begin who are neither the system nor an operator
+ChangeTimes = list[tuple[datetime, str]]  # times of change and ids of memories, newest first
+_PERSON_PREFIXES = ("ext:", "acct:")  # of actors that are people, not the system or an operator
 _VISIBILITY_PREFIX = "visibility "
 _ADDING_EVENTS = (HistoryEvent.ADD, HistoryEvent.CONSENT, HistoryEvent.RESTORE)
-_NON_TEXT_DETAILS = frozenset(
-    {"fields", "also"}
-)  # in what a history says: what changed besides the words
+_NON_TEXT_DETAILS = frozenset({"fields", "also"})  # details of changes other than the content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastChange:
-    """The last thing that was done to a memory, by a person."""
+    """The last change of a memory, made by a person."""
 
     memory: Memory
     entry: HistoryEntry
@@ -428,33 +414,33 @@ class LastChange:
 
 
 def run_undo(asked: CommandRequest) -> list[OutboundMessage]:
-    """/undo. Said again, it takes back what it did."""
+    """/undo. A second one undoes the first."""
     changed = _list_change_times(asked.view)
     done = _find_last_changes(asked.view, changed)
     if not done or _was_before_unlinking(asked, done[0].entry.at):
         return reply(texts.NOTHING_TO_UNDO)
     replaced = _find_replaced_contents(asked.view, changed, done)
-    told = (_undo_change(asked, one, replaced.get(one.memory.id)) for one in done)
-    lines = [span for line in told for span in (Span("\n"), *line)]
+    undone = (_undo_change(asked, one, replaced.get(one.memory.id)) for one in done)
+    lines = [span for line in undone for span in (Span("\n"), *line)]
     return [make_message(*lines[1:])]
 
 
 def _was_before_unlinking(asked: CommandRequest, at: datetime) -> bool:
-    """What was changed as the account is out of reach since: what is the last change from here was
-    not the last one that the person made."""
+    """Whether a change was before an unlinking: later changes in the other account are not visible
+    here, so this may not be the person's last one."""
     own = f"ext:{asked.who.key}"
     ended = (one.ended_at for one in asked.memory.admin.links(asked.who.key) if one.source == own)
     return any(end is not None and at < end for end in ended)
 
 
 def press_undo(asked: CommandRequest) -> list[OutboundMessage]:
-    """By the button under something that was just remembered. Pressed again it changes nothing."""
+    """Undo a new memory with the button under it. Pressed again it does nothing."""
     id, number = asked.words
     version = int(number) if number.isdecimal() and len(number) < 8 else 0
     try:
         memory = asked.view.show(id)
     except NotFound:
-        return [_replace_message(texts.UNDONE)]  # as it is once it was pressed
+        return [_replace_message(texts.UNDONE)]  # the button was pressed before
     if memory.state is not State.ACTIVE:
         return [_replace_message(texts.UNDONE)]
     if memory.version != version:
@@ -472,7 +458,7 @@ def press_undo(asked: CommandRequest) -> list[OutboundMessage]:
 
 
 def press_restore(asked: CommandRequest) -> list[OutboundMessage]:
-    """By the button under what was just deleted."""
+    """Restore forgotten memories with the button under the reply."""
     (words,) = asked.words
     ids = words.split(",")
     try:
@@ -487,8 +473,7 @@ def press_restore(asked: CommandRequest) -> list[OutboundMessage]:
 
 
 def _find_last_changes(view: View, changed: ChangeTimes) -> list[LastChange]:
-    """What a person changed last in this chat, or added anywhere; all of it, if it was forgotten in
-    one write, and so at the same time."""
+    """Return the person's last change; several if they were forgotten in one write, at one time."""
     found: list[LastChange] = []
     for at, id in changed:
         if found and at != found[0].entry.at:
@@ -502,16 +487,19 @@ def _find_last_changes(view: View, changed: ChangeTimes) -> list[LastChange]:
 
 
 def _list_change_times(view: View) -> ChangeTimes:
-    told = {one.memory_id: (one.at, one.revision) for one in _list_newest_changes(view)}
+    times = {one.memory_id: (one.at, one.revision) for one in _list_newest_changes(view)}
     for one in view.list(state=State.ACTIVE, limit=1):
-        told.setdefault(one.id, (one.created_at, 0))
-    newest = sorted(told, key=lambda id: told[id], reverse=True)
-    return [(told[id][0], id) for id in newest[: limits.CHAT_UNDO_SCANNED_MAX_COUNT]]
+        times.setdefault(one.id, (one.created_at, 0))
+    newest = sorted(times, key=lambda id: times[id], reverse=True)
+    return [(times[id][0], id) for id in newest[: limits.CHAT_UNDO_SCANNED_MAX_COUNT]]
 
 
 def _list_newest_changes(view: View) -> Sequence[Change]:
-    """The last changes of this chat. A delta that is full tells the oldest and leaves out the
-    newest: then it is looked for the place from which on it holds all there are, and not few."""
+    """Return the last changes of this chat.
+
+    A delta has a maximum and lists the oldest first, so a full one may lack the newest. Then a
+    binary search finds a later start from which all changes fit.
+    """
     most = limits.DELTA_MAX_COUNT
     found = view.delta().changes
     if len(found) < most:
@@ -537,15 +525,14 @@ def _get_last_change(view: View, id: str) -> LastChange | None:
     if not entries or not entries[-1].actor.startswith(_PERSON_PREFIXES):
         return None
     if entries[-1].event is HistoryEvent.SUPERSEDE and memory.superseded_by is not None:
-        return None  # what took its place is the change
+        return None  # the memory that replaced it is the change
     return LastChange(memory=memory, entry=entries[-1], before=tuple(entries[:-1]))
 
 
 def _find_replaced_contents(
     view: View, changed: ChangeTimes, done: Sequence[LastChange]
 ) -> dict[str, str]:
-    """What memories that were added said before, where they took the place of an older one: in the
-    same write, and so at the same time."""
+    """Map added memories to the content of the one that each replaced in the same write."""
     added = {one.memory.id: one.entry.at for one in done if one.entry.event is HistoryEvent.ADD}
     found = {}
     for at, id in changed:
@@ -580,7 +567,7 @@ def _undo_change(asked: CommandRequest, last: LastChange, replaced: str | None) 
             public = visibility is Visibility.PUBLIC_OK
             return format_text(texts.NOW_PUBLIC if public else texts.NOW_PRIVATE)
     except Conflict:
-        # All that could be in the way was looked at: this very update did it, before a crash.
+        # Other causes were checked before: this update did it already, before a crash.
         return format_text(texts.UNDONE)
     return format_text(texts.CANNOT_UNDO)
 
@@ -590,7 +577,7 @@ def _is_key_taken(view: View, memory: Memory) -> bool:
 
 
 def _previous_content(last: LastChange) -> str | None:
-    """The wording before this one, if the words and nothing else are what changed."""
+    """Return the earlier content if only the content changed."""
     if last.entry.event is not HistoryEvent.UPDATE or not last.entry.detail.keys().isdisjoint(
         _NON_TEXT_DETAILS
     ):
@@ -603,13 +590,15 @@ def _content_before_version(entries: Sequence[HistoryEntry], version: int) -> st
 
 
 def _previous_visibility(last: LastChange) -> Visibility | None:
-    """As they set it before. What was raised goes back to the strictest if nobody ever said; what
-    was lowered is then left alone: nothing goes further than somebody once wanted."""
+    """Return the visibility that the person set before.
+
+    Without one, a raise goes back to private and a lowering is not undone, so that nothing becomes
+    more visible than a person once wanted.
+    """
     now = last.entry.detail.get("fields", "")
     if last.entry.event is not HistoryEvent.UPDATE or not now.startswith(_VISIBILITY_PREFIX):
         return None
-    said = (one.detail.get("fields", "") for one in reversed(last.before))
-    for fields in said:
+    for fields in (one.detail.get("fields", "") for one in reversed(last.before)):
         if fields.startswith(_VISIBILITY_PREFIX):
             return Visibility(fields.removeprefix(_VISIBILITY_PREFIX))
     raised = now == f"{_VISIBILITY_PREFIX}{Visibility.PUBLIC_OK}"

@@ -21,7 +21,7 @@ from tacit.memory import Memory, View
 from tacit.settings import ConsoleSettings
 
 CommandHandler = Callable[[CommandRequest], list[OutboundMessage]]
-# For anybody, also for those whom no channel vouches for.
+# Also for unknown senders.
 PUBLIC_COMMANDS: Mapping[
     str, Callable[[Memory, InboundMessage, ConsoleSettings], list[OutboundMessage]]
 ] = {
@@ -53,13 +53,13 @@ BUTTON_HANDLERS: Mapping[str, CommandHandler] = {
     request.BUTTON_LINK: account.press_link,
     request.BUTTON_LINK_ACCEPT: account.press_link_accept,
 }
-# The others are about what was told in private, and nobody has them anywhere else.
+# The others work only in a private chat.
 _BUTTONS_ANYWHERE = (request.BUTTON_UNDO, request.BUTTON_RESTORE)
 
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Raises nothing but what went wrong with the store; then it may be asked again."""
+    """Run commands and buttons. Raises only storage errors, after which a retry is safe."""
 
     memory: Memory
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
@@ -67,22 +67,23 @@ class Commands:
     def run(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         found = parse_command(said.text)
         if found is None or said.edited:
-            return []  # a command that is changed afterwards was done as it was first written
-        told = self._run(view, said, outlet, *found)
-        return told if is_in_private(said) else [replace(one, answers=said.message) for one in told]
+            return []  # an edited command was run when it was first sent
+        replies = self._run(view, said, outlet, *found)
+        if is_in_private(said):
+            return replies
+        return [replace(one, answers=said.message) for one in replies]
 
     def press(
         self, view: View, pressed: ButtonPressed, outlet: ChannelSender
     ) -> list[OutboundMessage] | None:
-        """None: the button is none of ours. Nothing: it is somebody else's. By the outlet, the
-        other side of a link is told what happens to it."""
+        """Handle a button; return None for an unknown one, nothing for another person's."""
         found = request.parse_button(pressed)
         if found is None:
             return None
         if found == request.OTHER_PERSONS_BUTTON or not view.enabled or pressed.who is None:
             return []
-        does, *words = found
-        if does not in _BUTTONS_ANYWHERE and not is_in_private(pressed):
+        action, *words = found
+        if action not in _BUTTONS_ANYWHERE and not is_in_private(pressed):
             return []
         asked = CommandRequest(
             memory=self.memory,
@@ -93,7 +94,7 @@ class Commands:
             sender=outlet,
             console=self.console,
         )
-        return _run_safely(BUTTON_HANDLERS[does], asked)
+        return _run_safely(BUTTON_HANDLERS[action], asked)
 
     def choose(
         self,
@@ -102,8 +103,7 @@ class Commands:
         outlet: ChannelSender,
         question: OpenQuestion,
     ) -> list[OutboundMessage]:
-        """The reply to a list of memories of which some are to be forgotten; nothing where it is no
-        reply to that."""
+        """Handle a reply to the question what to forget or erase; empty if it is no such reply."""
         if not view.enabled or said.who is None or not is_in_private(said):
             return []
         asked = CommandRequest(
@@ -147,7 +147,7 @@ class Commands:
 
 
 def _run_safely(act: CommandHandler, asked: CommandRequest) -> list[OutboundMessage]:
-    """Absent and forbidden read alike; what else is refused tells no more than that."""
+    """Turn errors into replies. A missing and a forbidden memory get the same one."""
     try:
         return act(asked)
     except StoreError:

@@ -21,9 +21,7 @@ from tacit.memory import Memory, View
 from tacit.records.memory import ChatKind
 from tacit.settings import ConsoleSettings
 
-# A command or a pressed button, taken apart: who asks where, and with which words.
-
-# A letter, so that "/etc/passwd" and "/ 2" are what people say and not what they command.
+# A letter must follow the slash, so that "/ 2" is text; "/etc/passwd" does not match either.
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_]*)(?:\s+(.*))?", re.DOTALL)
 _ID_PUNCTUATION = "[](){}<>`'\".,"
 
@@ -34,17 +32,17 @@ class CommandRequest:
     view: View
     message: InboundMessage
     who: Requester
-    words: tuple[str, ...]  # after the command; of a button, what its data names
-    sender: ChannelSender  # to tell somebody else
+    words: tuple[str, ...]  # arguments of the command or the button
+    sender: ChannelSender  # for messages to another person
     console: ConsoleSettings
 
     @property
     def private(self) -> bool:
         return is_in_private(self.message)
 
-    def idempotent_view(self, word: str) -> View:
-        """For one write: an update that comes a second time does not do it a second time."""
-        return self.view.once(f"{self.message.channel}:{self.message.update}/{word}")
+    def idempotent_view(self, action: str) -> View:
+        """Return a view for one write, which a repeated update does not repeat."""
+        return self.view.once(f"{self.message.channel}:{self.message.update}/{action}")
 
 
 def is_in_private(heard: InboundMessage) -> bool:
@@ -52,7 +50,7 @@ def is_in_private(heard: InboundMessage) -> bool:
 
 
 def parse_command(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The command and the words after it; None where people just talk."""
+    """Return the command and its arguments; None for other text."""
     found = _COMMAND.fullmatch(text.strip())
     if found is None:
         return None
@@ -60,18 +58,17 @@ def parse_command(text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def strip_id(word: str) -> str:
-    """People copy an id with what stands around it in a list."""
+    """Remove punctuation that people copy along with an id."""
     return word.strip(_ID_PUNCTUATION)
 
 
 def reply(text: str) -> list[OutboundMessage]:
-    """In words of ours alone."""
+
     return [make_message(*format_text(text))]
 
 
-# Buttons of commands: what they do and whose they are. None holds words of a memory.
+# Buttons. Their data contains an action, ids and a tag of the person, never text of a memory.
 
-# What a button does, and how many words its data has after that.
 (
     BUTTON_PAGE,
     BUTTON_PAGE_VISIBILITY,
@@ -96,19 +93,21 @@ OTHER_PERSONS_BUTTON: tuple[str, ...] = ()
 
 
 def make_button(who: Requester, label: str, does: str, *words: str) -> Button:
-    """For this person alone: it ends with a mark of theirs."""
+    """Make a button that only this person can press: its data ends with their tag."""
     assert len(words) == _BUTTON_ARGUMENTS[does]
     return Button(label=label, data=":".join((does, *words, _person_tag(who))))
 
 
 def make_undo_button(who: Requester, id: str, version: int = 1) -> Button:
-    """Takes back that something was just remembered, as long as it is still at this version."""
+    """Make a button that undoes a new memory while it still has this version."""
     return make_button(who, texts.UNDO, BUTTON_UNDO, id, str(version))
 
 
 def parse_button(pressed: ButtonPressed) -> tuple[str, ...] | None:
-    """What the button does, and its words; NOT_THEIRS for somebody else's; None for one that
-    commands do not know. A button without a mark is nobody's where others can press it."""
+    """Return the action and arguments; OTHER_PERSONS_BUTTON, or None for an unknown button.
+
+    A button without a tag works only in a private chat.
+    """
     does, *words = pressed.data.split(":")
     if does not in _BUTTON_ARGUMENTS or pressed.who is None:
         return None if does not in _BUTTON_ARGUMENTS else OTHER_PERSONS_BUTTON
@@ -168,8 +167,7 @@ _PHRASES = {
 
 
 def parse_plain_command(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the command that one plain clause is, and the words after it; None for any other
-    text. Who gives reasons or says more talks, and commands nothing."""
+    """Return the command in one plain clause and its arguments; None for any other text."""
     clause = text.strip().rstrip(".!?").replace("’", "'")
     if clause.lower() in _PHRASES:
         return _PHRASES[clause.lower()], ()
@@ -198,7 +196,7 @@ def _without_polite_end(words: list[str]) -> list[str]:
 
 
 def _parse_target(words: list[str]) -> tuple[str, ...]:
-    """What is to be forgotten; nothing where a word only points at something."""
+    """Return what to forget; empty if there is only a pronoun."""
     low = [one.lower() for one in words]
     if low and low[0] in _EVERYTHING_WORDS and set(low[1:]) <= _SELF_WORDS | _LINKING_WORDS:
         return (EVERYTHING,)

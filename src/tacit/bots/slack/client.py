@@ -1,4 +1,4 @@
-"""Call Slack's Web API within bounds, render and send messages."""
+"""Call Slack's Web API with limits on time and size; render and send messages."""
 
 from __future__ import annotations
 
@@ -40,21 +40,19 @@ from tacit.bots.slack.updates import (
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
-# One HTTP exchange with Slack, bounded in time and size, and never redirected.
-#
-# Slack's own client reads as much as it is sent, for as long as something comes, and would
-# carry the token along to wherever it is redirected to.
+# HTTP with limits on time and size, and without redirects. Slack's own client has no such limits,
+# and would send the token to the target of a redirect.
 
 _SLACK_DOMAINS = (".slack.com", ".slack-gov.com")
 _READ_BYTES = 65_536
 
 
 class ResponseTooLarge(Exception):
-    """An answer that is too long, or takes too long."""
+    """A response that is too large or too slow."""
 
 
 def silent_logger() -> logging.Logger:
-    """Slack's libraries log what people wrote, and requests that they refuse: nobody hears it."""
+    """Return a disabled logger: Slack's libraries would log messages and rejected requests."""
     logger = logging.getLogger("tacit.slack.libraries")
     logger.disabled = True
     logger.setLevel(logging.CRITICAL + 1)
@@ -68,11 +66,11 @@ class BoundedClient(WebClient):
             base_url=api_url or WebClient.BASE_URL,
             timeout=limits.SLACK_CALL_MAX_SECONDS,
             logger=silent_logger(),
-            retry_handlers=[],  # whoever calls decides
+            retry_handlers=[],  # callers retry
         )
 
     def trusts(self, url: str) -> bool:
-        """Whether an address that Slack names is one of Slack's, or the one that is set for it."""
+        """Whether a URL is of Slack, or of the configured API server."""
         try:
             named, ours = urlsplit(url), urlsplit(self.base_url)
             name = named.hostname or ""
@@ -82,7 +80,7 @@ class BoundedClient(WebClient):
         return here or (named.scheme == "https" and name.endswith(_SLACK_DOMAINS))
 
     def deliver(self, url: str, body: bytes, content_type: str) -> None:
-        """To an address that Slack named, which is itself what lets us in: no token goes there."""
+        """Post to a URL from Slack that needs no token."""
         request = Request(url, data=body, headers={"Content-Type": content_type}, method="POST")
         self._exchange(request)
 
@@ -91,7 +89,7 @@ class BoundedClient(WebClient):
         url: str,  # noqa: ARG002 (the request has it too)
         req: Request,
     ) -> dict[str, Any]:
-        """What the library does the same way, but without bounds."""
+        """Replace the library's own request, which has no limits."""
         return self._exchange(req)
 
     def _exchange(self, request: Request) -> dict[str, Any]:
@@ -102,8 +100,11 @@ class BoundedClient(WebClient):
                 return {"status": answer.status, "headers": answer.headers, "body": body}
         except HTTPError as refused:
             with refused:
-                told = io.BytesIO(_read_bounded(refused, until).encode())
-            raise HTTPError(refused.url, refused.code, "refused", refused.headers, told) from None
+                body = _read_bounded(refused, until)
+            content = io.BytesIO(body.encode())
+            raise HTTPError(
+                refused.url, refused.code, "refused", refused.headers, content
+            ) from None
 
     def _opener(self) -> OpenerDirector:
         proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else {}
@@ -127,13 +128,13 @@ def _read_bounded(answer: Any, until: float) -> str:
 NETWORK_ERRORS = (OSError, http.client.HTTPException, ResponseTooLarge)
 
 
-# Calls of the Web API, and what their failures mean: wait, try again, or never.
+# Calls of the Web API, and whether a failure is worth a retry.
 
 JsonMapping = Mapping[str, Any]
 
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 _JSON_CONTENT_TYPE = "application/json; charset=utf-8"
-# The operator has to do something; until then nothing is lost.
+# The operator has to fix these; until then nothing is lost.
 _TOKEN_ERRORS = frozenset(
     {
         "account_inactive",
@@ -158,18 +159,18 @@ _TEMPORARY_ERRORS = frozenset(
     }
 )
 _TOO_MANY_REQUESTS = 429
-_TEMPORARY_STATUSES = frozenset(
-    {407, 408, _TOO_MANY_REQUESTS}
-)  # a proxy, a slow line: not what was asked
+_TEMPORARY_STATUSES = frozenset({407, 408, _TOO_MANY_REQUESTS})  # of a proxy or a slow network
 
 
 class TokenRefused(NotSent):
-    """Slack does not accept the token, or what it is allowed to do."""
+    """Slack rejects the token or its scopes."""
 
 
 class SlackWebApi:
-    """Safe to share between threads. Everything here raises `NotSent`, without any text of what was
-    sent or answered."""
+    """Typed calls; safe to share between threads.
+
+    All raise `NotSent`, whose message contains no text of requests or responses.
+    """
 
     def __init__(self, client: BoundedClient) -> None:
         self._client = client
@@ -179,7 +180,7 @@ class SlackWebApi:
             found = self._client.auth_test()
         team, user = found.get("team_id"), found.get("user_id")
         if found.get("is_enterprise_install") is True:
-            problem = "the app is installed for a whole organisation: install it in a workspace"
+            problem = "the app is installed for an organization: install it in a workspace"
             raise TokenRefused(problem, for_good=False)
         if not isinstance(team, str) or not isinstance(user, str):
             raise TokenRefused("the token belongs to no workspace", for_good=False)
@@ -208,12 +209,12 @@ class SlackWebApi:
         return creator if isinstance(creator, str) else None
 
     def open_direct_channel(self, user: str) -> str:
-        """The channel in which this person and the bot are alone."""
+        """Return the channel of direct messages between this person and the bot."""
         with _translate_errors():
             found = _as_object(self._client.conversations_open(users=user).get("channel"))
         channel = found.get("id")
         if not isinstance(channel, str):
-            raise NotSent("Slack names no channel for this person", for_good=True)
+            raise NotSent("Slack has no direct channel for this person", for_good=True)
         return channel
 
     def post_message(self, channel: str, thread: str | None, message: JsonMapping) -> None:
@@ -221,7 +222,7 @@ class SlackWebApi:
             self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread,
-                # Slack's servers are not sent to look at links that somebody wrote.
+                # Slack's servers must not load links from messages.
                 unfurl_links=False,
                 unfurl_media=False,
                 **message,
@@ -230,7 +231,7 @@ class SlackWebApi:
     def post_ephemeral(
         self, channel: str, user: str, thread: str | None, message: JsonMapping
     ) -> None:
-        """Where others listen, to be seen by this person alone."""
+        """Post into a channel a message that only this person sees."""
         with _translate_errors():
             self._client.chat_postEphemeral(channel=channel, user=user, thread_ts=thread, **message)
 
@@ -239,12 +240,12 @@ class SlackWebApi:
             self._client.chat_update(channel=channel, ts=ts, **message)
 
     def post_to_response_url(self, url: str, message: JsonMapping, *, instead: bool) -> None:
-        """By the address that came with a command or a button."""
+        """Post to the URL that came with a command or a button."""
         if not self._client.trusts(url):
-            raise NotSent("an answer was to go to an address that is not Slack's", for_good=True)
-        told = {**message, "response_type": "ephemeral", "replace_original": instead}
+            raise NotSent("the response URL is not Slack's", for_good=True)
+        body = {**message, "response_type": "ephemeral", "replace_original": instead}
         with _translate_errors():
-            self._client.deliver(url, json.dumps(told).encode(), _JSON_CONTENT_TYPE)
+            self._client.deliver(url, json.dumps(body).encode(), _JSON_CONTENT_TYPE)
 
     def upload_file(self, channel: str, thread: str | None, name: str, text: str) -> None:
         content = text.encode("utf-8", "replace")
@@ -252,9 +253,9 @@ class SlackWebApi:
             found = self._client.files_getUploadURLExternal(filename=name, length=len(content))
             url, file = found.get("upload_url"), found.get("file_id")
             if not isinstance(url, str) or not isinstance(file, str):
-                raise NotSent("Slack names no place for a file", for_good=False)
+                raise NotSent("Slack gave no upload URL", for_good=False)
             if not self._client.trusts(url):
-                raise NotSent("a file was to go to an address that is not Slack's", for_good=True)
+                raise NotSent("the upload URL is not Slack's", for_good=True)
             self._client.deliver(url, content, "application/octet-stream")
             self._client.files_completeUploadExternal(
                 files=[{"id": file, "title": name}], channel_id=channel, thread_ts=thread
@@ -263,7 +264,7 @@ class SlackWebApi:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """The failures of the library, of HTTP and of the network, as one kind."""
+    """Translate errors of the library, HTTP and the network to `NotSent`."""
     try:
         yield
     except SlackApiError as error:
@@ -272,7 +273,7 @@ def _translate_errors() -> Iterator[None]:
         with error:
             raise _from_status(error.code, error.headers.get("Retry-After"), "") from None
     except (SlackClientError, *NETWORK_ERRORS):
-        problem = "Slack cannot be reached: check the network and slack.api_url"
+        problem = "Slack is not reachable: check the network and slack.api_url"
         raise NotSent(problem, for_good=False) from None
 
 
@@ -281,7 +282,7 @@ def _from_api_error(error: SlackApiError) -> NotSent:
     code = answer.get("error") if isinstance(answer.data, dict) else None
     named = code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else "unknown error"
     if named in _TOKEN_ERRORS:
-        return TokenRefused(f"Slack does not accept the token ({named})", for_good=False)
+        return TokenRefused(f"Slack rejects the token ({named})", for_good=False)
     if answer.status_code != 200:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         return _from_status(answer.status_code, headers.get("retry-after"), f", {named}")
@@ -295,7 +296,7 @@ def _from_status(status: int, retry_after: object, named: str) -> NotSent:
 
 
 def _parse_retry_after(found: object) -> float:
-    """As long as Slack asks for, at least a second, and not forever."""
+    """Return the requested delay, at least a second and at most the limit."""
     plain = isinstance(found, str) and re.fullmatch(r"[0-9]{1,6}", found)
     return float(min(max(int(str(found)) if plain else 1, 1), limits.CHAT_WAIT_MAX_SECONDS))
 
@@ -305,21 +306,19 @@ def _as_object(found: object) -> JsonMapping:
 
 
 def _clean_name(found: object) -> str | None:
-    """A name that people chose: of one line, and not longer than names are."""
+    """Return a display name as one line of limited length."""
     if not isinstance(found, str):
         return None
     line = " ".join(found.encode("utf-8", "replace").decode().split())
     return line[: limits.NAME_MAX_CHARS] or None
 
 
-# What is said, in Slack's form: as rich text, in which nothing that somebody wrote has a meaning
-# of its own, with plain text for notifications.
+# Rendering as rich text, in which text of people is never markup, with plain text for
+# notifications.
 
 MessagePayload = dict[str, Any]
 
-SLASH_COMMAND = (
-    "/tacit"  # Slack keeps what begins with a slash to itself: ours stand behind this one
-)
+SLASH_COMMAND = "/tacit"  # the app's one slash command; our commands follow it
 
 _TEXT_STYLES = {"strong": {"bold": True}, "code": {"code": True}}
 _ROW_MAX_COUNT = 25  # buttons in one row
@@ -328,7 +327,7 @@ _LABEL_MAX_CHARS = 75
 
 
 def render_messages(say: OutboundMessage) -> list[MessagePayload]:
-    """One for each part of a long text; the buttons stand under the last."""
+    """Render one payload for each part of the text; the buttons are under the last."""
     spans = map(_spell_command, say.spans)
     cut = split_spans(spans, limits.SLACK_PART_MAX_CHARS, lambda span: len(span.text))
     found = [_render_message(one) for one in cut]
@@ -376,11 +375,11 @@ def _render_buttons(number: int, row: tuple[Button, ...]) -> MessagePayload:
     }
 
 
-# The way back: which of Slack's ways an answer takes, so that only those hear it who may.
+# The sender: choose the delivery so that only the intended people see the answer.
 
 Delivery = Callable[[MessagePayload], None]
 
-_UNREACHABLE = "this is for somebody whom this app does not reach"
+_UNREACHABLE = "the recipient is not in this workspace"
 
 
 class SlackSender:
@@ -414,8 +413,10 @@ class SlackSender:
             self._attach(where, to, what, after)
 
     def is_admin(self, where: Chat, who: Requester) -> bool:
-        """Slack's channels have no admins of their own: those of the workspace are, and whoever
-        made the channel. Guests from another workspace are not, whatever they are there."""
+        """Whether a person is an admin of the workspace or created the channel.
+
+        Slack's channels have no admins. Guests from another workspace never count.
+        """
         try:
             user = self._user(who)
             if self._users(user).is_admin:
@@ -424,7 +425,7 @@ class SlackSender:
         except NotSent:
             return False
 
-    # Ways
+    # Deliveries
 
     def _choose_delivery(
         self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
@@ -444,8 +445,8 @@ class SlackSender:
         what: OutboundMessage,
         after: SlackCommand | SlackButtonPressed,
     ) -> Delivery:
-        """Where others listen, nobody else sees what a command or a button leads to, unless it
-        stands in place of what everybody saw."""
+        """Answer a command or button so that only this person sees it, unless the answer replaces a
+        message that all members saw."""
         hidden = isinstance(after, SlackCommand) or after.hidden
         if hidden and after.reply_url is not None:
             return self._to_response_url(where, to, after.reply_url, what.instead)
@@ -458,9 +459,9 @@ class SlackSender:
     def _to_response_url(
         self, where: Chat, to: Requester | None, url: str, instead: bool
     ) -> Delivery:
-        """Such an address serves for half an hour and five answers; after that there are others."""
+        """Use the response URL, which allows five answers in 30 minutes; then another delivery."""
 
-        def way(message: MessagePayload) -> None:
+        def deliver(message: MessagePayload) -> None:
             try:
                 self._calls.post_to_response_url(url, message, instead=instead)
             except NotSent as problem:
@@ -473,13 +474,13 @@ class SlackSender:
                 )
                 other(message)
 
-        return way
+        return deliver
 
     def _in_place(self, where: Chat, ts: str, otherwise: Delivery) -> Delivery:
-        """The first part, at least: what does not fit comes after it."""
+        """Replace the message by the first part; send the others after it."""
         channel, before = self._channel(where), [ts]
 
-        def way(message: MessagePayload) -> None:
+        def deliver(message: MessagePayload) -> None:
             if not before:
                 otherwise(message)
                 return
@@ -490,7 +491,7 @@ class SlackSender:
                     raise
                 otherwise(message)
 
-        return way
+        return deliver
 
     def _to_one(self, where: Chat, to: Requester | None, after: InboundMessage | None) -> Delivery:
         if _is_private(where):
@@ -507,7 +508,7 @@ class SlackSender:
         return lambda message: self._calls.post_message(channel, None, message)
 
     def _deliver_with_wait(self, way: Delivery, message: MessagePayload) -> None:
-        """In the middle of an answer a short wait is better than its beginning twice."""
+        """Wait out a short rate limit in the middle of an answer: a retry would repeat its start."""
         try:
             way(message)
         except NotSent as problem:
@@ -520,7 +521,7 @@ class SlackSender:
     def _attach(
         self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
     ) -> None:
-        """A file cannot be shown to one person alone in a channel: it goes where they are alone."""
+        """Upload the file; one that only one person may see goes to their direct messages."""
         if what.attachment is None:
             return
         openly = not what.alone and not isinstance(after, SlackCommand | SlackButtonPressed)
@@ -530,13 +531,13 @@ class SlackSender:
             channel, thread = self._calls.open_direct_channel(self._user(to)), None
         self._calls.upload_file(channel, thread, what.attachment.name, what.attachment.text)
 
-    # Who and where
+    # Addresses
 
     def _is_private_with(
         self, where: Chat, to: Requester | None, after: InboundMessage | None
     ) -> bool:
-        """Whether `where` is the place in which this person and the bot are alone. What was typed
-        after a slash may have been typed among others."""
+        """Whether `where` is the direct channel of this person. A slash command proves nothing: it
+        may come from any channel."""
         heard = after is not None and after.who is not None and to is not None
         same = heard and after is not None and after.who == to and after.chat.id == where.id
         hidden = isinstance(after, SlackCommand) or (
@@ -549,11 +550,11 @@ class SlackSender:
 
     def _user(self, to: Requester | None) -> str:
         if to is None:
-            raise NotSent("nobody is known whom this is for", for_good=True)
+            raise NotSent("the message has no recipient", for_good=True)
         return self._own(to.key)
 
     def _own(self, id: str) -> str:
-        """The last part of an id of our own workspace. Others are not ours to call."""
+        """Return Slack's own id from a key of this workspace; raise for other workspaces."""
         channel, _, rest = id.partition(":")
         team, _, own = rest.partition(":")
         if channel != CHANNEL or team != self._me.team or not own:

@@ -39,8 +39,8 @@ from tacit.server.process import run_server as serve
 from tacit.settings import Settings, SlackSettings
 from tacit.settings.parsers import describe_variable
 
-# The door that Slack knocks at. Bolt tells whether it is Slack; what it brings is kept before it
-# is told so, and worked on after.
+# The endpoint. Bolt verifies signatures; requests are stored before they are acknowledged, and
+# processed after.
 
 AddUpdates = Callable[[Sequence[Update]], int]
 
@@ -53,8 +53,11 @@ _ID_COMMAND = re.compile(r"\s*/?id\s*", re.IGNORECASE)
 def create_bolt_app(
     client: BoundedClient, secret: str, take_in: AddUpdates, allowed: Sequence[str] = ()
 ) -> App:
-    """Bolt checks the signature and its age first. The rest is done before Bolt would ask Slack who
-    we are: whether something is kept must not depend on whether Slack answers just now."""
+    """Make an app that stores requests right after Bolt has checked their signature.
+
+    This happens before Bolt would call Slack to authorize, so that storing does not depend on
+    whether Slack answers.
+    """
     only = frozenset(allowed)
 
     def keep(body: dict[str, Any], context: Any, next: Callable[[], Any]) -> Any:  # noqa: A002 (Bolt's name)
@@ -78,41 +81,41 @@ def create_bolt_app(
 
 
 def _is_allowed(sent: SlackEvent, only: frozenset[str]) -> bool:
-    """A private chat is allowed by its own id, or by that of the person."""
+    """Whether a chat is allowed; a private chat also by the person's key."""
     own = sent.place == "private" and sent.person in only
     return not only or sent.chat in only or own
 
 
 def _ids_answer(sent: SlackEvent) -> str | dict[str, str]:
-    """Ids alone, to the one who asks for them: nothing is read or kept for it."""
+    """Answer the id command in a chat that is not allowed, without storing anything."""
     if sent.act != "command" or not _ID_COMMAND.fullmatch(sent.text):
         return ""
     lines = (
         texts.CHAT_NOT_ALLOWED,
         f"This chat: {sent.chat}",
-        f"You: {sent.person or 'nobody I know'}",
+        f"You: {sent.person or 'unknown'}",
     )
     return {"response_type": "ephemeral", "text": "\n".join(lines)}
 
 
 def create_web_app(app: App) -> Starlette:
-    """One address for events, commands and buttons."""
+    """Serve one URL for events, commands and buttons."""
 
-    async def knock(request: Request) -> Response:
+    async def receive(request: Request) -> Response:
         if request.app.state.draining:
-            return Response(status_code=_BUSY)  # Slack comes again
+            return Response(status_code=_BUSY)  # Slack retries
         body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
             return Response(status_code=_TOO_LARGE)
         return await run_in_threadpool(_dispatch_request, app, body, request)
 
-    served = Starlette(routes=[Route(EVENTS_PATH, knock, methods=["POST"])])
+    served = Starlette(routes=[Route(EVENTS_PATH, receive, methods=["POST"])])
     served.state.draining = False
     return served
 
 
 def _dispatch_request(app: App, body: bytes, request: Request) -> Response:
-    """Who did not sign is told nothing more than that."""
+    """Pass a request to Bolt; answer 401 without details if it is not signed."""
     signature = request.headers.get("x-slack-signature", "")
     stamp = request.headers.get("x-slack-request-timestamp", "0")
     if not _TIMESTAMP_FORMAT.fullmatch(stamp) or not signature.isascii():
@@ -123,21 +126,20 @@ def _dispatch_request(app: App, body: bytes, request: Request) -> Response:
         "x-slack-request-timestamp": stamp,
     }
     try:
-        asked = BoltRequest(body=body.decode("utf-8"), headers=dict(headers))
+        bolt_request = BoltRequest(body=body.decode("utf-8"), headers=dict(headers))
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return Response(status_code=_UNSIGNED)  # Bolt cannot even read it
-    told = app.dispatch(asked)
-    kind = told.first_headers().get("content-type", "text/plain")
-    return Response(told.body, status_code=told.status, headers={"content-type": kind})
+        return Response(status_code=_UNSIGNED)  # Bolt cannot parse it
+    answer = app.dispatch(bolt_request)
+    kind = answer.first_headers().get("content-type", "text/plain")
+    return Response(answer.body, status_code=answer.status, headers={"content-type": kind})
 
-
-# The bot at work: what Slack sends is kept from the first moment on, and worked on once Slack has
-# said who we are.
 
 _JOIN_SECONDS = 5.0
 
 
 class SlackRunner:
+    """Store requests from the start, and process them once Slack has told the bot's identity."""
+
     def __init__(
         self,
         memory: Memory,
@@ -162,11 +164,11 @@ class SlackRunner:
         self.connected = threading.Event()
 
     def add_updates(self, updates: Sequence[Update]) -> int:
-        """Kept for good when this returns."""
-        rooms = self._dispatcher
-        if rooms is None:
+        """Store updates durably."""
+        dispatcher = self._dispatcher
+        if dispatcher is None:
             return self._memory.inbox.add(CHANNEL, updates)
-        return rooms.add_updates(updates)
+        return dispatcher.add_updates(updates)
 
     def wait_until_idle(self, seconds: float) -> bool:
         return self._dispatcher is not None and self._dispatcher.wait_until_idle(seconds)
@@ -192,7 +194,7 @@ class SlackRunner:
         if me is None or self._stop.is_set():
             return
         known = UserCache(self._api.get_user)
-        rooms = Dispatcher(
+        dispatcher = Dispatcher(
             self._memory,
             self._bot,
             CHANNEL,
@@ -201,13 +203,13 @@ class SlackRunner:
             self._log,
             threads=self._thread_count,
         )
-        rooms.start()
-        self._dispatcher = rooms
+        dispatcher.start()
+        self._dispatcher = dispatcher
         self._log.tell("answering", channel=CHANNEL)
         self.connected.set()
 
 
-# The bot, put together and kept going until it is told to stop.
+# Secrets and the process.
 
 _TOKEN_FORMAT = re.compile(r"xoxb-[A-Za-z0-9-]{1,200}")
 _SECRET_FORMAT = re.compile(r"[!-~]{8,200}")
@@ -220,25 +222,25 @@ class SlackSecrets:
 
 
 def read_slack_secrets(how: SlackSettings, environ: Mapping[str, str]) -> SlackSecrets:
-    """From the variables that the settings name. All that is wrong is told at once."""
+    """Read the environment variables that the settings name; report all problems at once."""
     token = environ.get(how.token_env, "").strip()
     signing = environ.get(how.secret_env, "").strip()
     wrong: list[str] = []
     if not _TOKEN_FORMAT.fullmatch(token):
         variable = describe_variable("slack.token_env", how.token_env)
         fix = "set it to the bot token of the app, which begins with xoxb-"
-        wrong.append(f"{variable} {'holds no bot token' if token else 'is not set'}: {fix}")
+        wrong.append(f"{variable} {'is not a bot token' if token else 'is not set'}: {fix}")
     if not _SECRET_FORMAT.fullmatch(signing):
         variable = describe_variable("slack.secret_env", how.secret_env)
         fix = "set it to the signing secret, which Slack shows under Basic Information"
-        wrong.append(f"{variable} {'holds no such secret' if signing else 'is not set'}: {fix}")
+        wrong.append(f"{variable} {'is not such a secret' if signing else 'is not set'}: {fix}")
     if wrong:
         raise SettingsError("; ".join(wrong))
     return SlackSecrets(token=token, signing=signing)
 
 
 def run_slack(memory: Memory, settings: Settings, known: SlackSecrets, log: ServerLog) -> None:
-    """Until SIGTERM or SIGINT. What was taken in and not done waits for the next start."""
+    """Run until SIGTERM or SIGINT. Stored updates that are not done wait for the next start."""
     how = settings.slack
     client = BoundedClient(known.token, how.api_url)
     bot = Bot(memory, settings.chat, console=settings.console)

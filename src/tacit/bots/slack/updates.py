@@ -29,10 +29,8 @@ from tacit.bots.messages import (
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
-# What Slack sent, cut down to what is used of it: this is what waits in the inbox.
-#
-# Slack's own requests hold more: a token that it no longer checks itself, whole messages around a
-# button, layouts. None of that is kept.
+# The event as stored in the inbox: only the fields that are used. Slack's requests contain more,
+# such as a token, whole messages and layouts, which are not stored.
 
 EventKind = Literal[
     "said", "edited", "unsaid", "came", "went", "arrived", "moved", "command", "pressed"
@@ -42,7 +40,7 @@ ChannelKind = Literal["private", "group", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMessage:
-    """A message of somebody else that was passed on with this one."""
+    """A message of another author that was shared with this one."""
 
     text: str
     by: str | None = None
@@ -51,22 +49,22 @@ class SharedMessage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackEvent:
     act: EventKind
-    id: str  # a repeat has the same one
-    team: str  # the workspace that the app is installed in
+    id: str  # a repeated delivery has the same one
+    team: str  # the workspace of the installed app
     channel: str
     place: ChannelKind
-    user: str | None = None  # who did it; of something deleted, who had written it
-    user_team: str | None = None  # the workspace of that person; None: nobody can tell
+    user: str | None = None  # the actor; of a deleted message, its author
+    user_team: str | None = None  # the workspace of that person; None: unknown
     ts: str | None = None  # Slack's id of the message, unique in its channel
-    thread: str | None = None  # the message that a thread began with
+    thread: str | None = None  # the first message of the thread
     text: str = ""
     shared: tuple[SharedMessage, ...] = ()
-    bot: str | None = None  # our own user there, as the request says
-    meant: bool = False  # the bot is, whatever the text says
+    bot: str | None = None  # the bot's user id, as the request says
+    meant: bool = False  # addressed to the bot, whatever the text says
     data: str | None = None  # of a button
-    reply_url: str | None = None  # answers to this one person, for half an hour
-    hidden: bool = False  # the message with the button is shown to one person alone
-    before: str | None = None  # the id that a channel had
+    reply_url: str | None = None  # for answers to this one person, valid for 30 minutes
+    hidden: bool = False  # only one person sees the message with the button
+    before: str | None = None  # the earlier id of a channel
 
     @property
     def chat(self) -> str:
@@ -89,11 +87,11 @@ def decode_event(payload: str) -> SlackEvent:
     return SlackEvent(**found, shared=shared)
 
 
-# From the body of a request that Slack signed to what is used of it, or nothing.
+# Parsing of a signed request into an event.
 
 JsonObject = Mapping[str, Any]
 
-BUTTON_PREFIX = "tacit"  # how the ids of our buttons begin
+BUTTON_PREFIX = "tacit"  # of the action ids of our buttons
 
 _ID_FORMAT = re.compile(r"[A-Za-z0-9]{1,64}")
 _TIMESTAMP_FORMAT = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
@@ -113,8 +111,10 @@ _WORKSPACE_PREFIX = "T"
 
 
 def parse_request(body: JsonObject, team: str | None) -> SlackEvent | None:
-    """`team` is the workspace that the app is installed in, as Bolt found it. None: nothing that
-    concerns us, as what other bots say."""
+    """Parse a request; None if it is of no use, such as a message of another bot.
+
+    `team` is the workspace of the installed app, as Bolt found it.
+    """
     if not isinstance(team, str) or not _ID_FORMAT.fullmatch(team):
         return None
     if body.get("type") == "event_callback":
@@ -142,8 +142,8 @@ def _parse_event(body: JsonObject, team: str) -> SlackEvent | None:
 
 
 def _parse_said(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    """Somebody who names the bot is told of twice, as a message and as a mention: the id of the
-    message makes that one update."""
+    """Parse a message. Slack sends one that mentions the bot twice, as message and as mention; the
+    id of the message makes them one update."""
     ts = _get_timestamp(event, "ts")
     if ts is None or not (_get_text(event, "text") or _get_shared(event)):
         return None
@@ -154,7 +154,7 @@ def _parse_said(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | 
 
 
 def _parse_changed(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    """Slack also says "changed" when it merely unfolds a link, or when a thread goes on below."""
+    """Parse an edit. Slack also sends one when it unfurls a link or a thread gets a reply."""
     now, before = _get_object(event, "message"), _get_object(event, "previous_message")
     if _get_text(now, "subtype") == "tombstone":
         return _parse_deleted(body, event, team)
@@ -276,12 +276,12 @@ def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
         meant=True,
         data=_get_text(action, "value"),
         reply_url=_get_text(body, "response_url"),
-        # Doubt counts as hidden: what is hidden is answered to this person alone.
+        # When in doubt, hidden: then only this person sees the answer.
         hidden=container.get("is_ephemeral") is not False,
     )
 
 
-# What a request is made of.
+# Access to fields of a request.
 
 
 def _get_object(body: JsonObject, name: str) -> JsonObject:
@@ -290,7 +290,7 @@ def _get_object(body: JsonObject, name: str) -> JsonObject:
 
 
 def _get_text(body: JsonObject, name: str) -> str | None:
-    """Half characters, which JSON can hold and nothing else can, become a replacement."""
+    """Return a text without control characters and lone surrogates."""
     found = body.get(name)
     if not isinstance(found, str):
         return None
@@ -309,7 +309,7 @@ def _get_timestamp(body: JsonObject, name: str) -> str | None:
 
 
 def _get_thread(message: JsonObject, ts: str) -> str | None:
-    """None where a thread only begins: the message itself stands in the channel."""
+    """Return the thread; None for the message that starts it, which is in the channel."""
     found = _get_timestamp(message, "thread_ts")
     return None if found == ts else found
 
@@ -347,7 +347,7 @@ def _get_bot_user(body: JsonObject) -> str | None:
 
 
 def _get_user_team(body: JsonObject, message: JsonObject, team: str) -> str | None:
-    """In a channel that several workspaces share, a person is one of their own workspace."""
+    """Return the person's workspace, which differs from ours in a shared channel."""
     if body.get("is_ext_shared_channel") is not True:
         return team
     own = _get_id(message, "user_team") or _get_id(message, "team")
@@ -375,9 +375,9 @@ def _digest_request(body: JsonObject) -> str:
     return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()
 
 
-# Slack's way of writing text, read: escapes, mentions, links, and what is quoted in it.
+# Parsing of Slack's markup: escapes, mentions, links and quotes.
 
-# What stands between angle brackets means something: <@U1>, <#C1|general>, <!here>, <https://…|x>.
+# Markup is in angle brackets: <@U1>, <#C1|general>, <!here>, <https://…|x>.
 _MARKUP = re.compile(r"<([^<>]{1,4000})>")
 _QUOTED_LINE = re.compile(r"^[ \t]*&gt;[ \t]?", re.MULTILINE)
 _QUOTED_REST = re.compile(r"^[ \t]*&gt;&gt;&gt;", re.MULTILINE)
@@ -385,18 +385,18 @@ _CODE_BLOCK = re.compile(r"```(.*?)(?:```|\Z)", re.DOTALL)
 _FIRST_WORD = re.compile(r"\w[\w'-]*")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
-NameLookup = Callable[[str], str | None]  # what a user is called
+NameLookup = Callable[[str], str | None]  # display name of a user id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackText:
-    own: str  # what the sender themselves wrote
-    quoted: tuple[str, ...]  # what they quoted or pasted: nobody here said it
-    mentioned: frozenset[str]  # users, by their ids
+    own: str  # the sender's own words
+    quoted: tuple[str, ...]  # quoted or pasted text
+    mentioned: frozenset[str]  # user ids
 
 
 def parse_text(text: str, named: NameLookup, bot: str | None) -> SlackText:
-    """The bot's name is an address, not a word: it is left out."""
+    """Parse a message, leaving out mentions of the bot."""
     mentioned = frozenset(one[0] for one in map(_parse_mention, _MARKUP.findall(text)) if one)
     own, quoted = _split_quotes(text)
     plain = [_render_plain(one, named, bot) for one in quoted]
@@ -408,12 +408,12 @@ def parse_text(text: str, named: NameLookup, bot: str | None) -> SlackText:
 
 
 def escape_text(text: str) -> str:
-    """Nothing in it means anything to Slack but itself."""
+    """Escape Slack's markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _split_quotes(text: str) -> tuple[str, list[str]]:
-    """Own words, and quotes: everything after >>>, lines after >, and what stands in ```."""
+    """Split into own words and quotes: all text after >>>, lines after >, and ``` blocks."""
     quoted: list[str] = []
     rest = _QUOTED_REST.search(text)
     if rest is not None:
@@ -459,8 +459,8 @@ def _render_markup(mark: str, named: NameLookup, bot: str | None) -> str:
 
 
 def _first_name(name: str) -> str:
-    """People choose what they are called: with more than a word of it, they could put a sentence
-    into the mouth of whoever mentions them."""
+    """Return the first word of a name: a longer display name could put words into the message of
+    the person who mentions it."""
     found = _FIRST_WORD.search(name)
     return found[0] if found else ""
 
@@ -472,14 +472,14 @@ def _parse_mention(mark: str) -> tuple[str, str] | None:
     return id, label.removeprefix("@")
 
 
-# From what waits in the inbox to what was heard.
+# From a stored event to an inbound message.
 
 CHANNEL = "slack"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackIdentity:
-    """Who we are there, as Slack says."""
+    """The bot's own workspace and user."""
 
     team: str
     user: str
@@ -487,8 +487,6 @@ class SlackIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackUser:
-    """Somebody as Slack shows them."""
-
     name: str | None = None
     username: str | None = None
     is_bot: bool = False
@@ -501,7 +499,7 @@ UserLookup = Callable[[str], SlackUser]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackCommand(TextMessage):
-    """Typed after a slash: nobody else saw it, and nobody else is to see the answer."""
+    """A slash command: only its sender sees it and its answer."""
 
     reply_url: str | None = None
 
@@ -509,12 +507,12 @@ class SlackCommand(TextMessage):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackButtonPressed(ButtonPressed):
     reply_url: str | None = None
-    hidden: bool = False  # the button is shown to this person alone
+    hidden: bool = False  # only this person sees the button
 
 
 class SlackParser:
-    """Called with what the inbox kept. What came from a workspace that is not ours is dropped: it
-    could not be answered, and nobody there could look after what was learned."""
+    """Parse stored events. Events of another workspace are dropped: they cannot be answered, and
+    their people could not manage what was learned."""
 
     def __init__(self, me: SlackIdentity, known: UserLookup) -> None:
         self._me = me
@@ -555,8 +553,8 @@ def to_chat(sent: SlackEvent) -> Chat:
         return Chat.private(sent.chat)
     if sent.place != "group":
         return Chat.unknown(sent.chat)
-    # Nobody can prove who else reads along, and whoever comes later can read what was said before.
-    # Who only looks into a public channel can press its buttons: the store has to know them.
+    # The members are not known, and later ones can read earlier messages. A visitor of a public
+    # channel can press buttons too, so a press proves no membership.
     return Chat(sent.chat, ChatKind.GROUP, vouched=sent.act != "pressed")
 
 
@@ -605,7 +603,7 @@ def _to_text_message(
 
 
 def _to_command(sent: SlackEvent, who: Requester | None, known: UserLookup) -> SlackCommand:
-    """`/tacit mem del …` is `/mem del …` here; alone, it asks for help."""
+    """Translate `/tacit mem del …` to `/mem del …`, and `/tacit` alone to `/help`."""
     typed = parse_text(sent.text, lambda user: known(user).name, None).own.removeprefix("/").strip()
     return SlackCommand(
         **_inbound_context(sent, who),
@@ -629,12 +627,11 @@ def _parse_timestamp(ts: str) -> datetime | None:
         return None
 
 
-# What people are called there. Slack tells of them by ids alone, so it is asked, now and then.
-
-
 class UserCache:
-    """In this process alone, and only so many. Who cannot be looked up has no name for a while:
-    what is said of somebody whom nobody can identify stays private."""
+    """Cache user profiles, which Slack's events do not contain.
+
+    A user whose lookup fails keeps the old profile, or has no name for a while.
+    """
 
     def __init__(
         self, ask: Callable[[str], SlackUser], clock: Callable[[], float] = time.monotonic
@@ -652,7 +649,7 @@ class UserCache:
         try:
             person, seconds = self._ask(user), limits.SLACK_NAMES_MAX_SECONDS
         except NotSent:
-            # Yesterday's name is better than none.
+            # An outdated name is better than none.
             seconds = limits.SLACK_NAMELESS_MAX_SECONDS
         with self._lock:
             self._known[user] = (self._clock() + seconds, person)

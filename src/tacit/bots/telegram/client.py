@@ -1,4 +1,4 @@
-"""Call the Bot API from threads, send messages, and translate its failures."""
+"""Call the Bot API from threads, send messages, and translate errors."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from tacit.bots.messages import (
 )
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, JsonObject, TelegramIdentity
 
-# The library's way to the Bot API, made safe: its addresses hold the token and its records hold
-# what people wrote, so neither gets into a log or an error of ours, and an answer has a bound.
+# Errors and HTTP. URLs of the Bot API contain the token and log records of the library contain
+# messages, so neither may reach our logs or errors. Responses are limited in size.
 
 FailureReason = Literal[
     "token",
@@ -56,29 +56,29 @@ FailureReason = Literal[
     "network",
 ]
 _PROBLEMS: dict[FailureReason, str] = {
-    "token": "Telegram does not accept the token: check TELEGRAM_BOT_TOKEN, or the variable that "
-    "telegram.token_env names in its place",
-    "conflict": "another process asks for the updates of this bot: stop that one",
-    "slow": "Telegram asks us to wait",
-    "forbidden": "the bot may not write there",
-    "moved": "the group has another id now",
-    "unchanged": "the message says that already",
-    "gone": "the message is not there any more",
-    "refused": "Telegram does not take this",
-    "unreadable": "Telegram answers something that we cannot read: check telegram.api_url",
-    "unlike": "what is there does not answer like Telegram: check telegram.api_url",
-    "network": "Telegram cannot be reached: check the network and telegram.api_url",
+    "token": "Telegram rejects the token: check TELEGRAM_BOT_TOKEN, or the variable that "
+    "telegram.token_env names",
+    "conflict": "another process polls the updates of this bot: stop it",
+    "slow": "Telegram limits the rate",
+    "forbidden": "the bot may not write in this chat",
+    "moved": "the group has a new id",
+    "unchanged": "the message has this text already",
+    "gone": "the message no longer exists",
+    "refused": "Telegram rejects the message",
+    "unreadable": "the response of Telegram is unreadable: check telegram.api_url",
+    "unlike": "the server does not answer like Telegram: check telegram.api_url",
+    "network": "Telegram is not reachable: check the network and telegram.api_url",
 }
 _PERMANENT: frozenset[FailureReason] = frozenset({"forbidden", "refused", "moved", "gone"})
-# All of Telegram's words for a message that cannot be replaced.
+# All error texts of Telegram for a message that cannot be edited.
 _MESSAGE_GONE_TEXTS = ("message to edit not found", "message can't be edited", "message_id_invalid")
 _SILENCED_LOGGERS = ("telegram", "httpx", "httpcore")
 _POOL_SECONDS = 10.0
-_STEP_SECONDS = 10.0  # to connect, or until something comes; a whole call has a bound of its own
+_STEP_SECONDS = 10.0  # for connect, read and write; a whole call has a limit of its own
 
 
 class TelegramCallFailed(NotSent):
-    """A call that came to nothing. It says why in our own words alone."""
+    """A failed call. The message never contains text of Telegram or of people."""
 
     def __init__(
         self, why: FailureReason, *, wait_seconds: float | None = None, moved_to: int | None = None
@@ -90,7 +90,7 @@ class TelegramCallFailed(NotSent):
 
 
 def translate_error(problem: BaseException) -> TelegramCallFailed:
-    """What a problem of the library means to us."""
+    """Translate an error of the library."""
     match problem:
         case _RateLimited():
             return TelegramCallFailed("slow", wait_seconds=problem.seconds)
@@ -105,19 +105,18 @@ def translate_error(problem: BaseException) -> TelegramCallFailed:
         case error.ChatMigrated():
             return TelegramCallFailed("moved", moved_to=problem.new_chat_id)
         case error.BadRequest():
-            told = problem.message.lower()
-            if "message is not modified" in told:
+            text = problem.message.lower()
+            if "message is not modified" in text:
                 return TelegramCallFailed("unchanged")
-            return TelegramCallFailed(
-                "gone" if any(words in told for words in _MESSAGE_GONE_TEXTS) else "refused"
-            )
+            gone = any(known in text for known in _MESSAGE_GONE_TEXTS)
+            return TelegramCallFailed("gone" if gone else "refused")
         case error.TelegramError() | TimeoutError():
             return TelegramCallFailed("network")
     return TelegramCallFailed("unreadable")
 
 
 def silence_loggers() -> None:
-    """These write addresses, which hold the token, and messages, as they are. Above every level."""
+    """Disable loggers of the libraries, which log URLs with the token, and messages."""
     for name in _SILENCED_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
@@ -129,11 +128,11 @@ class _RateLimited(error.TelegramError):
 
 
 class _UnexpectedAnswer(error.TelegramError):
-    """An answer that no Bot API gives."""
+    """A response that no Bot API gives."""
 
 
 class BoundedRequest(HTTPXRequest):
-    """Follows no redirection, and takes no more of an answer than it may have."""
+    """HTTP without redirects and with a limit on the size of responses."""
 
     __slots__ = ()
 
@@ -165,30 +164,30 @@ class BoundedRequest(HTTPXRequest):
         )
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise _RateLimited(_parse_retry_after(body))
-        # Of a server in trouble it is a proxy that tells, in words of its own.
+        # A 5xx response may come from a proxy in another format.
         if status < httpx.codes.INTERNAL_SERVER_ERROR and not _is_bot_api_answer(body):
             raise _UnexpectedAnswer("unlike")
         return status, body
 
 
 def _is_bot_api_answer(body: bytes) -> bool:
-    """Every answer of the Bot API says whether it is one to a call that went well."""
+    """Whether a body is a JSON object with a boolean `ok`, as all responses of the Bot API."""
     try:
-        told = json.loads(body)
+        found = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and isinstance(told.get("ok"), bool)
+    return isinstance(found, dict) and isinstance(found.get("ok"), bool)
 
 
 def _parse_retry_after(body: bytes) -> float:
-    """How long we are to wait, if that can be understood."""
+    """Return the seconds to wait, or a default if the body does not say."""
     try:
-        told = json.loads(body)["parameters"]["retry_after"]
+        seconds = json.loads(body)["parameters"]["retry_after"]
     except (ValueError, KeyError, TypeError):
         return limits.CHAT_BACKOFF_SECONDS
-    if not isinstance(told, int | float) or told <= 0:
+    if not isinstance(seconds, int | float) or seconds <= 0:
         return limits.CHAT_BACKOFF_SECONDS
-    return min(told, limits.CHAT_WAIT_MAX_SECONDS)
+    return min(seconds, limits.CHAT_WAIT_MAX_SECONDS)
 
 
 async def _bound_response(response: httpx.Response) -> None:
@@ -212,13 +211,13 @@ class _BoundedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-# The Bot API for threads that wait: the library is asynchronous, and has a thread of its own.
+# The client: blocking calls over the asynchronous library, which runs in a thread of its own.
 
 T = TypeVar("T")
 BotCall = Callable[[telegram.Bot], Awaitable[T]]
 
-# Telegram knows its methods in any case. In the library's own spelling this one reads every update
-# into objects, and one update that it cannot read keeps all that follow from being told.
+# Method names are case-insensitive. With the library's own spelling it would parse each update into
+# objects, and one update that it cannot parse would block all that follow.
 _GET_UPDATES = "GetUpdates"
 _CLOSE_SECONDS = 5.0
 _DEFAULT_API_URL = "https://api.telegram.org"
@@ -244,13 +243,13 @@ class TelegramClient:
         self._thread.start()
 
     def call(self, what: BotCall[T], seconds: float = limits.TELEGRAM_CALL_MAX_SECONDS) -> T:
-        """Raises `Failed`."""
+        """Call and wait; raise `TelegramCallFailed`."""
         return _wait_for_result(self._submit(what, seconds), seconds)
 
     def call_in_background(self, calls: Sequence[BotCall[object]]) -> None:
-        """One after the other, while nobody waits. Whatever comes of it, nobody is told."""
+        """Call one after the other without waiting, and ignore failures."""
         if calls and not self._closed.is_set():
-            with contextlib.suppress(RuntimeError):  # closed this very moment
+            with contextlib.suppress(RuntimeError):  # closed at the same time
                 self._loop.call_soon_threadsafe(self._begin, calls)
 
     def get_identity(self) -> TelegramIdentity:
@@ -258,32 +257,34 @@ class TelegramClient:
         return TelegramIdentity(id=user.id, username=user.username or "")
 
     def stop_polling(self) -> None:
-        """Nobody waits for updates any longer, now or later."""
+        """Cancel the running poll, and refuse later ones."""
         with self._polling:
             self._polling_stopped = True
             if self._poll is not None:
                 self._poll.cancel()
 
     def get_updates(self, offset: int | None, seconds: int) -> list[JsonObject]:
-        """As they came. With an offset, Telegram forgets all before it. Raises `Failed`, also for
-        what is no list of updates."""
-        asked = {
+        """Return raw updates. Telegram deletes those before the offset.
+
+        Raises `TelegramCallFailed`, also for a response that is no list of updates.
+        """
+        arguments = {
             "timeout": seconds,
             "limit": limits.TELEGRAM_UPDATES_MAX_COUNT,
             "allowed_updates": list(UPDATE_KINDS),
             **({} if offset is None else {"offset": offset}),
         }
-        patience = seconds + limits.TELEGRAM_CALL_MAX_SECONDS
+        timeout = seconds + limits.TELEGRAM_CALL_MAX_SECONDS
         with self._polling:
             if self._polling_stopped:
                 raise TelegramCallFailed("network")
             self._poll = self._submit(
                 lambda bot: bot.do_api_request(
-                    _GET_UPDATES, api_kwargs=asked, read_timeout=patience
+                    _GET_UPDATES, api_kwargs=arguments, read_timeout=timeout
                 ),
-                patience,
+                timeout,
             )
-        found = _wait_for_result(self._poll, patience)
+        found = _wait_for_result(self._poll, timeout)
         if not isinstance(found, list):
             raise TelegramCallFailed("unlike")
         updates: list[JsonObject] = [one for one in found if isinstance(one, dict)]
@@ -292,7 +293,7 @@ class TelegramClient:
         return updates
 
     def close(self) -> None:
-        """Ends whatever is waited for."""
+        """Cancel all running calls."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -302,11 +303,11 @@ class TelegramClient:
     def _submit(self, what: BotCall[T], seconds: float) -> Future[T | TelegramCallFailed]:
         if self._closed.is_set():
             raise TelegramCallFailed("network")
-        wanted = self._bounded(what, seconds)
+        coroutine = self._bounded(what, seconds)
         try:
-            return asyncio.run_coroutine_threadsafe(wanted, self._loop)
-        except RuntimeError:  # closed this very moment
-            wanted.close()
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # closed at the same time
+            coroutine.close()
             raise TelegramCallFailed("network") from None
 
     def _run(self) -> None:
@@ -321,12 +322,12 @@ class TelegramClient:
             self._loop.close()
 
     async def _bounded(self, what: BotCall[T], seconds: float) -> T | TelegramCallFailed:
-        """A failure is handed back, not raised: raised from the library's own, it would carry that
-        one along, and with it the address."""
+        """Return a failure instead of raising it: its context would be the library's error, which
+        contains the URL with the token."""
         try:
             async with asyncio.timeout(seconds):
                 return await what(self._bot)
-        except Exception as problem:  # noqa: BLE001 - as the library stumbles over an odd answer
+        except Exception as problem:  # noqa: BLE001 - the library may fail on an odd response
             return translate_error(problem)
 
     def _begin(self, calls: Sequence[BotCall[object]]) -> None:
@@ -345,14 +346,14 @@ class TelegramClient:
 def _wait_for_result(asked: Future[T | TelegramCallFailed], seconds: float) -> T:
     try:
         done = asked.result(seconds + _CLOSE_SECONDS)
-    except (CancelledError, TimeoutError):  # nobody wants it any longer, or is there to do it
+    except (CancelledError, TimeoutError):  # stopped or closed
         done = TelegramCallFailed("network")
     if isinstance(done, TelegramCallFailed):
         raise done
     return done
 
 
-# What is said, in Telegram's form: HTML with everything escaped, in parts that fit a message.
+# The sender: messages as escaped HTML, split into parts that fit.
 
 _HTML_STYLES = {
     "plain": "{}",
@@ -362,7 +363,7 @@ _HTML_STYLES = {
     "link": '<a href="{0}">{0}</a>',
 }
 _ADMIN_STATUSES = frozenset({"administrator", "creator"})
-# Whoever runs the server of a link would learn that it is talked about here.
+# A preview would tell the server of a link that the link is shared here.
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
@@ -407,7 +408,7 @@ class TelegramSender:
     def _send_text(
         self, target: _Target, text: str, keys: InlineKeyboardMarkup | None, *, begun: bool
     ) -> _Target:
-        """Where the next part goes: what is replaced or answered is so once."""
+        """Send one part and return the target of the next, which replaces and answers nothing."""
         if target.replaced is not None and self._edit_message(target, text, keys):
             return replace(target, replaced=None, answered=None)
         target = replace(target, replaced=None)
@@ -428,7 +429,7 @@ class TelegramSender:
         )
 
     def _edit_message(self, target: _Target, text: str, keys: InlineKeyboardMarkup | None) -> bool:
-        """False: there is nothing left to replace, and it is said anew."""
+        """Edit the message; return False if it no longer exists, and a new one must be sent."""
         try:
             self._send_with_retries(
                 target,
@@ -469,8 +470,10 @@ class TelegramSender:
     def _send_with_retries(
         self, target: _Target, call: Callable[[_Target], BotCall[object]], *, begun: bool
     ) -> _Target:
-        """A group that moved is followed once. What Telegram wants later is left for later, unless
-        a part of it is there already: then the rest is waited for, a while."""
+        """Call, following a group that moved and waiting out short failures.
+
+        A rate limit is raised for a later retry, unless a part was sent already (`begun`).
+        """
         for turn in range(limits.TELEGRAM_SENDS_MAX_COUNT):
             try:
                 self._client.call(call(target))
@@ -478,11 +481,11 @@ class TelegramSender:
             except TelegramCallFailed as problem:
                 left = limits.TELEGRAM_SENDS_MAX_COUNT - turn - 1
                 if problem.reason in ("unchanged", "unreadable"):
-                    return target  # it is there, whatever Telegram says about it
+                    return target  # it was delivered
                 if problem.reason in ("gone", "moved") and target.replaced is not None:
                     raise _MessageGone from None
                 if problem.moved_to is not None and left:
-                    # Ids of messages and topics do not move along.
+                    # Ids of messages and topics are not valid in the new group.
                     target = _Target(chat=problem.moved_to)
                     continue
                 pause = problem.wait_seconds or compute_backoff(turn + 1)
@@ -510,7 +513,7 @@ def render_html(spans: Sequence[Span]) -> str:
 
 
 def _count_utf16_units(span: Span) -> int:
-    """Marks and escapes do not count; characters beyond the first 65,536 count twice."""
+    """Count as Telegram does: without markup, characters beyond the BMP twice."""
     return len(span.text) + sum(char > "\uffff" for char in span.text)
 
 
@@ -542,7 +545,7 @@ def _find_target(
     chat = telegram_number(where.id)
     if what.alone:
         if to is None:
-            raise NotSent("there is nobody to say it to alone", for_good=True)
+            raise NotSent("a private message has no recipient", for_good=True)
         if chat != telegram_number(to.key):
             return _Target(chat=telegram_number(to.key))
     here = after if after is not None and after.chat.id == where.id else None
@@ -560,8 +563,8 @@ def _optional_integer(id: str | None) -> int | None:
 
 
 def telegram_number(id: str) -> int:
-    """A chat's or person's number; a private chat has that of its person."""
+    """Return the number of a chat or person; a private chat has that of its person."""
     channel, _, digits = id.partition(":")
     if channel != CHANNEL or not digits.removeprefix("-").isdecimal():
-        raise NotSent("that is not in Telegram", for_good=True)
+        raise NotSent("the recipient is not in Telegram", for_good=True)
     return int(digits)

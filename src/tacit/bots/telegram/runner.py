@@ -49,14 +49,12 @@ if TYPE_CHECKING:
     from tacit.server.logs import ServerLog as ServingLog
 
 
-# Asking Telegram for updates, again and again: it forgets what it told once we ask for later ones,
-# and we do that only when all of it is in the inbox.
+# Polling. Telegram deletes updates when later ones are requested, so the offset advances only
+# after all of them are in the inbox.
 
-_INBOX_PROBLEM = "updates cannot be kept: the database does not take them"
-_EARLY_FRACTION = (
-    0.5  # of the time that Telegram may keep us waiting: "nothing" before that is early
-)
-_EARLY_PAUSE_MAX_SECONDS = 5.0  # what somebody writes meanwhile is not to wait for long
+_INBOX_PROBLEM = "updates cannot be stored: the database rejects them"
+_EARLY_FRACTION = 0.5  # of the poll time: an empty response before that is early
+_EARLY_PAUSE_MAX_SECONDS = 5.0  # a message sent meanwhile should not wait long
 
 
 def poll_updates(
@@ -67,9 +65,9 @@ def poll_updates(
     seconds: int = limits.TELEGRAM_POLL_SECONDS,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Until it is stopped."""
+    """Poll until stopped."""
     offset: int | None = None
-    early = 0  # answers in a row that did not wait for anything to tell
+    early = 0  # consecutive empty responses before the poll time was over
     while not stop.is_set():
         asked = now()
         try:
@@ -87,22 +85,21 @@ def poll_updates(
             patience.record_failure(str(TelegramCallFailed("unlike")))
             continue
         patience.record_success()
-        # Told once, it remembers. After a week of silence Telegram may begin its numbers anew,
-        # below an offset that we would keep on sending.
+        # Send an offset once: Telegram remembers it. After a week without updates Telegram may
+        # restart its numbers below an offset that we would keep sending.
         offset = max(numbers) + 1 if numbers else None
         early = early + 1 if not updates and now() - asked < seconds * _EARLY_FRACTION else 0
         if early:
-            # A proxy that does not let Telegram wait would have us ask without end.
+            # Behind a proxy that does not allow long polls we would poll without pause.
             stop.wait(min(compute_backoff(early), _EARLY_PAUSE_MAX_SECONDS))
 
-
-# Updates as they come: what we understand is kept in the inbox. Chats that are not allowed leave
-# nothing there.
 
 _ID_COMMAND = "/id"
 
 
 class UpdateReceiver:
+    """Store updates that can be parsed and come from allowed chats."""
+
     def __init__(
         self,
         reading: TelegramParser,
@@ -116,7 +113,7 @@ class UpdateReceiver:
         self._log = log
 
     def __call__(self, raw: Sequence[JsonObject]) -> None:
-        """When this returns, what is to be kept is kept, and Telegram may forget it."""
+        """Store updates durably: when this returns, Telegram may delete them."""
         updates: list[Update] = []
         answers: list[BotCall[object]] = []
         for one in raw:
@@ -141,12 +138,12 @@ class UpdateReceiver:
     def _parse(self, raw: JsonObject) -> InboundMessage | None:
         try:
             return self._parser.parse(raw)
-        except Exception as error:  # noqa: BLE001 - one odd update must not hold up all others
+        except Exception as error:  # noqa: BLE001 - one odd update must not block all others
             self._log.failed("update left out", error)
             return None
 
     def _keep(self, updates: Sequence[Update]) -> None:
-        """All at once; if one of them cannot be kept, all others."""
+        """Store all at once; if one of them is invalid, store the others."""
         if not updates:
             return
         try:
@@ -171,7 +168,7 @@ def _make_update(heard: InboundMessage, raw: JsonObject) -> Update:
 
 
 def _acknowledge_button(query: str) -> BotCall[object]:
-    """Telegram shows a pressed button as busy until it is told that somebody saw it."""
+    """Acknowledge a button, which Telegram shows as busy until then."""
     return lambda bot: bot.answer_callback_query(query)
 
 
@@ -180,15 +177,15 @@ def _asks_for_id(heard: InboundMessage) -> bool:
 
 
 def _send_chat_id(heard: InboundMessage) -> BotCall[object]:
-    """The chat's alone; nothing is read or kept for it."""
-    told = f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}"
+    """Answer /id in a chat that is not allowed, without storing anything."""
+    text = f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}"
     topic = None if heard.thread is None else int(heard.thread)
     return lambda bot: bot.send_message(
-        telegram_number(heard.chat.id), told, message_thread_id=topic
+        telegram_number(heard.chat.id), text, message_thread_id=topic
     )
 
 
-# The bot, put together and kept going until it is told to stop.
+# Secrets and the process.
 
 _TOKEN_FORMAT = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,200}")
 _SECRET_FORMAT = re.compile(rf"[A-Za-z0-9_-]{{1,{limits.TELEGRAM_SECRET_MAX_CHARS}}}")
@@ -198,11 +195,11 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramSecrets:
     token: str = field(repr=False)
-    webhook: str = field(default="", repr=False)  # empty where nobody tells us anything
+    webhook: str = field(default="", repr=False)  # empty when polling
 
 
 def read_telegram_secrets(how: TelegramSettings, environ: Mapping[str, str]) -> TelegramSecrets:
-    """From the variables that the settings name."""
+    """Read the environment variables that the settings name."""
     token = environ.get(how.token_env, "").strip()
     variable = describe_variable("telegram.token_env", how.token_env)
     if not token:
@@ -210,23 +207,23 @@ def read_telegram_secrets(how: TelegramSettings, environ: Mapping[str, str]) -> 
         raise SettingsError(f"{variable} is not set: {fix}")
     if not _TOKEN_FORMAT.fullmatch(token):
         fix = "set it to what @BotFather gave you, which looks like 123456:ABC-DEF"
-        raise SettingsError(f"{variable} holds no token: {fix}")
+        raise SettingsError(f"{variable} is not a token: {fix}")
     if how.mode == "polling":
         return TelegramSecrets(token=token)
     secret = environ.get(how.secret_env, "").strip()
     if not _SECRET_FORMAT.fullmatch(secret):
         fix = (
-            f"make up 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
-            "Telegram then shows us with every update"
+            f"choose 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
+            "Telegram then sends with every update"
         )
         variable = describe_variable("telegram.secret_env", how.secret_env)
-        problem = "holds no secret that Telegram takes" if secret else "is not set"
+        problem = "is not a secret that Telegram accepts" if secret else "is not set"
         raise SettingsError(f"{variable} {problem}: {fix}")
     return TelegramSecrets(token=token, webhook=secret)
 
 
 class TelegramRunner:
-    """What is between the Bot API and a memory."""
+    """Connect the Bot API, the bot and the memory."""
 
     def __init__(
         self,
@@ -255,7 +252,7 @@ class TelegramRunner:
 def run_telegram(
     memory: Memory, settings: Settings, known: TelegramSecrets, log: ServingLog
 ) -> None:
-    """Until SIGTERM or SIGINT."""
+    """Run until SIGTERM or SIGINT."""
     stop = threading.Event()
     line = TelegramClient(known.token, settings.telegram.api_url)
 
@@ -278,7 +275,7 @@ def run_polling(
 ) -> None:
     patience = ChannelRetry(CHANNEL, log, stop)
     me = patience.call_until_done(line.get_identity)
-    # As long as Telegram tells somebody, it does not answer who asks.
+    # Telegram refuses polls while a webhook is set.
     if me is None or not patience.call_until_done(
         lambda: line.call(lambda bot: bot.delete_webhook())
     ):
@@ -326,7 +323,7 @@ def run_webhook(
 
 
 def register_webhook(line: TelegramClient, url: str, secret: str) -> bool:
-    """From here on Telegram tells us, and shows the secret."""
+    """Make Telegram send updates to the URL, with the secret."""
     return line.call(
         lambda bot: bot.set_webhook(url, secret_token=secret, allowed_updates=list(UPDATE_KINDS))
     )
@@ -334,15 +331,15 @@ def register_webhook(line: TelegramClient, url: str, secret: str) -> bool:
 
 @contextmanager
 def handle_signals(end: Callable[[], None]) -> Iterator[None]:
-    """A signal ends it, from a thread of its own: whoever is interrupted may hold what it needs."""
+    """Call `end` on a signal, in a new thread: the interrupted one may hold a lock it needs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def told_to_stop(*_: object) -> None:
+    def on_signal(*_: object) -> None:
         threading.Thread(target=end, name="tacit-telegram-end", daemon=True).start()
 
-    before = {one: signal.signal(one, told_to_stop) for one in _SIGNALS}
+    before = {one: signal.signal(one, on_signal) for one in _SIGNALS}
     try:
         yield
     finally:

@@ -22,7 +22,7 @@ from tacit.bots.messages import (
     TextMessage,
 )
 
-# Fields of the Bot API's JSON. What is absent, or not of the kind that we know, is not there.
+# Access to fields of the Bot API's JSON. A field of an unexpected type counts as absent.
 
 JsonObject = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def get_text(of: JsonObject, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-# Whose words a message holds: the sender's own, and those that came along from somebody else.
+# The text of a message: the sender's own words, and quotes.
 
 _QUOTE_ENTITIES = frozenset({"blockquote", "expandable_blockquote"})
 _UTF16_UNIT_BYTES = 2  # Telegram counts in UTF-16 code units
@@ -61,12 +61,12 @@ class TelegramText:
     own: str
     quoted: tuple[Quote, ...] = ()
     forwarded: bool = False
-    addresses_bot: bool = False  # by our user name, or as the one who is answered
-    addresses_other_bot: bool = False  # a command that another bot is to follow
+    addresses_bot: bool = False  # by user name, or as a reply
+    addresses_other_bot: bool = False  # a command for another bot
 
 
 def parse_text(message: JsonObject, bot: int, username: str) -> TelegramText | None:
-    """None: there are no words in it."""
+    """Parse the text of a message; None if it has none."""
     text = get_text(message, "text") or get_text(message, "caption")
     if not text.strip():
         return None
@@ -92,11 +92,11 @@ def parse_text(message: JsonObject, bot: int, username: str) -> TelegramText | N
 @dataclass(frozen=True, slots=True)
 class _CommandToBot:
     username: str
-    text: str  # the command, with nobody named any more
+    text: str  # the command without the name
 
 
 def _parse_command_to_bot(own: str) -> _CommandToBot | None:
-    """`/mem@somebot del 1`: for the bot of that name alone."""
+    """Parse a command for one bot: `/mem@bot del 1`."""
     found = _ADDRESSED_COMMAND.match(own)
     if found is None:
         return None
@@ -104,14 +104,16 @@ def _parse_command_to_bot(own: str) -> _CommandToBot | None:
 
 
 def _strip_bot_name(own: str, username: str) -> str:
-    """Who is called by name first is not what is talked about."""
-    called = re.match(rf"@{re.escape(username)}(?!\w)[\s,:;.!-]*", own, re.IGNORECASE)
-    return own if called is None else own[called.end() :] or own
+    """Remove the bot's name from the start of a text."""
+    name = re.match(rf"@{re.escape(username)}(?!\w)[\s,:;.!-]*", own, re.IGNORECASE)
+    return own if name is None else own[name.end() :] or own
 
 
 def _forward_author(message: JsonObject) -> str | None:
-    """Who had said it, as shown there ("": nobody knows); None: the sender says it now. Anything
-    that hints at a forward counts as one, also in the fields of older servers."""
+    """Return the author's name of a forward ("" if unknown); None if it is no forward.
+
+    Any sign of a forward counts, also fields of older servers.
+    """
     if not get_object(message, "via_bot") and not any(
         key.startswith("forward_") for key in message
     ):
@@ -127,7 +129,7 @@ def _forward_author(message: JsonObject) -> str | None:
 
 
 def _split_quotes(text: str, entities: list[JsonObject]) -> tuple[str, list[str]]:
-    """The sender's own words, and what they set apart as a quotation."""
+    """Split a text into the sender's own words and block quotes."""
     raw = text.encode("utf-16-le", "surrogatepass")
     own, blocks, at = [], [], 0
     for entity in sorted(entities, key=lambda one: get_integer(one, "offset") or 0):
@@ -148,7 +150,7 @@ def _decode_utf16(raw: bytes) -> str:
 
 
 def _replied_to_quote(message: JsonObject, bot: int) -> Quote | None:
-    """The words that this is an answer to: the part that was marked, or all of them."""
+    """Return the text that this replies to: the quoted part, or all of it."""
     before = get_object(message, "reply_to_message")
     marked = get_text(get_object(message, "quote"), "text")
     text = marked or get_text(before, "text") or get_text(before, "caption")
@@ -162,8 +164,8 @@ def _replied_to_quote(message: JsonObject, bot: int) -> Quote | None:
 
 
 def _is_reply_to_bot(message: JsonObject, bot: int) -> bool:
-    """In a topic every message is an answer to the one that opened it, too; that one does not
-    count."""
+    """Whether a message replies to the bot. In a topic each message also replies to the message
+    that opened it, which does not count."""
     before = get_object(message, "reply_to_message")
     return (
         get_integer(get_object(before, "from"), "id") == bot and "forum_topic_created" not in before
@@ -174,10 +176,10 @@ def display_name(user: JsonObject) -> str:
     return " ".join(filter(None, (get_text(user, "first_name"), get_text(user, "last_name"))))
 
 
-# An update of the Bot API, as it came, becomes what was heard. Nothing is asked or kept here.
+# The parser of updates. It makes no calls and stores nothing.
 
 CHANNEL = "telegram"
-# What we ask Telegram for; of anything else it is not to tell us.
+# The kinds of updates that we request.
 UPDATE_KINDS = (
     "message",
     "edited_message",
@@ -205,7 +207,7 @@ class TelegramParser:
         self._allowed = frozenset(allowed)
 
     def __call__(self, payload: str) -> InboundMessage | None:
-        """As it was taken in. A chat that is no longer allowed is no longer heard."""
+        """Parse a stored update; None if its chat is no longer allowed."""
         update = json.loads(payload)
         heard = self.parse(update) if isinstance(update, dict) else None
         return heard if heard is not None and self.allows(heard.chat) else None
@@ -214,11 +216,11 @@ class TelegramParser:
         return not self._allowed or chat.id in self._allowed
 
     def parse(self, update: JsonObject) -> InboundMessage | None:
-        """None: nothing that we know what to do with."""
+        """Parse an update; None if it is of no use."""
         id = get_integer(update, "update_id")
         if id is None:
             return None
-        # Another bot in our place counts its updates anew.
+        # Update numbers are unique only for one bot.
         name = f"{self._me.id}.{id}"
         for kind in ("message", "channel_post"):
             if kind in update:
@@ -247,7 +249,7 @@ class TelegramParser:
     def _service_message(
         self, around: InboundContext, message: JsonObject
     ) -> InboundMessage | None:
-        """What Telegram itself says in a chat about the chat."""
+        """Parse a message of Telegram about the chat itself."""
         to, before = (
             get_integer(message, "migrate_to_chat_id"),
             get_integer(message, "migrate_from_chat_id"),
@@ -269,7 +271,7 @@ class TelegramParser:
     ) -> TextMessage | MessageDeleted | None:
         said = parse_text(message, self._me.id, self._me.username)
         if said is None or said.addresses_other_bot:
-            # Words that were there before may be gone; where somebody is changes all the time.
+            # An edit may have removed the text; a live location is edited all the time.
             words_gone = edited and "location" not in message
             return MessageDeleted(**around, message=id) if words_gone else None
         private = get_object(message, "chat").get("type") == "private"
@@ -288,7 +290,7 @@ class TelegramParser:
         )
 
     def _membership(self, update: str, change: JsonObject) -> InboundMessage | None:
-        """Told to admins; of ourselves, to everybody."""
+        """Parse a change of members. Only admins get these, except about themselves."""
         after, where = get_object(change, "new_chat_member"), get_object(change, "chat")
         by, user = _parse_person(get_object(change, "from")), get_object(after, "user")
         chat = _parse_chat(where, by)
@@ -297,9 +299,9 @@ class TelegramParser:
             return None
         around = InboundContext(channel=CHANNEL, update=update, chat=chat, who=by, thread=None)
         if get_integer(user, "id") == self._me.id:
-            # Who lets us in is there; of who is there when we are out we hear nothing.
-            there = () if by is None else (by,)
-            return MembersJoined(**around, people=there, bot_joined=True) if now else None
+            # The person who added the bot is present. After it left, it gets no more updates.
+            present = () if by is None else (by,)
+            return MembersJoined(**around, people=present, bot_joined=True) if now else None
         people = self._others([user])
         if not people:
             return None
@@ -311,7 +313,7 @@ class TelegramParser:
 
 
 def _members_left(around: InboundContext, people: tuple[Requester, ...]) -> MembersLeft:
-    """Who goes by themselves has told us so, and is not there any more."""
+    """Make the message without its sender as a participant: they may be the one who left."""
     around["chat"] = Chat.group(around["chat"].id)
     return MembersLeft(**around, people=people)
 
@@ -326,7 +328,7 @@ def _button_pressed(update: str, query: JsonObject) -> ButtonPressed | None:
     if chat is None or who is None or not isinstance(data, str):
         return None
     if chat.id != who.key:
-        # Who only looks into a public group can press its buttons: the store has to know them.
+        # A visitor of a public group can press buttons too, so this proves no membership.
         chat = Chat(chat.id, chat.kind, vouched=False)
     return ButtonPressed(
         channel=CHANNEL,
@@ -352,14 +354,13 @@ def _parse_chat(where: JsonObject, who: Requester | None) -> Chat | None:
 
 
 def _topic_of(message: JsonObject) -> str | None:
-    """Only topics: elsewhere the same field numbers the answers to a message."""
+    """Return the topic. Outside of topics the same field is the id of a reply thread."""
     topic = get_integer(message, "message_thread_id")
     return str(topic) if topic is not None and message.get("is_topic_message") is True else None
 
 
 def _parse_sender(message: JsonObject) -> Requester | None:
-    """Nobody where a chat speaks: a channel, an admin who does not show their name, or somebody in
-    the name of their channel."""
+    """Return the sender; None for a channel, an anonymous admin, or a person as their channel."""
     return None if "sender_chat" in message else _parse_person(get_object(message, "from"))
 
 

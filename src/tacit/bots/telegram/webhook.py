@@ -20,7 +20,7 @@ from tacit.errors import StoreError
 from tacit.server.middleware import read_body
 
 _SECRET_HEADER = "x-telegram-bot-api-secret-token"
-# People put secrets into paths, so that the one that is served is in no log: this is.
+# One route for all paths: the log shows the route, and the real path may contain a secret.
 _ANY_PATH = "/{path:path}"
 _OK, _BAD, _FORBIDDEN, _ABSENT, _TOO_LARGE, _BUSY = 200, 400, 403, 404, 413, 503
 
@@ -28,10 +28,10 @@ _OK, _BAD, _FORBIDDEN, _ABSENT, _TOO_LARGE, _BUSY = 200, 400, 403, 404, 413, 503
 def create_webhook_app(
     take_in: Callable[[Sequence[JsonObject]], None], url: str, secret: str
 ) -> Starlette:
-    """`url` is where Telegram reaches us; its path is the one that is served."""
+    """Make an app that accepts updates at the path of the public webhook URL."""
     path = unquote(urlsplit(url).path) or "/"
 
-    async def told(request: Request) -> Response:
+    async def receive(request: Request) -> Response:
         if not hmac.compare_digest(request.scope["path"].encode(), path.encode()):
             return Response(status_code=_ABSENT)
         given = request.headers.get(_SECRET_HEADER, "")
@@ -48,10 +48,10 @@ def create_webhook_app(
         try:
             await run_in_threadpool(take_in, [update])
         except StoreError:
-            return Response(status_code=_BUSY)  # Telegram tells it again
+            return Response(status_code=_BUSY)  # Telegram sends it again
         return Response(status_code=_OK)
 
-    served = Starlette(routes=[Route(_ANY_PATH, told, methods=["POST"])])
+    served = Starlette(routes=[Route(_ANY_PATH, receive, methods=["POST"])])
     served.state.draining = False
     return served
 

@@ -1,4 +1,4 @@
-// What scripts add to pages that work without them.
+// Enhancements of pages that also work without scripts.
 import "./live.js";
 import "./dialogs.js";
-import "./choosing.js";
+import "./selection.js";

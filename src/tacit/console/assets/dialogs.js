@@ -1,8 +1,8 @@
-// <a href="/memories/x/erase" data-dialog>: the page's form, in a dialog over this page. Where
-// anything goes wrong the link is followed, and the page itself asks.
-import { part } from "./fetching.js";
+// <a href="/memories/x/erase" data-dialog>: show the page's form in a dialog. If that fails, follow
+// the link.
+import { fetchFragment } from "./fragments.js";
 
-function closing() {
+function closeButton() {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.close = "";
@@ -13,7 +13,7 @@ function closing() {
 async function open(link) {
   let nodes;
   try {
-    nodes = await part(link.href);
+    nodes = await fetchFragment(link.href);
   } catch {
     location.assign(link.href);
     return;
@@ -22,7 +22,7 @@ async function open(link) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-label", link.textContent.trim());
   dialog.append(nodes);
-  if (!dialog.querySelector("[data-close]")) dialog.append(closing());
+  if (!dialog.querySelector("[data-close]")) dialog.append(closeButton());
   document.body.append(dialog);
   dialog.addEventListener("close", () => {
     dialog.remove();

@@ -1,12 +1,12 @@
-// Search as you type: <form method="get" data-live="#found">. The results are fetched as a part, the
-// address keeps step, and an answer that is overtaken by a later question is dropped.
-import { part } from "./fetching.js";
+// Search as you type: <form method="get" data-live="#found">. Fetch the results as a fragment, update
+// the URL, and drop responses that a later request has overtaken.
+import { fetchFragment } from "./fragments.js";
 
 const PAUSE_MS = 150;
-let waiting = 0;
-let asking = null;
+let timer = 0;
+let current = null;
 
-function address(form) {
+function searchUrl(form) {
   const url = new URL(form.action);
   for (const [name, value] of new FormData(form)) {
     if (value !== "") url.searchParams.append(name, value);
@@ -14,24 +14,24 @@ function address(form) {
   return url;
 }
 
-// For those who do not see the list change: one line of it is read out.
-function tell(found) {
-  const said = found.querySelector("[data-tell]");
-  document.querySelector("[data-telling]").textContent = said?.textContent.trim() ?? "";
+// Announce the result to screen readers.
+function announce(found) {
+  const line = found.querySelector("[data-tell]");
+  document.querySelector("[data-telling]").textContent = line?.textContent.trim() ?? "";
 }
 
-async function look(form) {
+async function search(form) {
   const found = document.querySelector(form.dataset.live);
-  const url = address(form);
-  asking?.abort();
-  const mine = new AbortController();
-  asking = mine;
+  const url = searchUrl(form);
+  current?.abort();
+  const controller = new AbortController();
+  current = controller;
   found.setAttribute("aria-busy", "true");
   try {
-    const nodes = await part(url, mine.signal);
-    if (mine.signal.aborted || nodes === null) return;
+    const nodes = await fetchFragment(url, controller.signal);
+    if (controller.signal.aborted || nodes === null) return;
     found.replaceChildren(nodes);
-    tell(found);
+    announce(found);
     history.replaceState(null, "", url);
     document.dispatchEvent(new CustomEvent("tacit:found", { detail: found }));
     found.removeAttribute("aria-busy");
@@ -43,13 +43,13 @@ async function look(form) {
 document.addEventListener("input", (event) => {
   const form = event.target.form;
   if (!form?.dataset.live) return;
-  clearTimeout(waiting);
-  waiting = setTimeout(look, event.target.type === "search" ? PAUSE_MS : 0, form);
+  clearTimeout(timer);
+  timer = setTimeout(search, event.target.type === "search" ? PAUSE_MS : 0, form);
 });
 
 document.addEventListener("submit", (event) => {
   if (!event.target.dataset.live) return;
   event.preventDefault();
-  clearTimeout(waiting);
-  look(event.target);
+  clearTimeout(timer);
+  search(event.target);
 });

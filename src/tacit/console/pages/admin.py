@@ -24,37 +24,33 @@ from tacit.settings import Settings, category_names, variable_name
 from tacit.settings.load import declared_fields, file_only_keys
 from tacit.settings.sections import CategorySetting
 
-# What comes round in the space, what waits to be learned, and doing either now.
+# Jobs and the learning queue.
 
 JOBS_PATH = "/jobs"
 _RUN_COUNT_KEY = "run"
 job_pages = PageGroup(
     flashes={
-        "job-ran": FlashText(one="The task came to its end."),
-        "job-begun": FlashText(
-            one="The task has begun, and goes on. This page tells how far it is."
-        ),
-        "job-failed": FlashText(one="The task failed. It is tried again when it is due."),
-        "learning-again": FlashText(
-            one="One turn is tried again.", many="{count} turns are tried again."
-        ),
-        "nothing-to-learn": FlashText(one="There was nothing that had been given up."),
+        "job-ran": FlashText(one="The job finished."),
+        "job-begun": FlashText(one="The job is running. This page shows its progress."),
+        "job-failed": FlashText(one="The job failed. It will be retried when it is due."),
+        "learning-again": FlashText(one="Retrying one turn.", many="Retrying {count} turns."),
+        "nothing-to-learn": FlashText(one="There are no failed turns."),
     }
 )
 JOB_DESCRIPTIONS = {
-    "expire": "Lets go of what is past its time, unused or too much",
-    "purge": "Removes for good what was forgotten long enough ago",
-    "consolidate": "Makes one of what is there twice",
-    "reflect": "Thinks about people, and notes what follows",
-    "reembed": "Makes the vectors that are missing",
-    "summarise": "Sums up conversations that have ended",
+    "expire": "Expire memories that are past their date, unused or over the limit",
+    "purge": "Delete memories that were forgotten long ago",
+    "consolidate": "Merge duplicate memories",
+    "reflect": "Infer insights about people",
+    "reembed": "Compute missing vectors",
+    "summarise": "Summarize conversations that have ended",
 }
 JOB_STATES = {
-    "idle": ("Until it is due", ""),
+    "idle": ("Scheduled", ""),
     "running": ("Running", "good"),
-    "waiting": ("Due, and nobody is at it", "care"),
-    "failed": ("Failed; tried again when due", "bad"),
-    "off": ("Does not come round by itself", ""),
+    "waiting": ("Due, not started", "care"),
+    "failed": ("Failed, will be retried", "bad"),
+    "off": ("Manual", ""),
 }
 
 
@@ -83,39 +79,37 @@ def post_run_job(asked: PageRequest, task: str) -> Response:
         ended = asked.site.tasks.run((space, f"job {task}"), lambda: memory.jobs.run(task))
     except (Conflict, InvalidInput):
         raise
-    except TacitError:  # which is noted, and stands on the page
-        return asked.redirect(JOBS_PATH, said="job-failed")
-    return asked.redirect(JOBS_PATH, said="job-ran" if ended else "job-begun")
+    except TacitError:  # recorded with the job, which the page shows
+        return asked.redirect(JOBS_PATH, flash="job-failed")
+    return asked.redirect(JOBS_PATH, flash="job-ran" if ended else "job-begun")
 
 
 @job_pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
 def post_retry_learning(asked: PageRequest) -> Response:
     count = asked.visitor.memory.jobs.retry_learning()
     return asked.redirect(
-        JOBS_PATH, said="learning-again" if count else "nothing-to-learn", count=count
+        JOBS_PATH, flash="learning-again" if count else "nothing-to-learn", count=count
     )
 
 
 def _describe_run(counts: Mapping[str, int]) -> str:
-    """What a run came to. Its own number, which stands among the counts of one that can be undone,
-    is none of them."""
+    """Format the counts of a run, without the run number that a reversible job adds."""
     found = {what: count for what, count in counts.items() if what != _RUN_COUNT_KEY}
     return labels.format_counts(found) if any(found.values()) else "nothing to do"
 
 
 def _summarize_jobs(jobs: list[JobStatus], waiting: LearningQueueStatus) -> str:
-    """One line, which is read out when it changes."""
+    """Return one line for screen readers, announced when it changes."""
     counts = [
         (sum(one.state == "running" for one in jobs), "running"),
         (sum(one.state == "waiting" for one in jobs), "due"),
         (sum(one.state == "failed" for one in jobs), "failed"),
         (waiting.turns, "to learn"),
     ]
-    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "All is done."
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "All done."
 
 
-# What is wrong with the space, in plain words. Looking takes a while where much is remembered, so
-# that it is begun by a button, and what it found is kept until the next time.
+# The doctor. A check takes a while in a large space, so it runs on demand and its result is kept.
 
 DOCTOR_PATH = "/doctor"
 doctor_pages = PageGroup()
@@ -123,21 +117,21 @@ doctor_pages = PageGroup()
 
 @doctor_pages.get(DOCTOR_PATH, who=PageAccess.OPERATOR, nav="Doctor")
 def show_doctor(asked: PageRequest) -> Response:
-    errands, name = asked.site.tasks, _doctor_task(asked)
-    done = errands.last_result(name)
+    tasks, name = asked.site.tasks, _doctor_task(asked)
+    done = tasks.last_result(name)
     found: Diagnosis | None = None if done is None else done.result
     return asked.render(
         "doctor.html",
         fragment="doctor_found.html",
-        goes_on=errands.is_running(name),
-        looked_at=None if done is None else done.at,
+        running=tasks.is_running(name),
+        checked_at=None if done is None else done.at,
         found=found,
     )
 
 
 @doctor_pages.post(DOCTOR_PATH, who=PageAccess.OPERATOR, again=show_doctor)
 def post_doctor(asked: PageRequest) -> Response:
-    """Answered with the page itself: where several processes serve, the next one may not know."""
+    """Answer with the page itself: after a redirect another process may answer, without result."""
     asked.site.tasks.run(_doctor_task(asked), asked.visitor.memory.admin.doctor)
     return show_doctor(asked)
 
@@ -146,16 +140,16 @@ def _doctor_task(asked: PageRequest) -> TaskName:
     return asked.visitor.session.space, "doctor"
 
 
-# Keys of programs to the space: which there are, making one, and revoking one.
+# API keys.
 
 KEYS_PATH = "/keys"
-key_pages = PageGroup(flashes={"revoked": FlashText(one="The key opens nothing any more.")})
+key_pages = PageGroup(flashes={"revoked": FlashText(one="The key was revoked.")})
 SCOPE_DESCRIPTIONS = {
-    Scope.READ: "Read what may be heard",
-    Scope.WRITE: "Remember, change and forget",
-    Scope.ERASE: "Erase for good",
-    Scope.ADMIN: "Look after the space: links, events, jobs, counts, metrics",
-    Scope.ACT_AS: "Say who asks and where, for anybody",
+    Scope.READ: "Read visible memories",
+    Scope.WRITE: "Remember, update and forget",
+    Scope.ERASE: "Erase permanently",
+    Scope.ADMIN: "Administer the space: links, events, jobs, counts, metrics",
+    Scope.ACT_AS: "Act for any requester in any chat",
 }
 
 
@@ -169,8 +163,10 @@ def show_keys(asked: PageRequest) -> Response:
 @key_pages.get(f"{KEYS_PATH}/new", who=PageAccess.OPERATOR)
 def show_key_form(asked: PageRequest) -> Response:
     return asked.render(
-        "key_new.html",
+        "form_page.html",
         fragment="key_form.html",
+        title="Create a key",
+        part="key_form.html",
         scopes=SCOPE_DESCRIPTIONS,
         categories=category_names(asked.site.settings),
         most_days=limits.API_KEY_MAX_DAYS,
@@ -179,7 +175,7 @@ def show_key_form(asked: PageRequest) -> Response:
 
 @key_pages.post(KEYS_PATH, who=PageAccess.OPERATOR, again=show_key_form)
 def post_create_key(asked: PageRequest) -> Response:
-    """The token is in this answer and nowhere else: there is no page to go on to that has it."""
+    """Answer with the token, without a redirect: it is stored nowhere and shown only here."""
     form = asked.form
     made = asked.visitor.memory.keys.create(
         form.line("name") or "",
@@ -192,7 +188,7 @@ def post_create_key(asked: PageRequest) -> Response:
             asked, "rate_per_minute", limits.SERVER_RATE_HIGHEST_PER_MINUTE
         ),
     )
-    return asked.render("key_made.html", made=made)
+    return asked.render("key_created.html", made=made)
 
 
 @key_pages.get(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
@@ -201,19 +197,24 @@ def show_revoke_form(asked: PageRequest, id: str) -> Response:
     key = next((one for one in every if one.id == id), None)
     if key is None or key.revoked_at is not None:
         raise NotFound("key")
-    return asked.render("key_revoke.html", fragment="key_revoke_form.html", key=key)
+    return asked.render(
+        "form_page.html",
+        fragment="key_revoke_form.html",
+        title="Revoke a key",
+        part="key_revoke_form.html",
+        key=key,
+    )
 
 
 @key_pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
 def post_revoke_key(asked: PageRequest, id: str) -> Response:
     asked.visitor.memory.keys.revoke(id)
-    return asked.redirect(KEYS_PATH, said="revoked")
+    return asked.redirect(KEYS_PATH, flash="revoked")
 
 
 def _page_of_keys(keys: Sequence[Key], cursor: str | None) -> Page[Key]:
-    """Those after the one that the cursor names."""
-    places = [at for at, one in enumerate(keys) if one.id == cursor]
-    start = places[0] + 1 if places else 0
+    """Return the page after the key that the cursor names."""
+    start = next((at + 1 for at, one in enumerate(keys) if one.id == cursor), 0)
     items = tuple(keys[start : start + limits.PAGE_DEFAULT_COUNT])
     more = len(keys) > start + len(items)
     return Page(items=items, cursor=items[-1].id if more else None)
@@ -223,7 +224,7 @@ def _optional_integer(asked: PageRequest, name: str, most: int) -> int | None:
     return None if asked.form.line(name) is None else asked.form.integer(name, 1, 1, most)
 
 
-# How the server is set up and what is in the space, in numbers. Secrets are not shown.
+# Settings of the server and counts of the space. Secrets are not shown.
 
 settings_pages = PageGroup()
 SECRET_PLACEHOLDER = "not shown"
@@ -235,8 +236,8 @@ _UNITS = (("h", 3_600), ("m", 60), ("s", 1))
 class SettingRow:
     key: str
     value: str
-    usual: str | None  # the default, where it is set to something else
-    variable: str | None  # None: a settings file alone can hold it
+    usual: str | None  # the default, if the value differs from it
+    variable: str | None  # None: settable only in the settings file
 
 
 @settings_pages.get("/settings", who=PageAccess.OPERATOR, nav="Settings")
@@ -253,7 +254,7 @@ def show_settings(asked: PageRequest) -> Response:
 
 
 def group_settings(settings: Settings) -> dict[str, list[SettingRow]]:
-    """By the first word of their keys."""
+    """Group settings by the first part of their keys."""
     found: dict[str, list[SettingRow]] = {}
     for one in _iterate_settings(settings):
         found.setdefault(one.key.partition(".")[0], []).append(one)
@@ -261,14 +262,14 @@ def group_settings(settings: Settings) -> dict[str, list[SettingRow]]:
 
 
 def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
-    for key, place in declared_fields().items():
+    for key, declared in declared_fields().items():
         value: Any = reduce(getattr, key.split("."), settings)
-        is_set, usual = value != place.default, _format_value(place.default)
+        is_set, usual = value != declared.default, _format_value(declared.default)
         if not is_set:
             shown = usual
-        elif not place.repr:  # a secret, or where people write one: that it is set is all
+        elif not declared.repr:  # a secret, or a URL that may contain one
             shown = SECRET_PLACEHOLDER
-        elif value is None and isinstance(place.default, timedelta):
+        elif value is None and isinstance(declared.default, timedelta):
             shown = _OFF
         else:
             shown = _format_value(value)
@@ -283,7 +284,7 @@ def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
 
 
 def _format_value(value: object) -> str:
-    """As a settings file has it."""
+    """Format a value as in a settings file."""
     if value is None or value == "":
         return _NONE
     if isinstance(value, bool):

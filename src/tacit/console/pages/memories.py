@@ -20,10 +20,8 @@ from tacit.limits import BULK_PREVIEW_MAX_COUNT, BULK_SELECTION_MAX_COUNT, TIMEL
 from tacit.records.memory import ChatKind, HistoryEntry, Memory, State, Visibility
 from tacit.records.results import Erased
 
-# What a visitor does to memories: a person to their own alone, an operator as far as operators go.
-#
-# What was done has a mark, by which it is taken back: an id, with what it was before or is
-# since, so that nothing is taken back which somebody changed again.
+# Actions on memories. Each returns an undo token: the id with the state before or after the
+# action, so that undo does nothing if the memory was changed again since.
 
 _TOKEN_SEPARATOR = "-"
 _FORGOTTEN_STATES = (State.FORGOTTEN, State.SUPERSEDED)
@@ -31,14 +29,16 @@ _FORGOTTEN_STATES = (State.FORGOTTEN, State.SUPERSEDED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionResult:
-    id: str  # under which it is found since
-    changed: bool = True  # false: it was so already
-    undo_tokens: tuple[str, ...] = ()  # none: it cannot be taken back
+    id: str  # of the memory after the action
+    changed: bool = True  # False: there was nothing to change
+    undo_tokens: tuple[str, ...] = ()  # empty: it cannot be undone
 
 
 def get_managed_memory(visitor: Visitor, id: str) -> Memory:
-    """One that is theirs to look after. What others let them hear is not, and here it is as if it
-    were not there."""
+    """Return a memory that the visitor may manage: their own, or for an operator any.
+
+    Raises NotFound for other memories, also for those the visitor may see.
+    """
     if visitor.is_operator:
         return visitor.operator.show(id)
     memory = visitor.view.show(id)
@@ -52,7 +52,7 @@ def get_managed_memory(visitor: Visitor, id: str) -> Memory:
 def forget_memory(visitor: Visitor, id: str) -> ActionResult:
     memory = get_managed_memory(visitor, id)
     if memory.state is State.PENDING:
-        raise Conflict("it waits for a yes: say no to it among the proposals")
+        raise Conflict("it is waiting for approval: decline it on the review page")
     visitor.api.forget(id)
     return _action_result(id, memory.state not in _FORGOTTEN_STATES)
 
@@ -61,7 +61,7 @@ def restore_memory(visitor: Visitor, id: str) -> ActionResult:
     memory = get_managed_memory(visitor, id)
     visitor.api.restore(id)
     if memory.state is State.EXPIRED:
-        return ActionResult(id=id)  # expired again is not what forgetting would make it
+        return ActionResult(id=id)  # no undo: forgetting would not make it expired again
     return _action_result(id, memory.state is State.FORGOTTEN)
 
 
@@ -84,13 +84,13 @@ def change_visibility(visitor: Visitor, id: str, to: Visibility) -> ActionResult
     changed = memory.visibility is not to
     if visitor.is_operator:
         visitor.operator.lower_visibility(id, to)
-        return ActionResult(id=id, changed=changed)  # only its owner raises it again
+        return ActionResult(id=id, changed=changed)  # no undo: only its owner may raise it
     visitor.view.set_visibility(id, to)
     return _action_result(id, changed, join_undo_token(id, memory.visibility, to))
 
 
 def update_content(visitor: Visitor, id: str, content: str, version: int) -> ActionResult:
-    """Marked with its version, and with what it took the place of, if it did."""
+    """Update the text; the undo token has the version, and the replaced memory if there is one."""
     memory = get_managed_memory(visitor, id)
     if visitor.is_operator:
         visitor.operator.update(id, content, if_version=version)
@@ -102,7 +102,7 @@ def update_content(visitor: Visitor, id: str, content: str, version: int) -> Act
 
 
 def withhold_memory(visitor: Visitor, id: str, who: str) -> ActionResult:
-    """For good: it can be withheld from more people, and from no fewer."""
+    """Withhold from one more person. This cannot be undone."""
     get_managed_memory(visitor, id)
     visitor.api.withhold_from(id, [who])
     return ActionResult(id=id)
@@ -115,22 +115,22 @@ def erase_memory(visitor: Visitor, id: str, *, turns: bool = False) -> Erased:
     return visitor.view.erase(id, turns=turns)
 
 
-def _action_result(id: str, changed: bool, *marks: str) -> ActionResult:
-    return ActionResult(id=id, changed=changed, undo_tokens=(marks or (id,)) if changed else ())
+def _action_result(id: str, changed: bool, *tokens: str) -> ActionResult:
+    return ActionResult(id=id, changed=changed, undo_tokens=(tokens or (id,)) if changed else ())
 
 
 def join_undo_token(*parts: str) -> str:
     return _TOKEN_SEPARATOR.join(parts)
 
 
-def split_undo_token(marked: str, count: int) -> list[str]:
-    found = marked.split(_TOKEN_SEPARATOR)
-    if len(found) != count:
+def split_undo_token(token: str, count: int) -> list[str]:
+    parts = token.split(_TOKEN_SEPARATOR)
+    if len(parts) != count:
         raise NotFound
-    return found
+    return parts
 
 
-# The first page: what is remembered, newest first; searched as you type, narrowed by filters.
+# The list of memories, newest first, with search and filters.
 
 list_pages = PageGroup()
 NO_MEMORIES: Page[Memory] = Page()
@@ -141,17 +141,17 @@ def show_list(asked: PageRequest) -> Response:
     found, count, most, problem = NO_MEMORIES, 0, limits.BROWSE_COUNT_MAX_COUNT, None
     try:
         search = requests.parse_search(asked)
-        words = asked.visitor.api
+        api = asked.visitor.api
         cursor = asked.query.line("cursor")
-        found = words.browse(search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
+        found = api.browse(search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor)
         if search.words is None:
-            count = words.browse_count(search)
+            count = api.browse_count(search)
         else:
-            # Not counted further than the page: at each letter, that would cost more than finding.
+            # Count only this page: a full count at each keystroke costs more than the search.
             count = len(found)
             most = count if found.cursor or cursor else most
     except InvalidInput as wrong:
-        # To who types, not a failure: the next letter may put it right.
+        # While the visitor types this is no error: the next letter may correct it.
         asked = asked if asked.is_fragment else asked.with_error(wrong)
         problem = wrong.problem
     return asked.render(
@@ -161,32 +161,22 @@ def show_list(asked: PageRequest) -> Response:
         count=count,
         most=most,
         problem=problem,
-        narrowed=requests.count_filters(asked),
+        filtered=requests.count_filters(asked),
         bulk=requests.url_with_search(asked, "/chosen"),
         names=labels.labels_for(asked.visitor),
         **({} if asked.is_fragment else requests.list_filter_choices(asked)),
     )
 
 
-# One memory: all that is known of it, what became of its wording, and what can be done at once.
+# One memory: details, history and actions.
 
 memory_pages = PageGroup(
     flashes={
-        "forgotten": FlashText(
-            one="It is forgotten.", many="{count} are forgotten.", undo="/undo/forgotten"
-        ),
-        "restored": FlashText(
-            one="It is remembered again.",
-            many="{count} are remembered again.",
-            undo="/undo/restored",
-        ),
-        "pinned": FlashText(one="It is pinned.", many="{count} are pinned.", undo="/undo/pinned"),
-        "unpinned": FlashText(
-            one="It is no longer pinned.",
-            many="{count} are no longer pinned.",
-            undo="/undo/unpinned",
-        ),
-        "unchanged": FlashText(one="Nothing was changed: it was so already."),
+        "forgotten": FlashText(one="Forgotten.", many="{count} forgotten.", undo="/undo/forgotten"),
+        "restored": FlashText(one="Restored.", many="{count} restored.", undo="/undo/restored"),
+        "pinned": FlashText(one="Pinned.", many="{count} pinned.", undo="/undo/pinned"),
+        "unpinned": FlashText(one="Unpinned.", many="{count} unpinned.", undo="/undo/unpinned"),
+        "unchanged": FlashText(one="Nothing to change."),
     }
 )
 RESTORABLE_STATES = (State.FORGOTTEN, State.EXPIRED)
@@ -194,11 +184,9 @@ RESTORABLE_STATES = (State.FORGOTTEN, State.EXPIRED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLine:
-    """One line of what became of a memory."""
-
     entry: HistoryEntry
     says: str
-    pieces: tuple[DiffPiece, ...]  # what changed in its wording; empty where nothing did
+    pieces: tuple[DiffPiece, ...]  # the change of the text; empty if there is none
 
 
 @memory_pages.get("/memories/{id}", who=PageAccess.BOTH)
@@ -221,7 +209,7 @@ def show_memory(asked: PageRequest, id: str) -> Response:
 
 
 def _get_successor(asked: PageRequest, memory: Memory) -> Memory | None:
-    """What stands in its place, if that is theirs, too: hearsay gives way to whom it is about."""
+    """Return the memory that replaces this one, if the visitor may manage it too."""
     try:
         return get_managed_memory(asked.visitor, memory.superseded_by or "")
     except NotFound:
@@ -231,7 +219,7 @@ def _get_successor(asked: PageRequest, memory: Memory) -> Memory | None:
 def _history_lines(
     history: list[HistoryEntry], earlier: int
 ) -> tuple[list[HistoryLine], int | None]:
-    """Newest first, from so many before the newest on; and where the next ones begin."""
+    """Return one page of history, newest first, and the offset of the next page."""
     end = len(history) - earlier
     start = max(0, end - TIMELINE_SHOWN_COUNT)
     before = [None, *history][start:end]
@@ -251,12 +239,10 @@ def _history_line(entry: HistoryEntry, prior: HistoryEntry | None) -> HistoryLin
     return HistoryLine(entry=entry, says=labels.describe_history_entry(entry), pieces=pieces)
 
 
-def redirect_to_memory(asked: PageRequest, what: ActionResult, said: str) -> Response:
-    """Back to the memory, which says what was done and how to take it back."""
-    path = f"/memories/{what.id}"
-    return asked.redirect(
-        path, said=said if what.changed else "unchanged", ids=what.undo_tokens, count=1
-    )
+def redirect_to_memory(asked: PageRequest, result: ActionResult, flash: str) -> Response:
+    """Redirect to the memory, which shows the flash message and an undo button."""
+    flash = flash if result.changed else "unchanged"
+    return asked.redirect(f"/memories/{result.id}", flash=flash, ids=result.undo_tokens, count=1)
 
 
 @memory_pages.post("/memories/{id}/forget", who=PageAccess.BOTH, again=show_memory)
@@ -279,12 +265,9 @@ def post_unpin(asked: PageRequest, id: str) -> Response:
     return redirect_to_memory(asked, unpin_memory(asked.visitor, id), "unpinned")
 
 
-# Other words for a memory. Where somebody else was quicker, both wordings are shown, and none is
-# lost.
+# Editing. If the memory was changed since the form was loaded, both texts are shown.
 
-edit_pages = PageGroup(
-    flashes={"reworded": FlashText(one="The wording is changed.", undo="/undo/reworded")}
-)
+edit_pages = PageGroup(flashes={"reworded": FlashText(one="Saved.", undo="/undo/reworded")})
 _VERSION_MAX = 2**31
 
 
@@ -294,9 +277,9 @@ def show_edit_form(asked: PageRequest, id: str) -> Response:
     written = asked.form.text("content") if asked.wrong else memory.content
     overtaken = isinstance(asked.wrong, Conflict) and memory.state is State.ACTIVE
     return asked.render(
-        "question.html",
+        "form_page.html",
         fragment="memory_edit.html",
-        title="Change the wording",
+        title="Edit a memory",
         part="memory_edit.html",
         memory=memory,
         written=written,
@@ -315,7 +298,7 @@ def post_edit(asked: PageRequest, id: str) -> Response:
     )
 
 
-# Erasing one memory for good: by a word that is typed, and with a certificate of what went.
+# Erasing, confirmed by a typed word and answered with a certificate.
 
 erase_pages = PageGroup()
 ERASE_WORD = "erase"
@@ -324,9 +307,9 @@ ERASE_WORD = "erase"
 @erase_pages.get("/memories/{id}/erase", who=PageAccess.BOTH)
 def show_erase_form(asked: PageRequest, id: str) -> Response:
     return asked.render(
-        "question.html",
+        "form_page.html",
         fragment="memory_erase.html",
-        title="Erase it for good",
+        title="Erase a memory",
         part="memory_erase.html",
         memory=get_managed_memory(asked.visitor, id),
         word=ERASE_WORD,
@@ -335,7 +318,7 @@ def show_erase_form(asked: PageRequest, id: str) -> Response:
 
 @erase_pages.post("/memories/{id}/erase", who=PageAccess.BOTH, again=show_erase_form)
 def post_erase(asked: PageRequest, id: str) -> Response:
-    """Shown at once, and not on a page of its own: nothing of it is kept to be shown later."""
+    """Answer with the certificate, without a redirect: it is not stored."""
     check_erase_word(asked)
     erased = erase_memory(asked.visitor, id, turns=asked.form.flag("turns"))
     return asked.render("erased.html", erased=[erased], refused=[], back="/")
@@ -343,17 +326,14 @@ def post_erase(asked: PageRequest, id: str) -> Response:
 
 def check_erase_word(asked: PageRequest) -> None:
     if (asked.form.line("word") or "").casefold() != ERASE_WORD:
-        raise InvalidInput("word", f"type the word {ERASE_WORD} as it is shown, or leave it")
+        raise InvalidInput("word", f"type the word {ERASE_WORD} to confirm")
 
 
-# What is done to several memories at once. Each is done or refused by itself, and it is said which
-# were not done and why.
+# Bulk actions. Each memory succeeds or is refused by itself; the result lists refusals.
 
 T = TypeVar("T")
 bulk_pages = PageGroup(
-    flashes={
-        "none-chosen": FlashText(one="Nothing was done: choose some of them, then what to do.")
-    }
+    flashes={"none-chosen": FlashText(one="Select memories first, then an action.")}
 )
 BULK_ACTIONS: Mapping[str, tuple[Callable[[Visitor, str], ActionResult], str]] = {
     "forget": (forget_memory, "forgotten"),
@@ -366,9 +346,7 @@ _PERSON_ACTIONS = ("pin", "unpin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedMemory:
-    """One that nothing was done to. None: it is not there any more."""
-
-    memory: Memory | None
+    memory: Memory | None  # None: it no longer exists
     why: str
 
 
@@ -377,13 +355,13 @@ def post_bulk_action(asked: PageRequest) -> Response:
     ids, back = _selected_ids(asked), requests.url_with_search(asked, "/")
     wanted = asked.form.line("act") or ""
     if not ids or wanted == "nothing":
-        return asked.redirect(back, said="none-chosen")
+        return asked.redirect(back, flash="none-chosen")
     if wanted == "erase":
         return show_bulk_erase_form(asked)
     if wanted == "visibility":
         to = asked.form.choice("to", Visibility)
         if to is None:
-            raise InvalidInput("to", "choose who may hear them")
+            raise InvalidInput("to", "choose a visibility")
         raised = [] if asked.form.line("sure") == to else _list_raised(asked, to)
         if raised:
             return show_bulk_raise_form(asked, to, raised)
@@ -394,10 +372,10 @@ def post_bulk_action(asked: PageRequest) -> Response:
 
 
 def show_bulk_erase_form(asked: PageRequest) -> Response:
-    """On a page of its own, which shows what would go; nothing is done yet."""
+    """Show the memories that would be erased, before anything is done."""
     memories, refused = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
     return asked.render(
-        "chosen_erase.html",
+        "bulk_erase.html",
         memories=memories,
         refused=refused,
         word=ERASE_WORD,
@@ -407,22 +385,22 @@ def show_bulk_erase_form(asked: PageRequest) -> Response:
 
 
 def show_bulk_raise_form(asked: PageRequest, to: Visibility, raised: list[Memory]) -> Response:
-    """On a page of its own, which shows who could hear them then; nothing is done yet."""
+    """Show who could newly see the memories, before anything is done."""
     memories, refused = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
-    words, names = asked.visitor.api, labels.labels_for(asked.visitor)
-    looked_at = raised[:BULK_PREVIEW_MAX_COUNT]
+    api, names = asked.visitor.api, labels.labels_for(asked.visitor)
+    checked = raised[:BULK_PREVIEW_MAX_COUNT]
     return asked.render(
-        "chosen_raise.html",
+        "bulk_raise.html",
         memories=memories,
         refused=refused,
         raised=raised,
         gained=audience.count_gains(
             audience.compare_audiences(
-                words.audience.of(one.id), words.audience.of(one.id, visibility=to), names
+                api.audience.of(one.id), api.audience.of(one.id, visibility=to), names
             )
-            for one in looked_at
+            for one in checked
         ),
-        looked_at=len(looked_at),
+        checked=len(checked),
         to=to,
         action=requests.url_with_search(asked, "/chosen"),
         back=requests.url_with_search(asked, "/"),
@@ -430,7 +408,7 @@ def show_bulk_raise_form(asked: PageRequest, to: Visibility, raised: list[Memory
 
 
 def _list_raised(asked: PageRequest, to: Visibility) -> list[Memory]:
-    """Those that more would hear. An operator raises nothing, and is told so for each."""
+    """Return the memories that more people would see. An operator may raise none."""
     if asked.visitor.is_operator:
         return []
     memories, _ = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
@@ -446,25 +424,25 @@ def post_bulk_erase(asked: PageRequest) -> Response:
 
 
 def _apply_bulk_action(
-    asked: PageRequest, act: Callable[[Visitor, str], ActionResult], said: str
+    asked: PageRequest, act: Callable[[Visitor, str], ActionResult], flash: str
 ) -> Response:
     done, refused = _apply_to_selected(asked, lambda id: act(asked.visitor, id))
     changed = [one for one in done if one.changed]
-    marks = [mark for one in changed for mark in one.undo_tokens]
+    tokens = [token for one in changed for token in one.undo_tokens]
     back = requests.url_with_search(asked, "/")
     if refused:
-        note = FlashMessage(key=said, ids=tuple(marks), count=len(changed))
-        did = asked.site.show_flash(note) if changed else None
+        message = FlashMessage(key=flash, ids=tuple(tokens), count=len(changed))
+        did = asked.site.show_flash(message) if changed else None
         return asked.render(
-            "chosen_refused.html",
+            "bulk_result.html",
             did=did,
             done=len(changed),
             already=len(done) - len(changed),
             refused=refused,
             back=back,
         )
-    word = said if changed else "unchanged"
-    return asked.redirect(back, said=word, ids=marks, count=len(changed))
+    key = flash if changed else "unchanged"
+    return asked.redirect(back, flash=key, ids=tokens, count=len(changed))
 
 
 def _apply_to_selected(
@@ -476,64 +454,57 @@ def _apply_to_selected(
         try:
             done.append(act(id))
         except NotFound:
-            refused.append(RefusedMemory(memory=None, why="it is not there any more"))
-        except (Conflict, InvalidInput) as why:
-            says = why.problem if isinstance(why, InvalidInput) else str(why)
-            refused.append(RefusedMemory(memory=get_managed_memory(asked.visitor, id), why=says))
+            refused.append(RefusedMemory(memory=None, why="it no longer exists"))
+        except (Conflict, InvalidInput) as error:
+            why = error.problem if isinstance(error, InvalidInput) else str(error)
+            refused.append(RefusedMemory(memory=get_managed_memory(asked.visitor, id), why=why))
     return done, refused
 
 
 def _selected_ids(asked: PageRequest) -> tuple[str, ...]:
     ids = asked.form.many("id")
     if len(ids) > BULK_SELECTION_MAX_COUNT:
-        raise InvalidInput("id", f"choose at most {BULK_SELECTION_MAX_COUNT} at once")
+        raise InvalidInput("id", f"select at most {BULK_SELECTION_MAX_COUNT} at once")
     return ids
 
 
-# Taking back what was just done, and no more than that: what was changed again since stays.
+# Undo of the last action. A memory that was changed again since is left as it is.
 
 undo_pages = PageGroup(
     flashes={
-        "undone": FlashText(one="It is as it was before.", many="{count} are as they were before."),
+        "undone": FlashText(one="Undone.", many="Undone for {count}."),
         "undone-in-part": FlashText(
-            one="One is as it was before. The others were changed since, and stay as they are.",
-            many="{count} are as they were before. The others were changed since, and stay.",
+            one="Undone for one. The others were changed since.",
+            many="Undone for {count}. The others were changed since.",
         ),
         "undone-here": FlashText(
-            one="The earlier wording is back, as said here in private. What was said in the room "
-            "stays replaced."
+            one="The earlier text is back as a private memory. The memory of the group stays "
+            "replaced."
         ),
-        "not-undone": FlashText(
-            one="It was changed since, and stays as it is. Nothing was undone."
-        ),
+        "not-undone": FlashText(one="Not undone: it was changed since."),
     }
 )
 
 
 @undo_pages.post("/undo/{what}", who=PageAccess.BOTH)
 def post_undo(asked: PageRequest, what: str) -> Response:
-    marks = asked.form.many("id")
-    if what not in UNDO_HANDLERS or not marks:
+    tokens = _selected_ids(asked)
+    if what not in UNDO_HANDLERS or not tokens:
         raise NotFound("page")
-    if len(marks) > BULK_SELECTION_MAX_COUNT:
-        raise InvalidInput("id", f"choose at most {BULK_SELECTION_MAX_COUNT} at once")
-    # A wording that took the place of an older memory is marked by both.
-    groups = [marks] if what == "reworded" else [(one,) for one in marks]
+    # An edit that replaced an older memory has two tokens, one for each.
+    actions = [tokens] if what == "reworded" else [(one,) for one in tokens]
     undone = 0
-    for some in groups:
+    for arguments in actions:
         try:
-            UNDO_HANDLERS[what](asked.visitor, *some)
+            UNDO_HANDLERS[what](asked.visitor, *arguments)
             undone += 1
         except (NotFound, Conflict, InvalidInput):
             continue
-    if undone and what == "reworded" and len(marks) > 1:
-        return asked.redirect(f"/memories/{split_undo_token(marks[0], 2)[0]}", said="undone-here")
-    return _redirect_after_undo(asked, marks[0].partition("-")[0], undone, len(groups))
-
-
-def _redirect_after_undo(asked: PageRequest, first: str, undone: int, count: int) -> Response:
-    said = "undone" if undone == count else "undone-in-part" if undone else "not-undone"
-    return asked.redirect(f"/memories/{first}" if count == 1 else "/", said=said, count=undone)
+    first = f"/memories/{tokens[0].partition(_TOKEN_SEPARATOR)[0]}"
+    if undone and what == "reworded" and len(tokens) > 1:
+        return asked.redirect(first, flash="undone-here")
+    key = "undone" if undone == len(actions) else "undone-in-part" if undone else "not-undone"
+    return asked.redirect(first if len(actions) == 1 else "/", flash=key, count=undone)
 
 
 def _undo_forget(visitor: Visitor, id: str) -> None:
@@ -546,23 +517,15 @@ def _undo_restore(visitor: Visitor, id: str) -> None:
     forget_memory(visitor, id)
 
 
-def _undo_pin(visitor: Visitor, id: str) -> None:
-    unpin_memory(visitor, id)
-
-
-def _undo_unpin(visitor: Visitor, id: str) -> None:
-    pin_memory(visitor, id)
-
-
-def _undo_visibility(visitor: Visitor, marked: str) -> None:
-    id, before, since = split_undo_token(marked, 3)
+def _undo_visibility(visitor: Visitor, token: str) -> None:
+    id, before, since = split_undo_token(token, 3)
     _require_unchanged(get_managed_memory(visitor, id).visibility == since)
     _require_unchanged(before in {one.value for one in Visibility})
     change_visibility(visitor, id, Visibility(before))
 
 
-def _undo_edit(visitor: Visitor, marked: str, replaced: str | None = None) -> None:
-    id, version = split_undo_token(marked, 2)
+def _undo_edit(visitor: Visitor, token: str, replaced: str | None = None) -> None:
+    id, version = split_undo_token(token, 2)
     memory = get_managed_memory(visitor, id)
     _require_unchanged(memory.state is State.ACTIVE and str(memory.version) == version)
     earlier = (
@@ -574,7 +537,7 @@ def _undo_edit(visitor: Visitor, marked: str, replaced: str | None = None) -> No
 
 
 def _previous_content(visitor: Visitor, memory: Memory) -> str:
-    """The wording before this one."""
+    """Return the text of the version before this one."""
     for entry in reversed(visitor.api.history(memory.id)):
         if entry.version < memory.version and entry.content:
             return entry.content
@@ -582,22 +545,22 @@ def _previous_content(visitor: Visitor, memory: Memory) -> str:
 
 
 def _replaced_content(visitor: Visitor, id: str, replaced: str) -> str:
-    """The wording of the memory whose place it took."""
+    """Return the text of the memory that this one replaced."""
     old = get_managed_memory(visitor, replaced)
     _require_unchanged(old.superseded_by == id)
     return old.content
 
 
-def _require_unchanged(left: bool) -> None:
-    if not left:
+def _require_unchanged(unchanged: bool) -> None:
+    if not unchanged:
         raise Conflict("it was changed since")
 
 
-UNDO_HANDLERS: Mapping[str, Callable[..., None]] = {
+UNDO_HANDLERS: Mapping[str, Callable[..., object]] = {
     "forgotten": _undo_forget,
     "restored": _undo_restore,
-    "pinned": _undo_pin,
-    "unpinned": _undo_unpin,
+    "pinned": unpin_memory,
+    "unpinned": pin_memory,
     "visibility": _undo_visibility,
     "reworded": _undo_edit,
 }

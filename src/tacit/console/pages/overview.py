@@ -18,7 +18,7 @@ from tacit.records.memory import State
 from tacit.records.results import AccessLogEntry, ActivityEntry, Block, Fresh, Graph
 from tacit.settings import Settings
 
-# What was learned, changed, merged and forgotten: today first, and how often over a month.
+# Activity, newest first, and counts of the last 30 days.
 
 activity_pages = PageGroup()
 NO_ACTIVITY: Page[ActivityEntry] = Page()
@@ -27,14 +27,14 @@ _PENDING_MAX_COUNT = limits.PAGE_MAX_COUNT
 
 @activity_pages.get("/activity", who=PageAccess.BOTH, nav="Activity")
 def show_activity(asked: PageRequest) -> Response:
-    words = asked.visitor.api
+    api = asked.visitor.api
     try:
-        found = words.audit.activity(
+        found = api.audit.activity(
             limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
         )
     except InvalidInput as wrong:
         asked, found = asked.with_error(wrong), NO_ACTIVITY
-    counts = words.audit.daily_counts()
+    counts = api.audit.daily_counts()
     return asked.render(
         "activity.html",
         found=found,
@@ -49,36 +49,36 @@ def show_activity(asked: PageRequest) -> Response:
 
 
 def _pending_ids(asked: PageRequest) -> frozenset[str]:
-    """What a person is asked about now. An operator is asked nothing, and each look is noted."""
+    """Return the ids of a person's proposals. Operators have none."""
     if asked.visitor.is_operator:
         return frozenset()
     pending = Search(state=State.PENDING)
     return frozenset(one.id for one in asked.visitor.view.browse(pending, limit=_PENDING_MAX_COUNT))
 
 
-# Who looked at memories: a person is told of looks at their own, an operator of all.
+# The access log: a person sees reads of their own memories, an operator all reads.
 
 access_log_pages = PageGroup()
 NO_ENTRIES: Page[AccessLogEntry] = Page()
 OPERATION_LABELS = {
-    "browse": "looked through memories",
+    "browse": "listed memories",
     "browse_count": "counted memories",
     "show": "opened a memory",
-    "history": "looked at what happened to a memory",
-    "rooms": "looked at rooms",
-    "hearing": "asked what would be said to somebody",
-    "hearers": "asked who would hear a memory",
-    "recalled": "asked what would come to somebody's mind",
-    "graph": "looked at the picture of memories and people",
-    "activity": "looked at what happened lately",
-    "activity_days": "counted what happened lately",
-    "people": "looked through people",
-    "about": "looked at what is remembered about somebody",
-    "looks": "looked at this list",
+    "history": "opened the history of a memory",
+    "rooms": "listed chats",
+    "hearing": "previewed the memories a person would see",
+    "hearers": "checked who can see a memory",
+    "recalled": "previewed the memories a question would recall",
+    "graph": "opened the graph",
+    "activity": "opened the activity",
+    "activity_days": "counted the activity by day",
+    "people": "listed people",
+    "about": "listed memories about a person",
+    "looks": "opened the access log",
 }
 
 
-@access_log_pages.get("/looks", who=PageAccess.BOTH, nav="Looks")
+@access_log_pages.get("/access-log", who=PageAccess.BOTH, nav="Access log")
 def show_access_log(asked: PageRequest) -> Response:
     try:
         found = asked.visitor.api.audit.access_log(
@@ -87,11 +87,11 @@ def show_access_log(asked: PageRequest) -> Response:
     except InvalidInput as wrong:
         asked, found = asked.with_error(wrong), NO_ENTRIES
     return asked.render(
-        "looks.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS
+        "access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS
     )
 
 
-# Memories and people as a picture, and the same as a list: the picture is drawn from the list.
+# The graph. The page is a list, from which a script draws the picture.
 
 graph_pages = PageGroup()
 NODES_MAX_COUNT = limits.GRAPH_NODES_MAX_COUNT
@@ -99,7 +99,7 @@ NODES_MAX_COUNT = limits.GRAPH_NODES_MAX_COUNT
 
 @graph_pages.get("/graph", who=PageAccess.BOTH, nav="Graph")
 def show_graph(asked: PageRequest) -> Response:
-    """Some at first, which is quick to draw and to take in, and more where that is asked for."""
+    """Show some nodes at first, which draws quickly, and more on request."""
     try:
         most = asked.query.integer("most", limits.GRAPH_FIRST_COUNT, 1, NODES_MAX_COUNT)
         found = asked.visitor.api.graph(limit=most)
@@ -108,7 +108,7 @@ def show_graph(asked: PageRequest) -> Response:
     return asked.render("graph.html", drawn=draw_graph(found), most=NODES_MAX_COUNT)
 
 
-# What a model would get: the block and the fresh part, to the letter.
+# The prompt preview: block and fresh context exactly as the model receives them.
 
 prompt_pages = PageGroup()
 PROMPT_STYLES = {
@@ -118,7 +118,7 @@ PROMPT_STYLES = {
 }
 
 
-@prompt_pages.get("/prompt", who=PageAccess.PERSON, nav="Prompt")
+@prompt_pages.get("/prompt", who=PageAccess.PERSON, nav="Prompt preview")
 def show_prompt(asked: PageRequest) -> Response:
     try:
         shown = _preview_prompt(asked)
@@ -126,7 +126,7 @@ def show_prompt(asked: PageRequest) -> Response:
         asked, shown = asked.with_error(wrong), {"block": None, "fresh": None}
     settings = asked.site.settings
     return asked.render(
-        "prompt.html",
+        "prompt_preview.html",
         styles=PROMPT_STYLES,
         agents=[(one, one) for one in sorted(settings.allowlists)],
         usual=settings.prompt.style,
@@ -135,8 +135,10 @@ def show_prompt(asked: PageRequest) -> Response:
 
 
 def preview_thread() -> str:
-    """A conversation that begins within this minute, so that its block is as one would be now, and
-    no other conversation's is touched. Names come round: what is noted of them stays few rows."""
+    """Return a thread of this minute: its block is new, and no other conversation's changes.
+
+    Thread names repeat each day, so few rows are stored.
+    """
     return f"console {system_clock():%H:%M}"
 
 
@@ -145,7 +147,7 @@ def _preview_prompt(asked: PageRequest) -> Mapping[str, Any]:
     style = asked.query.line("style") or settings.prompt.style
     agent = asked.query.line("agent")
     if agent is not None and agent not in settings.allowlists:
-        raise InvalidInput("agent", "is not one of the list; choose one")
+        raise InvalidInput("agent", "is unknown; choose one from the list")
     view = asked.visitor.view_in(preview_thread(), agent)
     block: Block = view.block(style)
     fresh: Fresh | None = view.fresh(question) if question is not None else None
@@ -159,7 +161,7 @@ def _preview_prompt(asked: PageRequest) -> Mapping[str, Any]:
 
 
 def _describe_limits(settings: Settings, style: str) -> str:
-    """What the limits of a block are, in words."""
+
     if style == "summary":
         return f"{settings.notes.items_max:,} memories"
     return f"{settings.prompt.items_max:,} memories and {settings.prompt.chars_max:,} characters"

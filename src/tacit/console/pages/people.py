@@ -1,4 +1,4 @@
-"""List people, show and name one of them, merge two and take it back."""
+"""List people, show and name one of them, merge and unmerge two."""
 
 from __future__ import annotations
 
@@ -14,15 +14,9 @@ from tacit.errors import InvalidInput, NotFound
 from tacit.records.accounts import NameKind, Person
 from tacit.records.queries import Search
 
-# Who is known, what they are called, and what is remembered about them.
-
 PEOPLE_PATH = "/people"
 people_pages = PageGroup(
-    flashes={
-        "named": FlashText(
-            one="You call them so, too, from now on. No other person is told; operators can see it."
-        )
-    }
+    flashes={"named": FlashText(one="Name added. Only you and operators of this space see it.")}
 )
 NO_PEOPLE: Page[Person] = Page()
 NAME_KIND_CHOICES = (NameKind.ALIAS, NameKind.NAME, NameKind.USERNAME, NameKind.RELATION)
@@ -72,22 +66,22 @@ def post_name(asked: PageRequest, id: str) -> Response:
     person = people.get_known_person(asked.visitor, id)
     kind = asked.form.choice("kind", NameKind) or NameKind.ALIAS
     named = asked.visitor.view.people.name(person.id, asked.form.line("name") or "", kind)
-    return asked.redirect(person_url(named.id), said="named")
+    return asked.redirect(person_url(named.id), flash="named")
 
 
 def person_url(id: str) -> str:
     return f"{PEOPLE_PATH}/{quote(id, safe='')}"
 
 
-# Saying that two people are one, after a question that tells what changes, and taking it back.
+# Merging two people after a confirmation, and undoing it.
 
 _UNMERGE_PATH = f"{PEOPLE_PATH}/unmerge"
 merge_pages = PageGroup(
     flashes={
-        "merged": FlashText(one="They are one person from now on.", undo=_UNMERGE_PATH),
-        "unmerged": FlashText(one="They are two people again."),
+        "merged": FlashText(one="Merged.", undo=_UNMERGE_PATH),
+        "unmerged": FlashText(one="The merge was undone."),
         "not-merged": FlashText(
-            one="Nothing was changed: they are not merged, or an operator said that they are one."
+            one="Nothing was changed: they are not merged, or an operator merged them."
         ),
     }
 )
@@ -95,7 +89,7 @@ merge_pages = PageGroup(
 
 @merge_pages.get(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH)
 def show_merge_form(asked: PageRequest, id: str) -> Response:
-    """Whom with; and once that is known, whether."""
+    """Show people to merge with, or once one is chosen, the confirmation."""
     person = people.get_known_person(asked.visitor, id)
     into = asked.query.line("into")
     if into is not None and asked.wrong is None:
@@ -144,11 +138,11 @@ def post_merge(asked: PageRequest, id: str) -> Response:
     other = people.get_known_person(visitor, asked.form.line("into") or "")
     source, target = people.order_merge(visitor, person, other)
     merged = people.merge_people(visitor, source, target)
-    mark = merged.removeprefix(people.NAME_ONLY_PREFIX)  # as ids are written in cookies
-    return asked.redirect(person_url(target.id), said="merged", ids=[mark])
+    token = merged.removeprefix(people.NAME_ONLY_PREFIX)  # flash cookies allow no colon in ids
+    return asked.redirect(person_url(target.id), flash="merged", ids=[token])
 
 
-@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/apart", who=PageAccess.BOTH)
+@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/unmerge", who=PageAccess.BOTH)
 def post_unmerge(asked: PageRequest, id: str) -> Response:
     person = people.get_known_person(asked.visitor, id)
     return _unmerge_all(asked, people.list_unmergeable(asked.visitor, person), person.id)
@@ -171,4 +165,4 @@ def _unmerge_all(asked: PageRequest, ids: list[str], back: str) -> Response:
             undone += 1
         except (NotFound, InvalidInput):
             continue
-    return asked.redirect(person_url(back), said="unmerged" if undone else "not-merged")
+    return asked.redirect(person_url(back), flash="unmerged" if undone else "not-merged")

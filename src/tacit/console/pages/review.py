@@ -1,4 +1,4 @@
-"""Review proposals: what would be kept, what it would replace, yes or no."""
+"""Review proposals: show what each would store or replace, approve or decline it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from tacit.memory import View
 from tacit.records.memory import Memory
 from tacit.records.results import Proposal
 
-REVIEW_PATH = "/proposals"
+REVIEW_PATH = "/review"
 review_pages = PageGroup(
     flashes={
-        "approved": FlashText(one="You said yes: it is so from now on."),
-        "declined": FlashText(one="You said no. You are not asked again for a while."),
-        "settled": FlashText(
-            one="That question is settled already, or nobody answered it in time. Nothing was done."
-        ),
+        "approved": FlashText(one="Approved."),
+        "declined": FlashText(one="Declined. It will not be proposed again for a while."),
+        "settled": FlashText(one="It was answered already, or it expired. Nothing was changed."),
     }
 )
 
@@ -32,17 +30,22 @@ review_pages = PageGroup(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
     proposal: Proposal
-    kept: Memory | None  # as it would be kept
-    change: Sequence[DiffPiece]  # from what would give way; empty where nothing would
+    kept: Memory | None  # as it would be stored
+    change: Sequence[DiffPiece]  # from the memory it would replace; empty if there is none
 
 
-@review_pages.get(REVIEW_PATH, who=PageAccess.PERSON, nav="Proposals")
+@review_pages.get(
+    REVIEW_PATH,
+    who=PageAccess.PERSON,
+    nav="Review",
+    nav_count=lambda visitor: len(visitor.view.proposals.list()),
+)
 def show_proposals(asked: PageRequest) -> Response:
-    """The oldest; whoever answers them is shown the next."""
+    """Show the oldest proposals; the next ones appear as these are answered."""
     view = asked.visitor.view
     waiting = view.proposals.list()
     shown = [_review_item(view, one) for one in waiting[: limits.PAGE_DEFAULT_COUNT]]
-    return asked.render("proposals.html", questions=shown, left=len(waiting) - len(shown))
+    return asked.render("review.html", questions=shown, left=len(waiting) - len(shown))
 
 
 @review_pages.post(
@@ -68,9 +71,9 @@ def _answer_proposal(
 ) -> Response:
     try:
         answer(id)
-    except NotFound:  # answered on another page, or too late: not worth a page that says no
+    except NotFound:  # answered elsewhere, or expired: not an error
         done = "settled"
-    return asked.redirect(REVIEW_PATH, said=done)
+    return asked.redirect(REVIEW_PATH, flash=done)
 
 
 def _review_item(view: View, one: Proposal) -> ReviewItem:
@@ -80,7 +83,7 @@ def _review_item(view: View, one: Proposal) -> ReviewItem:
 
 
 def _find_memory(view: View, id: str) -> Memory | None:
-    """None: gone since, or not this person's to see."""
+    """Return the memory, or None if it was deleted or this person may not see it."""
     try:
         return view.show(id)
     except NotFound:

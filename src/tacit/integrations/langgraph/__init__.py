@@ -1,4 +1,4 @@
-"""LangGraph's checkpointer and store, kept for the person whom a view is for."""
+"""LangGraph's checkpointer and store, for the person of a view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Checkpointer", "Store"]
 
 
 def __getattr__(name: str) -> Any:
-    """Each is imported when it is first named: a graph that has one need not load the other."""
+    """Import each on first use: a graph that needs one does not load the other."""
     if name == "Checkpointer":
         from tacit.integrations.langgraph.checkpointer import Checkpointer
 

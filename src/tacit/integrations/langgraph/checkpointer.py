@@ -1,4 +1,4 @@
-"""LangGraph's checkpointer: a graph's steps, kept for the person whom a view is for."""
+"""LangGraph's checkpointer: the steps of a graph, stored for the person of a view."""
 
 from __future__ import annotations
 
@@ -44,13 +44,16 @@ if TYPE_CHECKING:
     from tacit.memory import GraphSteps
 
 _PAGE_COUNT = 20
-# Of a run's config, what a checkpoint's own says instead.
+# Fields of a run's config that a checkpoint's own config sets.
 _CHECKPOINT_FIELDS = {"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"}
 
 
 class Checkpointer(BaseCheckpointSaver[str]):
-    """`builder.compile(checkpointer=Checkpointer(view))`. In the place of a view, a function that
-    finds one by the config of a run: one graph for many people. `serde` as for any checkpointer."""
+    """Store checkpoints: `builder.compile(checkpointer=Checkpointer(view))`.
+
+    Instead of a view, a function may make one from the config of a run: one graph for many people.
+    `serde` is as for any checkpointer.
+    """
 
     def __init__(self, view: ViewSource, *, serde: SerializerProtocol | None = None) -> None:
         require_view_source(view)
@@ -128,24 +131,26 @@ class Checkpointer(BaseCheckpointSaver[str]):
         self._steps().copy_thread(str(source_thread_id), str(target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """`keep_latest`: of each namespace the newest, with what its channels are rebuilt from;
-        `delete`: nothing."""
+        """Delete checkpoints. `keep_latest` keeps the newest of each namespace and the values it
+        needs; `delete` keeps nothing."""
         named = _require_list("thread_ids", thread_ids)
         self._steps().prune(named, cast("Any", strategy))
 
     def take_in(self, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None = None) -> int:
-        """Everything that another checkpointer holds, or some threads of it; how many checkpoints
-        were not here yet. Interrupted or repeated, it goes on with what is missing."""
+        """Import all or some threads of another checkpointer; return how many checkpoints were new.
+
+        After an interruption, call it again: it adds what is missing.
+        """
         if self._fixed_steps is None:
             raise InvalidInput(
-                "view", "threads are taken in for one person: Checkpointer(view).take_in(…)"
+                "view", "threads are imported for one person: Checkpointer(view).take_in(…)"
             )
         return import_checkpoints(
             self, other, None if threads is None else _require_list("threads", threads)
         )
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002
-        """Sorts by how often a channel changed; never the same on two branches."""
+        """Return a version that sorts by the number of changes and is unique across branches."""
         return next_version(current)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -201,7 +206,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         before: RunnableConfig | None,
         limit: int | None,
     ) -> Iterator[tuple[CheckpointTuple, ...]]:
-        """Each read by itself: whoever stops looking holds nothing up."""
+        """Yield pages, each read in its own transaction, so that an abandoned iterator holds none."""
         thread, ns, id = (None, None, None) if config is None else parse_config(config)
         earlier = None if before is None else get_checkpoint_id(before)
         steps, carried = self._steps(config), self._carried_config(config)
@@ -226,8 +231,8 @@ class Checkpointer(BaseCheckpointSaver[str]):
         return self._fixed_steps or resolve_view(self._view_source, config).checkpoints.steps
 
     def _carried_config(self, config: RunnableConfig | None) -> dict[str, Any]:
-        """What of a config tells whose it is, for those that are given back: so that a graph can
-        be run again from one of them."""
+        """Return the fields of a config that identify the person, for configs that are returned: a
+        graph can be run again from one of them."""
         if config is None or self._fixed_steps is not None:
             return {}
         named = config.get("configurable") or {}

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from tacit.integrations.langgraph.checkpointer import Checkpointer
 
 
-# A checkpoint as the rows it is kept in, and back. What did not change since the step before is
-# not written again; what is shorter than its own key goes with the step.
+# A checkpoint as rows, and back. Values that did not change since the previous step are not written
+# again; short values are stored with the step.
 
 _SHORT_MAX_CHARS = 200
-_SHORT_MAX_COUNT = 8  # of what a short list or object holds
-_OWN_VERSION_MARK = ".tacit."  # in a version that we gave: it has one value
+_SHORT_MAX_COUNT = 8  # items in a short list or object
+_OWN_VERSION_MARK = ".tacit."  # marks a version that we made, which is unique to one value
 _NUMBERS = (bool, float)
 CheckpointKey = tuple[str, str | None, str | None]
 
 
 def parse_config(config: RunnableConfig) -> CheckpointKey:
-    """The thread, the namespace and the checkpoint that a config names."""
+    """Return the thread, namespace and checkpoint of a config."""
     named = config.get("configurable") or {}
     thread = named.get("thread_id")
     if thread is None or thread == "":
@@ -71,12 +71,12 @@ def pack_checkpoint(
         version = checkpoint["channel_versions"].get(channel)
         ours = isinstance(version, str) and _OWN_VERSION_MARK in version
         if ours and channel not in new_versions:
-            leading[channel] = str(version)  # as some step before has written it
+            leading[channel] = str(version)  # written by an earlier step
             continue
         type_, data = serde.dumps_typed(value)
         data = bytes(data)
-        # A number comes again on another branch with another value, so it is no name for one; nor
-        # is what another saver drew, in a process that was forked or seeded its chance.
+        # A foreign version does not identify a value: a number repeats on another branch, and a
+        # random one in a forked process or with a fixed seed. So the key includes a digest.
         key = str(version) if ours else f"{version}~{_digest(data)}"
         leading[channel] = key
         values.append(StepValue(channel=channel, version=key, type=type_, data=data))
@@ -97,7 +97,7 @@ def pack_checkpoint(
 
 
 def _is_short(value: object) -> bool:
-    """By the value alone: while it stays the same, it stays where it is kept."""
+    """Decide by the value alone, so that an unchanged value stays in the same place."""
     kind = type(value)
     if kind in (list, tuple, dict):
         held = cast("Collection[object]", value)
@@ -140,14 +140,13 @@ def unpack_checkpoint(
     )
 
 
-# From another checkpointer to ours: what an agent kept in memory, or in a database of its own.
-
-
 def import_checkpoints(
     ours: Checkpointer, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None
 ) -> int:
-    """The oldest first, each checkpoint and then its writes: what was interrupted is a history
-    without its end, and never one with a gap."""
+    """Copy threads from another checkpointer, and return how many checkpoints were new.
+
+    Oldest first, each with its writes: an interrupted import lacks the end and has no gap.
+    """
     if not isinstance(other, BaseCheckpointSaver):
         raise InvalidInput("other", "expected a checkpointer, such as an InMemorySaver")
     named = _list_threads(other) if threads is None else threads
@@ -182,5 +181,5 @@ def _put_checkpoint(ours: Checkpointer, found: CheckpointTuple) -> None:
     for task, channel, value in found.pending_writes or ():
         by_task.setdefault(task, []).append((channel, value))
     for number, (task, writes) in enumerate(by_task.items()):
-        # Their paths are not told: in their place, the order in which they came.
+        # Task paths are not known: keep the order instead.
         ours.put_writes(there, writes, task, f"{number:06}")

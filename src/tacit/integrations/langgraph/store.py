@@ -1,4 +1,4 @@
-"""LangGraph's store: each item is a memory with a key, of the person whom a graph runs for."""
+"""LangGraph's store: each item is a memory with a key, owned by the person of the run."""
 
 from __future__ import annotations
 
@@ -28,26 +28,38 @@ if TYPE_CHECKING:
     from langgraph.store.base import MatchCondition
 
 
-# An item of a LangGraph store as a memory with a key, and back.
-#
-# Its place is the key: labels joined by "/", then "//" and the item's own key, as `users/1//prefs`.
-# Its value goes with the memory as data; the words are made of it, for people and for recall.
-
 try:
-    from langgraph.store.base import get_text_at_path
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+        get_text_at_path,
+        validate_op_namespace,
+    )
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's store") from None
 
+# An item as a memory, and back. The memory's key is the labels of the namespace joined by "/", then
+# "//" and the item's key, as in `users/1//prefs`. The value is the memory's data; its content is
+# made from the value, for people and for recall.
+
 Namespace = tuple[str, ...]
-Index = Literal[True, False] | tuple[str, ...]  # all of the value, none of it, or these fields
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # in no key
+Index = Literal[True, False] | tuple[str, ...]  # index the whole value, nothing, or these fields
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # not allowed in keys
 _PLAIN_LABEL = re.compile(r"[\w@:;,+=~()$&!*'-]*", re.ASCII)
-_KEPT_CONTROLS = "\n\t"  # of the control characters, in words
+_KEPT_CONTROLS = "\n\t"  # control characters that the content keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredItem:
-    """An item, with the memory that it is."""
+    """An item and its memory."""
 
     memory: Memory
     namespace: Namespace
@@ -55,11 +67,11 @@ class StoredItem:
     value: dict[str, Any]
     index: Index
     ttl_minutes: float | None
-    updated_at: datetime  # by a put; to be read does not move it
+    updated_at: datetime  # of the last put; reads do not change it
 
 
 def parse_item(memory: Memory) -> StoredItem | None:
-    """None for what somebody else filed there."""
+    """Return the item, or None for a memory that the store did not write."""
     data = memory.data
     if data is None:
         return None
@@ -98,24 +110,24 @@ def make_item_data(
 
 
 def item_key(namespace: Namespace, key: str) -> str:
-    """The key of the memory. Two items never share one, whatever characters they are named with."""
+    """Return the memory's key, which is unique to an item whatever characters its names have."""
     whole = f"{key_prefix(namespace)}/{_escape_label(key)}"
     if len(whole) > limits.KEY_MAX_CHARS:
         raise InvalidInput(
             "key",
             f"is {len(whole):,} characters long with its namespace; at most "
-            f"{limits.KEY_MAX_CHARS} are kept: shorten one of them",
+            f"{limits.KEY_MAX_CHARS} are allowed: shorten one of them",
         )
     return whole
 
 
 def key_prefix(namespace: Namespace) -> str:
-    """How the keys of a namespace, and of those within it, begin."""
+    """Return the prefix of all keys in a namespace and the namespaces within it."""
     return "".join(f"{_escape_label(label)}/" for label in namespace)
 
 
 def _escape_label(label: str) -> str:
-    """As a part of a key, which has visible characters in one spelling and no space at its ends."""
+    """Percent-encode what a key may not contain: invisible characters, other than NFC, outer space."""
     if _PLAIN_LABEL.fullmatch(label):
         return label
     plain = unicodedata.normalize("NFC", label) == label and not _starts_with_combining(label)
@@ -147,8 +159,8 @@ def parse_index(given: object) -> Index:
             return tuple(map(str, fields))
     raise InvalidInput(
         "index",
-        'takes True, False or a list of fields such as ["text"]; how words are embedded is a '
-        "setting of the memory",
+        'takes True, False or a list of fields such as ["text"]; embeddings are a setting of the '
+        "memory",
     )
 
 
@@ -162,7 +174,7 @@ def parse_ttl_minutes(ttl: object) -> float | None:
 
 
 def item_content(namespace: Namespace, key: str, value: Mapping[str, Any], index: Index) -> str:
-    """What people read of it, and what a question finds it by."""
+    """Return the memory's content: what people read and recall searches."""
     if index is True:
         found = "\n".join(
             _format_field(name, one) for name, one in value.items() if one is not None
@@ -197,7 +209,7 @@ def _format_value(value: object) -> str:
     return json.dumps(value)
 
 
-# Which items and which namespaces are meant: LangGraph's filters of values, and its patterns.
+# LangGraph's filters of values and patterns of namespaces.
 
 _ORDER_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
@@ -209,7 +221,7 @@ _OPERATORS = ("$eq", "$ne", *_ORDER_OPERATORS)
 
 
 def parse_filter(wanted: object) -> Mapping[str, Any]:
-    """A filter that can be answered, whatever is stored."""
+    """Check a filter, so that it can be applied to any value."""
     if wanted is None:
         return {}
     if not isinstance(wanted, Mapping):
@@ -219,7 +231,7 @@ def parse_filter(wanted: object) -> Mapping[str, Any]:
 
 
 def _check_filter(wanted: object, depth: int) -> None:
-    """No value is nested deeper, and so nothing deeper is ever found."""
+    """Raise InvalidInput for unknown operators, or if it is nested deeper than any value."""
     if not isinstance(wanted, Mapping | list | tuple):
         return
     if depth == 0:
@@ -227,13 +239,13 @@ def _check_filter(wanted: object, depth: int) -> None:
         raise InvalidInput("filter", f"is nested deeper than {most} levels")
     if isinstance(wanted, Mapping):
         if not all(isinstance(name, str) for name in wanted):
-            raise InvalidInput("filter", "is named by text")
+            raise InvalidInput("filter", "has a name that is not text")
         if _has_operators(wanted):
             if not wanted.keys() <= set(_OPERATORS):
                 raise InvalidInput(
                     "filter", f"unknown operator; use one of {', '.join(_OPERATORS)}"
                 )
-            return  # what it compares with is taken as it is
+            return  # operands are not checked
     for one in wanted.values() if isinstance(wanted, Mapping) else wanted:
         _check_filter(one, depth - 1)
 
@@ -243,7 +255,7 @@ def matches_filter(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def _get_by_path(value: Any, name: str) -> Any:
-    """By its name, or by a path of names: `user.city` as well as {"user": {"city": …}}."""
+    """Get a field by name or by a path such as `user.city`."""
     if not isinstance(value, Mapping):
         return None
     first, dot, rest = name.partition(".")
@@ -255,7 +267,7 @@ def _get_by_path(value: Any, name: str) -> Any:
 def _matches_value(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if _has_operators(wanted):
-            return all(_compare_values(value, how, other) for how, other in wanted.items())
+            return all(_compare_values(value, name, other) for name, other in wanted.items())
         return isinstance(value, Mapping) and matches_filter(value, wanted)
     if isinstance(wanted, list | tuple):
         return (
@@ -270,16 +282,16 @@ def _has_operators(wanted: Mapping[str, Any]) -> bool:
     return any(name.startswith("$") for name in wanted)
 
 
-def _compare_values(value: Any, how: str, other: Any) -> bool:
-    """What has no order among the two, such as a number and a list, does not fit."""
-    if how == "$eq":
+def _compare_values(value: Any, name: str, other: Any) -> bool:
+    """Apply an operator; values without an order, such as a number and a list, do not match."""
+    if name == "$eq":
         return bool(value == other)
-    if how == "$ne":
+    if name == "$ne":
         return bool(value != other)
     if isinstance(value, str) and isinstance(other, str):
-        return _ORDER_OPERATORS[how](value, other)
+        return _ORDER_OPERATORS[name](value, other)
     try:
-        return _ORDER_OPERATORS[how](float(value), float(other))
+        return _ORDER_OPERATORS[name](float(value), float(other))
     except (TypeError, ValueError, OverflowError):
         return False
 
@@ -299,7 +311,7 @@ def matches_namespace(namespace: Namespace, condition: MatchCondition) -> bool:
 
 
 def common_prefix(conditions: tuple[MatchCondition, ...]) -> Namespace:
-    """The labels that every namespace meant begins with."""
+    """Return the labels that all matching namespaces start with."""
     for condition in conditions:
         if condition.match_type == "prefix":
             upto = condition.path.index("*") if "*" in condition.path else len(condition.path)
@@ -307,14 +319,12 @@ def common_prefix(conditions: tuple[MatchCondition, ...]) -> Namespace:
     return ()
 
 
-# The items that a view holds: its person's own, or those of the room.
-#
-# What somebody else lent or said here is left to recall: under a key that one never set, a program
-# must not find another person's value.
-
-
 class ItemCollection:
-    """For one batch of operations: whose somebody's memories are is asked once."""
+    """The items of a view, its person's own or the group's, for one batch of operations.
+
+    Visible memories of other people are left out: under a key that its person never set, a program
+    must not find another person's value.
+    """
 
     def __init__(self, view: View, category: str, *, of_room: bool) -> None:
         self.view, self.category, self._of_room = view, category, of_room
@@ -335,12 +345,14 @@ class ItemCollection:
             return
         found = self.find(namespace, key)
         if found is not None:
-            with suppress(NotFound):  # somebody else was quicker
+            with suppress(NotFound):  # deleted at the same time
                 self.view.forget(found.memory.id)
 
     def newest(self, namespace: Namespace, count: int | None = None) -> Iterator[StoredItem]:
-        """Those of a namespace and of all within it; `count` is how many are likely wanted. Of two
-        rooms' items with one key, the newer: the other is not to be reached by it."""
+        """Yield items of a namespace and those within it; `count` is a hint for the page size.
+
+        Of two items with the same key, from two groups, only the newer is reachable.
+        """
         seen: set[str | None] = set()
         for memory in self._pages(key_prefix(namespace), count):
             item = parse_item(memory) if self._is_own(memory) else None
@@ -351,12 +363,12 @@ class ItemCollection:
     def like(
         self, query: str, namespace: Namespace, count: int
     ) -> Iterator[tuple[StoredItem, float]]:
-        """What comes to mind for a question, strongest first."""
-        asked = min(limits.RECALL_MAX_COUNT, max(limits.ITEMS_RECALLED_MIN_COUNT, 4 * count))
+        """Yield recalled items with their scores, strongest first."""
+        most = min(limits.RECALL_MAX_COUNT, max(limits.ITEMS_RECALLED_MIN_COUNT, 4 * count))
         seen: set[str | None] = set()
         start = key_prefix(namespace)
         while True:
-            found = self.view.recall(query, top_k=asked, categories=[self.category])
+            found = self.view.recall(query, top_k=most, categories=[self.category])
             for one in found:
                 memory = one.memory
                 if memory.key in seen or not (memory.key or "").startswith(start):
@@ -365,9 +377,9 @@ class ItemCollection:
                 if item is not None and item.index is not False:
                     seen.add(memory.key)
                     yield item, one.score
-            if len(found) < asked or asked == limits.RECALL_MAX_COUNT:
+            if len(found) < most or most == limits.RECALL_MAX_COUNT:
                 return
-            asked = limits.RECALL_MAX_COUNT
+            most = limits.RECALL_MAX_COUNT
 
     def _pages(self, prefix: str, wanted: int | None = None) -> Iterator[Memory]:
         cursor, count, most = None, 0, limits.ITEMS_PAGE_COUNT
@@ -381,8 +393,8 @@ class ItemCollection:
             if count >= limits.ITEMS_SCANNED_MAX_COUNT:
                 raise InvalidInput(
                     "namespace",
-                    f"more than {limits.ITEMS_SCANNED_MAX_COUNT:,} items would have to be "
-                    "looked at; name a narrower one",
+                    f"has more than {limits.ITEMS_SCANNED_MAX_COUNT:,} items to scan; name a "
+                    "narrower one",
                 )
 
     def _is_own(self, memory: Memory) -> bool:
@@ -391,60 +403,37 @@ class ItemCollection:
         if memory.owner is None or self._of_room:
             return memory.owner is None and self._of_room
         if memory.owner not in self._own:
-            # Under whichever key: the value that one gets is one's own.
+            # `get` returns only the person's own values, so this shows whether the owner is them.
             mine = self.view.get(self.category, memory.key)
             self._own[memory.owner] = mine is not None and mine.id == memory.id
         return self._own[memory.owner]
 
 
-# A LangGraph store over views: what a graph puts there is a memory of the person it runs for, and
-# is heard exactly where such a memory is.
-
-try:
-    from langgraph.store.base import (
-        BaseStore,
-        GetOp,
-        Item,
-        ListNamespacesOp,
-        Op,
-        PutOp,
-        Result,
-        SearchItem,
-        SearchOp,
-        TTLConfig,
-        validate_op_namespace,
-    )
-except ImportError:
-    raise MissingExtra("langgraph", "LangGraph's store") from None
-
-_RESERVED_FIELDS = (
-    "data",
-    "expires_at",
-)  # of a memory's fields: they say what the item is, and its time
-_NEVER = datetime(9999, 1, 1, tzinfo=UTC)  # in place of a time that an item had before
-_REFRESH_MIN_FRACTION = (
-    0.1  # of its time: an item that is read all the time is not written all the time
-)
+_RESERVED_FIELDS = ("data", "expires_at")  # fields of a memory that the store sets itself
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)  # replaces an earlier expiry
+_REFRESH_MIN_FRACTION = 0.1  # of the TTL: an item that is read often is not written often
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CheckedPut:
-    """An item as it is to be kept, checked."""
+    """A validated item."""
 
     namespace: Namespace
     key: str
     item_key: str  # the key of its memory
-    words: str
+    content: str
     data: dict[str, Any]
     ttl: float | None
 
 
 class Store(BaseStore):
-    """`view` is one of `memory.view(…)`, or a function that makes one of the config of the run.
-    `index` says what of a value is found by a question: all of it, nothing, or some fields. Further
-    fields, such as `visibility`, are those that `view.put` takes, for every item; with
-    `for_room=True` and `sensitivity="public"` the items are those of the room, in place of the
-    person's."""
+    """A LangGraph store: items are memories, visible exactly where such memories are.
+
+    `view` is a `memory.view(…)`, or a function that makes one from the config of the run. `index`
+    says what of a value recall finds: all of it, nothing, or some fields. Further fields, such as
+    `visibility`, are those of `view.put`, for every item. With `for_room=True` and
+    `sensitivity="public"` the group owns the items instead of the person.
+    """
 
     supports_ttl = True
 
@@ -461,7 +450,7 @@ class Store(BaseStore):
         require_view_source(view)
         for name in _RESERVED_FIELDS:
             if name in fields:
-                raise InvalidInput(name, "is the store's to say; for a time there is ttl")
+                raise InvalidInput(name, "is set by the store; use ttl for an expiry")
         _require_room_visibility(drafts.parse_draft(dict(fields), ()))
         self._view_source, self._clock = view, clock
         self._category = validation.parse_identifier(
@@ -472,38 +461,36 @@ class Store(BaseStore):
         self.ttl_config = _check_ttl_config(ttl)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Reads see what was there before; of two puts to one place the last one counts."""
-        asked = list(ops)
-        for op in asked:
+        """Run operations: reads see the state before, and of two puts to one key the last wins."""
+        operations = list(ops)
+        for op in operations:
             validate_op_namespace(op)
-        puts = self._puts(asked)
+        puts = self._puts(operations)
         view = resolve_view(self._view_source)
         of_room = bool(self._fields.get("for_room"))
-        holding = ItemCollection(view, self._category, of_room=of_room)
-        results = [self._answer(holding, op) for op in asked]
+        items = ItemCollection(view, self._category, of_room=of_room)
+        results = [self._answer(items, op) for op in operations]
         for put in puts:
-            self._write(holding, put)
+            self._write(items, put)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         return await asyncio.to_thread(self.batch, ops)
 
-    def _answer(self, holding: ItemCollection, op: Op) -> Result:
+    def _answer(self, items: ItemCollection, op: Op) -> Result:
         if isinstance(op, GetOp):
-            found = holding.find(op.namespace, str(op.key))
-            return None if found is None else _make_item(self._read(holding, found, op.refresh_ttl))
+            found = items.find(op.namespace, str(op.key))
+            return None if found is None else _make_item(self._read(items, found, op.refresh_ttl))
         if isinstance(op, SearchOp):
             return [
-                _make_search_item(self._read(holding, one, op.refresh_ttl), score)
-                for one, score in self._search(holding, op)
+                _make_search_item(self._read(items, one, op.refresh_ttl), score)
+                for one, score in self._search(items, op)
             ]
         if isinstance(op, ListNamespacesOp):
-            return _list_namespaces(holding, op)
+            return _list_namespaces(items, op)
         return None
 
-    def _search(
-        self, holding: ItemCollection, op: SearchOp
-    ) -> list[tuple[StoredItem, float | None]]:
+    def _search(self, items: ItemCollection, op: SearchOp) -> list[tuple[StoredItem, float | None]]:
         wanted = parse_filter(op.filter)
         limit = validation.parse_int("limit", op.limit, 0, limits.ITEMS_FOUND_MAX_COUNT)
         skipped = validation.parse_int("offset", op.offset, 0, limits.REVISION_MAX)
@@ -511,21 +498,21 @@ class Store(BaseStore):
             return []
         found: list[tuple[StoredItem, float | None]] = []
         if op.query:
-            ranked = holding.like(op.query, op.namespace_prefix, skipped + limit)
+            ranked = items.like(op.query, op.namespace_prefix, skipped + limit)
             fitting = ((one, score) for one, score in ranked if matches_filter(one.value, wanted))
             found = list(islice(fitting, skipped + limit))
         known = {one.memory.id for one, _ in found}
         rest = (
             (one, None)
-            for one in holding.newest(op.namespace_prefix, skipped + limit)
+            for one in items.newest(op.namespace_prefix, skipped + limit)
             if one.memory.id not in known and matches_filter(one.value, wanted)
         )
-        # What no question leads to comes after all that one does.
+        # Items that recall does not find come last.
         found += islice(rest, skipped + limit - len(found))
         return found[skipped:]
 
     def _puts(self, ops: Iterable[Op]) -> list[_CheckedPut | PutOp]:
-        """All of them checked before any is written; one without a value takes an item away."""
+        """Validate all puts before any is written; one without a value deletes the item."""
         last: dict[tuple[Namespace, str], _CheckedPut | PutOp] = {}
         for op in ops:
             if isinstance(op, PutOp):
@@ -534,7 +521,7 @@ class Store(BaseStore):
                 item_key(op.namespace, str(op.key))
                 last[tuple(op.namespace), str(op.key)] = op if op.value is None else self._put(op)
             elif not isinstance(op, GetOp | SearchOp | ListNamespacesOp):
-                raise InvalidInput("ops", f"a {type(op).__name__} is no operation of a store")
+                raise InvalidInput("ops", f"a {type(op).__name__} is not an operation of a store")
         return list(last.values())
 
     def _put(self, op: PutOp) -> _CheckedPut:
@@ -550,18 +537,18 @@ class Store(BaseStore):
             namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=at
         )
         data = validation.parse_data(whole)
-        words = validation.parse_content(
+        content = validation.parse_content(
             item_content(namespace, key, data["value"], index), "value"
         )
         return _CheckedPut(
-            namespace=namespace, key=key, item_key=place, words=words, data=data, ttl=ttl
+            namespace=namespace, key=key, item_key=place, content=content, data=data, ttl=ttl
         )
 
-    def _write(self, holding: ItemCollection, put: _CheckedPut | PutOp) -> None:
+    def _write(self, items: ItemCollection, put: _CheckedPut | PutOp) -> None:
         if isinstance(put, PutOp):
-            holding.forget(put.namespace, str(put.key))
+            items.forget(put.namespace, str(put.key))
             return
-        before = holding.find(put.namespace, put.key)
+        before = items.find(put.namespace, put.key)
         fields: MemoryFields = {**self._fields, "data": put.data}
         if before is not None and _is_unchanged(before, put):
             stamp = (before.memory.data or {})["updated_at"]
@@ -570,11 +557,10 @@ class Store(BaseStore):
             fields["expires_at"] = self._clock() + timedelta(minutes=put.ttl)
         elif before is not None and before.memory.expires_at is not None:
             fields["expires_at"] = _NEVER
-        holding.view.put(self._category, put.item_key, put.words, **fields)
+        items.view.put(self._category, put.item_key, put.content, **fields)
 
-    def _read(self, holding: ItemCollection, found: StoredItem, refresh: bool) -> StoredItem:
-        """Its time begins again. It is left where it is not this person's to change, or is another
-        one by now."""
+    def _read(self, items: ItemCollection, found: StoredItem, refresh: bool) -> StoredItem:
+        """Extend the TTL on a read, unless the person may not change the item or it has changed."""
         memory = found.memory
         if not refresh or found.ttl_minutes is None or memory.expires_at is None:
             return found
@@ -582,37 +568,37 @@ class Store(BaseStore):
         until = self._clock() + lasts
         if until - memory.expires_at >= lasts * _REFRESH_MIN_FRACTION:
             with suppress(NotFound, Conflict, InvalidInput):
-                holding.view.update(memory.id, if_version=memory.version, expires_at=until)
+                items.view.update(memory.id, if_version=memory.version, expires_at=until)
         return found
 
 
 def _require_room_visibility(fields: Draft) -> None:
-    """What members do not hear they would replace unseen, each the other's."""
+    """Refuse group items that members cannot see: they would overwrite each other's unseen."""
     if not fields.for_room:
         return
     if fields.sensitivity is not Sensitivity.PUBLIC:
         raise InvalidInput(
             "for_room",
-            'the items of a group need sensitivity="public", too: what is not public is told there '
-            "to whoever said it alone, so that members would not read each other's",
+            'items of a group also need sensitivity="public": others are shown in the group only '
+            "to their speaker, so members would not read each other's",
         )
     if fields.visibility is Visibility.PRIVATE_ONLY:
-        raise InvalidInput("for_room", "is for items that a group hears: leave visibility out")
+        raise InvalidInput("for_room", "is for items that a group sees: leave visibility out")
 
 
 def _is_unchanged(before: StoredItem, put: _CheckedPut) -> bool:
-    """Then nothing of it changes, and it is as old as it was."""
+
     index = parse_index(put.data["index"])
     return before.index == index and validation.is_same_json(before.value, put.data["value"])
 
 
-def _list_namespaces(holding: ItemCollection, op: ListNamespacesOp) -> list[Namespace]:
+def _list_namespaces(items: ItemCollection, op: ListNamespacesOp) -> list[Namespace]:
     limit = validation.parse_int("limit", op.limit, 0, limits.ITEMS_FOUND_MAX_COUNT)
     skipped = validation.parse_int("offset", op.offset, 0, limits.REVISION_MAX)
     conditions = op.match_conditions or ()
     found = {
         item.namespace
-        for item in holding.newest(common_prefix(conditions))
+        for item in items.newest(common_prefix(conditions))
         if all(matches_namespace(item.namespace, one) for one in conditions)
     }
     if op.max_depth is not None:
@@ -650,6 +636,6 @@ def _check_ttl_config(ttl: TTLConfig | None) -> TTLConfig | None:
     if not isinstance(given, Mapping) or not known >= set(given):
         raise InvalidInput("ttl", f"takes an object with {', '.join(sorted(known))}")
     if ttl.get("omit_expired") is False:
-        raise InvalidInput("ttl", "omit_expired cannot be false: what is past its time is not told")
+        raise InvalidInput("ttl", "omit_expired cannot be false: expired items are never returned")
     parse_ttl_minutes(ttl.get("default_ttl"))
     return ttl

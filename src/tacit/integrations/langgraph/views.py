@@ -19,33 +19,33 @@ VIEW_FUNCTION_HINT = (
     'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
     "tacit.Chat.private(key))"
 )
-# A view, or a function that finds one by the config of the run: one graph for many people.
+# A view, or a function that makes one from the config of a run: one graph for many people.
 ViewSource: TypeAlias = View | Callable[[RunnableConfig], View]
 
 
 def require_view_source(whose: object) -> None:
-    """Said where it is handed in, not in the middle of a run."""
+    """Check the argument early, not in the middle of a run."""
     if not isinstance(whose, VIEW_TYPES) and not callable(whose):
         raise InvalidInput(
             "view",
-            "takes memory.view(requester, chat), or a function that makes one of the config of a "
-            f"run: {VIEW_FUNCTION_HINT}. Views of tacit.connect are not taken: a graph saves with each of its "
-            "steps, in the process that has the memory open",
+            "takes memory.view(requester, chat), or a function that makes one from the config of "
+            f"a run: {VIEW_FUNCTION_HINT}. Views of tacit.connect are not supported: a graph saves "
+            "at each step, in the process that has the memory open",
         )
 
 
 def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> View:
-    """`config` is that of the call; without one, that of the node which is running."""
+    """Return the view for the config of the call, or of the running node if there is none."""
     if isinstance(whose, VIEW_TYPES):
         return whose
     running = ensure_config(config) if config is None else config
     if not running.get("configurable"):
         raise InvalidInput(
             "view",
-            "there is no config here to tell whose it is: call this inside a graph that runs, "
-            "or hand a view instead of a function",
+            "there is no config that names the person: call this inside a running graph, or pass "
+            "a view instead of a function",
         )
     view = whose(running)
     if not isinstance(view, VIEW_TYPES):
-        raise InvalidInput("view", f"the function must give a view, as does {VIEW_FUNCTION_HINT}")
+        raise InvalidInput("view", f"the function must return a view, as does {VIEW_FUNCTION_HINT}")
     return view

@@ -1,4 +1,4 @@
-"""mem0's Python interface on Tacit: a script changes its import and nothing else."""
+"""mem0's Python interface on Tacit: a script changes only its import."""
 
 from typing import TYPE_CHECKING
 
@@ -7,8 +7,8 @@ from tacit.integrations.mem0.scope import ValidationError, person
 
 __all__ = ["AsyncMemory", "Memory", "ValidationError", "person"]
 
-_HOSTED = "is for mem0's hosted platform; use {instead} here: it opens a memory, and needs no key"
-_SECTIONS = "is not needed here; hand a dict to Memory.from_config: {'tacit': {'url': '…'}}"
+_HOSTED = "is for mem0's hosted platform; use {instead} here, which needs no key"
+_SECTIONS = "is not needed here; pass a dict to Memory.from_config: {'tacit': {'url': '…'}}"
 _LEFT_OUT = {
     "MemoryClient": _HOSTED.format(instead="Memory"),
     "AsyncMemoryClient": _HOSTED.format(instead="AsyncMemory"),
@@ -19,10 +19,10 @@ _LEFT_OUT = {
 }
 
 
-if not TYPE_CHECKING:  # a name that is not here stays a mistake to whoever checks types
+if not TYPE_CHECKING:  # type checkers must still report unknown names
 
     def __getattr__(name: str) -> object:
-        """What mem0 has and this has not: `from … import` tells what to use instead."""
+        """Say what to use instead of a name of mem0 that is missing here."""
         if name in _LEFT_OUT:
-            raise ImportError(f"{name} {_LEFT_OUT[name]}. docs/mem0.md says more", name=__name__)
+            raise ImportError(f"{name} {_LEFT_OUT[name]}. See docs/mem0.md", name=__name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

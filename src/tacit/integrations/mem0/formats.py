@@ -16,15 +16,15 @@ from tacit.integrations.mem0.scope import ID_NAMES, Mem0Scope, ValidationError
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEntry, HistoryEvent, Memory
 
-# mem0's expiration dates: a day, the last one on which a memory counts, as a moment and back.
+# Expiration dates: mem0 has the last valid day, Tacit a moment.
 
-# None would mean that nothing is said about it; a day that no calendar comes to means never.
+# Not None, which would mean "not given".
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _LAST_DAY = date(9999, 12, 30)
 
 
 def parse_expiration_date(value: object, field: str = "expiration_date") -> datetime:
-    """The moment at which that day is over, everywhere in UTC; NEVER for None."""
+    """Return the end of that day in UTC; NEVER for None."""
     if value is None:
         return NEVER
     day = _parse_day(value, field)
@@ -34,7 +34,7 @@ def parse_expiration_date(value: object, field: str = "expiration_date") -> date
 
 
 def expiration_day(memory: Memory) -> str | None:
-    """The last day that it counts on, whoever set that."""
+    """Return the last valid day, or None."""
     if memory.expires_at is None or memory.expires_at >= NEVER:
         return None
     return (memory.expires_at - timedelta.resolution).date().isoformat()
@@ -50,26 +50,26 @@ def _parse_day(value: object, field: str) -> date:
             return date.fromisoformat(value)
         except ValueError:
             pass
-    raise InvalidInput(field, "is no date; write it as 2030-12-31")
+    raise InvalidInput(field, "is not a date; write it as 2030-12-31")
 
 
-# mem0's metadata as the JSON object that goes with a memory, and back.
+# Metadata: stored as the data of a memory.
 
 _log = logging.getLogger(__name__)
 ACTOR = "actor_id"
 CREATED = "created_at"
 _EXPIRES = "expiration_date"
 UNSET: Final = object()  # None means never
-# What mem0 tells beside the metadata, wherever it was said.
+# Fields that mem0 returns beside the metadata.
 _TOP_LEVEL_FIELDS = (ACTOR, "attributed_to", CREATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallMetadata:
-    """What a call says of a memory besides its words."""
+    """Metadata and expiry of a call."""
 
     data: dict[str, Any]
-    expires_at: datetime | None  # None: nothing was said
+    expires_at: datetime | None  # None: not given
 
     def with_actor(self, name: str | None) -> dict[str, Any] | None:
         data = self.data if name is None else {**self.data, ACTOR: name}
@@ -77,13 +77,13 @@ class CallMetadata:
 
 
 def parse_metadata(metadata: object, expiration_date: object = UNSET) -> CallMetadata:
-    """Whose a memory is, is said by whose call it is: metadata may not place it elsewhere."""
+    """Parse metadata without ids: the arguments of a call decide the owner."""
     if metadata is not None and not isinstance(metadata, Mapping):
         raise InvalidInput("metadata", f"expected a dict, got {type(metadata).__name__}")
     data = {}
     for name, value in (metadata or {}).items():
         if name in (*ID_NAMES, ACTOR):
-            _log.warning("metadata may not say %s; it is left out", name)
+            _log.warning("metadata may not contain %s; it is ignored", name)
         elif name == _EXPIRES:
             expiration_date = value if expiration_date is UNSET else expiration_date
         else:
@@ -93,15 +93,15 @@ def parse_metadata(metadata: object, expiration_date: object = UNSET) -> CallMet
 
 
 def merge_metadata(memory: Memory, more: CallMetadata) -> dict[str, Any]:
-    """What it has, and what is said now. When it was made, is settled."""
-    said = {name: value for name, value in more.data.items() if name != CREATED}
-    return {**(memory.data or {}), **said}
+    """Merge new metadata into that of a memory, except the time of creation."""
+    given = {name: value for name, value in more.data.items() if name != CREATED}
+    return {**(memory.data or {}), **given}
 
 
 def split_metadata(memory: Memory) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """The metadata, and what mem0 tells beside it."""
+    """Return the metadata, and the fields that mem0 returns beside it."""
     data = dict(memory.data or {})
-    for name in ID_NAMES:  # of what was moved here from mem0; `Scope` tells of them
+    for name in ID_NAMES:  # of imported memories; Mem0Scope returns them
         data.pop(name, None)
     beside: dict[str, Any] = {
         name: data.pop(name) for name in _TOP_LEVEL_FIELDS if isinstance(data.get(name), str)
@@ -115,9 +115,8 @@ def split_metadata(memory: Memory) -> tuple[dict[str, Any] | None, dict[str, Any
     return data or None, beside
 
 
-# Messages as mem0 takes them: text, one message, or a list of them.
+# Messages: text, one message, or a list of them. Unknown roles count as the assistant's.
 
-# What a model is told, or says itself, is what a person's words are read with.
 _ROLES = {"user": Role.USER, "tool": Role.TOOL, "function": Role.TOOL, "system": Role.SYSTEM}
 
 
@@ -128,14 +127,13 @@ class Mem0Message:
     name: str | None  # mem0's actor
 
     def message(self, user: str | None) -> Message:
-        """For learning: who calls themselves as the user is called is the user."""
+        """Make a message for learning; an actor with the user's name is the user."""
         other = None if self.name == user else self.name
         return Message(_ROLES.get(self.role, Role.ASSISTANT), self.content, name=other)
 
 
 def parse_messages(messages: object) -> list[Mem0Message]:
-    """Those that say something. Pictures are not looked at; instructions to a model are nothing
-    that anybody said, and are left to the caller to leave out."""
+    """Return the messages with text. Images are ignored; the caller leaves out system messages."""
     found = [_parse_message(one) for one in _list_messages(messages)]
     return [one for one in found if one is not None]
 
@@ -157,33 +155,33 @@ def _list_messages(messages: object) -> list[Any]:
 
 def _parse_message(message: object) -> Mem0Message | None:
     if not isinstance(message, Mapping) or message.get("role") is None:
-        _log.warning("a message was left out: it has no role")
+        _log.warning("a message was ignored: it has no role")
         return None
-    words = _message_text(message.get("content"))
-    if words is None:
+    text = _message_text(message.get("content"))
+    if text is None:
         return None
     name = message.get("name")
     role = str(message["role"])
-    return Mem0Message(role=role, content=words, name=str(name) if name else None)
+    return Mem0Message(role=role, content=text, name=str(name) if name else None)
 
 
 def _message_text(content: object) -> str | None:
-    """None where nothing is said: a call of a tool, a picture."""
+    """Return the text; None for a tool call or an image."""
     if isinstance(content, list):
         parts = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
         content = " ".join(str(one.get("text", "")) for one in parts)
     if content is None or isinstance(content, Mapping):
         return None
     if not isinstance(content, str):
-        raise InvalidInput("messages", f"say text, not {type(content).__name__}")
+        raise InvalidInput("messages", f"must contain text, not {type(content).__name__}")
     return content if content.strip() else None
 
 
-# What a memory, and what became of it, looks like to a script that was written for mem0.
+# Memories and their history in mem0's shapes.
 
 Item = dict[str, Any]
 
-# What is not here (a relation, a yes to a proposal) changes neither words nor metadata.
+# Other events, such as relations and approvals, change neither content nor metadata.
 _EVENTS = {
     HistoryEvent.ADD: "ADD",
     HistoryEvent.RESTORE: "ADD",
@@ -192,11 +190,11 @@ _EVENTS = {
     HistoryEvent.SUPERSEDE: "DELETE",
     HistoryEvent.TTL: "DELETE",
 }
-_MERGED_INTO = "into"  # in what history says of a merge: the memory that stays
+_MERGED_INTO = "into"  # detail of a merge in the history of the memory that is merged away
 
 
 def make_item(scope: Mem0Scope, memory: Memory) -> Item:
-    """As `get_all` lists it."""
+    """Format a memory as `get_all` does."""
     kept, beside = split_metadata(memory)
     created = beside.pop(CREATED, None) or memory.created_at.isoformat()
     return {
@@ -212,14 +210,14 @@ def make_item(scope: Mem0Scope, memory: Memory) -> Item:
 
 
 def make_single_item(scope: Mem0Scope, memory: Memory) -> Item:
-    """As `get` gives it: nothing was asked, so there is no score."""
+    """Format a memory as `get` does, without a score."""
     return {**make_item(scope, memory), "score": None}
 
 
 def make_scored_item(
     scope: Mem0Scope, memory: Memory, score: float, signals: Signals, *, threshold: float | None
 ) -> Item:
-    """As `search` finds it. With a threshold it says what raised it: mem0's names, our figures."""
+    """Format a memory as `search` does. With a threshold, add the scores under mem0's names."""
     whole = min(score, 1.0)
     found = {**make_item(scope, memory), "score": whole}
     if threshold is not None:
@@ -236,13 +234,13 @@ def make_scored_item(
 
 
 def make_filter_payload(scope: Mem0Scope, memory: Memory) -> Item:
-    """What filters look at: metadata and everything beside it, by their names."""
+    """Return the fields that filters can use: metadata and the fields beside it."""
     shown = make_item(scope, memory)
     return {**(shown["metadata"] or {}), **shown, "data": memory.content}
 
 
 def make_history(memory_id: str, memory: Memory, entries: Sequence[HistoryEntry]) -> list[Item]:
-    """Oldest first."""
+    """Format the history, oldest first."""
     _, beside = split_metadata(memory)
     made: list[Item] = []
     before: str | None = None

@@ -34,24 +34,21 @@ if TYPE_CHECKING:
     import tacit.memory
 
 
-# mem0's `Memory`, word for word, on a memory of Tacit's.
-#
-# Each user of mem0's is a person in a private chat of their own, so that the rules of disclosure
-# hold here as everywhere: what one of them told is found for them, and for nobody else.
-
 Item = dict[str, Any]
 
 _log = logging.getLogger(__name__)
-# What earlier versions of mem0 take in `search` and `get_all`, beside what it takes now.
+# Arguments of `search` and `get_all` in earlier versions of mem0.
 _LEGACY_NAMES = frozenset({*ID_NAMES, "actor_id", "limit"})
 _TRIES_COUNT = 10
 _EXPIRED_PROBLEM = (
-    "is past: the memory comes back with a later one, or with None, and not with words alone"
+    "is past: to change an expired memory, also give a later expiration_date, or None for never"
 )
-_PLATFORM_ONLY = "is of mem0's hosted platform, and not of its open-source memory; leave it out"
+_PLATFORM_ONLY = "is of mem0's hosted platform, not of its open-source memory; leave it out"
 
 
 class Memory:
+    """mem0's `Memory`. Each user is a person in a private chat: no one else sees their memories."""
+
     def __init__(
         self,
         config: object = None,
@@ -59,8 +56,10 @@ class Memory:
         memory: tacit.memory.Memory | None = None,
         space: str | None = None,
     ) -> None:
-        """A memory of its own, opened as the configuration or else the settings say; or one that
-        is open, which then stays open. It keeps to one space, `mem0` unless told otherwise."""
+        """Open a memory by the configuration or Tacit's settings, or use an open one.
+
+        It uses one space, by default `mem0`. A memory that is passed in stays open on `close`.
+        """
         place = parse_location(config, space)
         self._opened = None
         if memory is None:
@@ -87,7 +86,7 @@ class Memory:
         memory_type: str | None = None,
         prompt: str | None = None,
     ) -> dict[str, list[Item]]:
-        """Keep what was said. With `infer`, what is worth it; without, every message as it is."""
+        """Learn from messages; without `infer`, store each message as it is."""
         if timestamp is not None:
             raise InvalidInput("timestamp", _PLATFORM_ONLY)
         more = parse_metadata(metadata, UNSET if expiration_date is None else expiration_date)
@@ -96,14 +95,14 @@ class Memory:
         )
         if memory_type not in (None, operations.PROCEDURAL):
             raise ValidationError(
-                "memory_type", f"takes {operations.PROCEDURAL} alone, or nothing", "VALIDATION_002"
+                "memory_type", f"must be {operations.PROCEDURAL} or None", "VALIDATION_002"
             )
         said = parse_messages(messages)
         if memory_type == operations.PROCEDURAL and scope.agent is not None:
             made = operations.add_procedure(self._memory, scope, said, more, prompt)
         else:
-            how = operations.add_learned if infer else operations.add_raw
-            made = how(self._memory, scope, said, more)
+            add = operations.add_learned if infer else operations.add_raw
+            made = add(self._memory, scope, said, more)
         return {"results": made}
 
     def search(
@@ -120,8 +119,8 @@ class Memory:
         show_expired: bool = False,
         **older: Any,
     ) -> dict[str, list[Item]]:
-        """What comes to mind for a question, strongest first."""
-        del rerank  # recall has ranked it
+        """Recall memories for a query, strongest first."""
+        del rerank  # recall ranks already
         if reference_date is not None:
             raise InvalidInput("reference_date", _PLATFORM_ONLY)
         asked = operations.parse_query(filters, _legacy_arguments(older), top_k, show_expired)
@@ -139,7 +138,7 @@ class Memory:
         show_expired: bool = False,
         **older: Any,
     ) -> dict[str, list[Item]]:
-        """Newest first."""
+        """List memories, newest first."""
         asked = operations.parse_query(filters, _legacy_arguments(older), top_k, show_expired)
         return {"results": operations.list_memories(self._memory, asked)}
 
@@ -155,23 +154,25 @@ class Memory:
         expiration_date: object = UNSET,
         data: str | None = None,
     ) -> dict[str, str]:
-        """Other words, further metadata, another date; `data` is an older name for the words. None
-        for a date: it never expires."""
-        words = text if text is not None else data
+        """Change text, metadata or expiry; `data` is an older name of `text`.
+
+        `expiration_date=None` means that it never expires.
+        """
+        content = text if text is not None else data
         more = parse_metadata(metadata, expiration_date)
-        if words is None and metadata is None and more.expires_at is None:
+        if content is None and metadata is None and more.expires_at is None:
             raise InvalidInput("update", "name at least one of text, metadata and expiration_date")
         for left in reversed(range(_TRIES_COUNT)):
             try:
-                self._update(memory_id, words, more)
+                self._update(memory_id, content, more)
                 break
-            except Conflict:  # somebody was quicker, and what they said counts, too
+            except Conflict:  # changed at the same time: merge with the new metadata
                 if left == 0:
                     raise
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
-        """Out of mind; its history stays, until it is purged."""
+        """Forget a memory; its history stays until it is purged."""
         scope, record = self._get(memory_id)
         try:
             operations.open_view(self._memory, scope, acting=False).forget(record.id)
@@ -193,7 +194,7 @@ class Memory:
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[Item]:
-        """What became of it, oldest first; also when it is deleted."""
+        """Return the history, oldest first, also of a deleted memory."""
         named = parse_memory_id(memory_id)
         if named is None:
             return []
@@ -205,7 +206,7 @@ class Memory:
             return []
 
     def reset(self) -> None:
-        """Erase everything in the space, for good."""
+        """Erase the whole space permanently."""
         self._memory.admin.erase_space()
 
     def close(self) -> None:
@@ -223,11 +224,11 @@ class Memory:
     ) -> None:
         self.close()
 
-    def _update(self, memory_id: object, words: str | None, more: CallMetadata) -> None:
-        """Where it is still as it was read: what is said now is added to the metadata it had."""
+    def _update(self, memory_id: object, content: str | None, more: CallMetadata) -> None:
+        """Update once; raise Conflict if merged metadata is based on an older version."""
         scope, record = self._get(memory_id)
         whole = merge_metadata(record, more) if more.data else None
-        drafts.parse_draft({"content": words, "data": whole}, ())  # before anything comes back
+        drafts.parse_draft({"content": content, "data": whole}, ())  # validate before a restore
         view = operations.open_view(self._memory, scope, acting=False)
         try:
             if record.state is State.EXPIRED:
@@ -235,13 +236,12 @@ class Memory:
                     raise InvalidInput("expiration_date", _EXPIRED_PROBLEM)
                 view.restore(record.id)
             seen = None if whole is None else record.version
-            view.update(record.id, words, data=whole, expires_at=more.expires_at, if_version=seen)
+            view.update(record.id, content, data=whole, expires_at=more.expires_at, if_version=seen)
         except NotFound:
             raise _no_such_memory() from None
 
     def _find(self, memory_id: object) -> tuple[Mem0Scope, Record] | None:
-        """A memory that is there for mem0: kept, or expired. What was replaced, waits for a yes or
-        was set aside is not."""
+        """Find an active or expired memory; others do not exist for mem0."""
         named = parse_memory_id(memory_id)
         if named is None:
             return None
@@ -260,35 +260,35 @@ class Memory:
 
 
 def _no_such_memory() -> InvalidInput:
-    return InvalidInput("memory_id", "no such memory; take an id that add, search or get_all gave")
+    return InvalidInput("memory_id", "no such memory; use an id from add, search or get_all")
 
 
 def _legacy_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Names that nobody knows are left alone, as mem0 leaves them."""
+    """Return known legacy arguments; ignore unknown ones, as mem0 does."""
     for name in given.keys() - _LEGACY_NAMES:
-        _log.warning("%s is nothing that is used here", name)
+        _log.warning("the argument %s is ignored", name)
     return {
         name: value for name, value in given.items() if name in _LEGACY_NAMES and value is not None
     }
 
-
-# mem0's `AsyncMemory`: the words of `Memory`, each in a thread of its own while others go on.
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def _make_async(
-    word: Callable[Concatenate[Memory, P], T],
+    method: Callable[Concatenate[Memory, P], T],
 ) -> Callable[Concatenate[AsyncMemory, P], Awaitable[T]]:
-    @wraps(word)
-    async def ask(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> T:
-        return await asyncio.to_thread(word, self._memory, *args, **named)
+    @wraps(method)
+    async def call(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self._memory, *args, **named)
 
-    return ask
+    return call
 
 
 class AsyncMemory:
+    """mem0's `AsyncMemory`: the methods of `Memory`, each in a worker thread."""
+
     def __init__(
         self,
         config: object = None,
@@ -303,7 +303,7 @@ class AsyncMemory:
         return cls(config_dict)
 
     def __await__(self) -> Generator[Any, None, Self]:
-        """Earlier versions of mem0 have `await AsyncMemory.from_config(…)`."""
+        """Allow `await AsyncMemory.from_config(…)`, as in earlier versions of mem0."""
         yield from ()
         return self
 

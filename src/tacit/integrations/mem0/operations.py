@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from tacit.memory import Memory, View
 
 
-# mem0's filters by metadata: operators and AND, OR, NOT, read once and then asked of each memory.
-#
-# They narrow what its person may hear anyway; none of them reaches anybody else's.
+# mem0's filters on metadata, with operators and AND, OR, NOT, compiled to one test. They only narrow
+# the memories that a view returns.
 
 FilterPayload = Mapping[str, Any]
 FilterTest = Callable[[FilterPayload], bool]
@@ -41,7 +40,7 @@ _GROUPS = {"AND": "AND", "OR": "OR", "NOT": "NOT", "$and": "AND", "$or": "OR", "
 
 
 def compile_filters(filters: Mapping[str, Any]) -> FilterTest:
-    """All of it has to hold."""
+    """Compile filters to a test that requires all of them."""
     return _compile_all(filters, _DEPTH_MAX_COUNT)
 
 
@@ -86,7 +85,7 @@ def _compile_field(name: str, wanted: object) -> FilterTest:
 
     def holds(payload: FilterPayload) -> bool:
         found = _get_by_path(payload, name)
-        # Where a memory has several values, one that fits is enough; where it has none, none fits.
+        # Of several values one must match; a missing field never matches.
         several = found if isinstance(found, list) else [] if found is _MISSING else [found]
         return all(any(test(one) for one in several) for test in tests)
 
@@ -148,7 +147,7 @@ def _compile_comparison(name: str, operator: str, value: object) -> Callable[[An
 
 
 def _parse_ordered(value: object) -> Any:
-    """A number or a moment; None for what has no order."""
+    """Return a number or a moment; None for values without an order."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -163,20 +162,20 @@ def _parse_ordered(value: object) -> Any:
 
 
 def _is_equal(found: object, wanted: object) -> bool:
-    """True is not one: JSON tells them apart."""
+    """Compare as JSON does, where True is not 1."""
     return found == wanted and isinstance(found, bool) is isinstance(wanted, bool)
 
 
-# What `add` keeps: messages as they are, what is learned from them, or how a task is done.
+# `add`: messages as they are, what is learned from them, or a procedure.
 
 Item = dict[str, Any]
 
 PROCEDURAL = "procedural_memory"
 _log = logging.getLogger(__name__)
 _PROCEDURE_PROMPT = (
-    "Below is what an agent and others said while a task was done. Write down, for the agent that "
-    "does it next time, what the task was, which steps were taken in which order, what each of "
-    "them gave, and where it stands. Leave out small talk. Answer with that text alone."
+    "Below is the conversation of an agent during a task. Write down, for the agent that does it "
+    "next time, what the task was, which steps were taken in which order, the result of each, and "
+    "the current state. Leave out small talk. Answer with that text only."
 )
 _EVENTS = {"created": "ADD", "restored": "ADD", "updated": "UPDATE", "merged": "UPDATE"}
 
@@ -184,23 +183,22 @@ _EVENTS = {"created": "ADD", "restored": "ADD", "updated": "UPDATE", "merged": "
 def open_view(
     memory: Memory, scope: Mem0Scope, *, thread: str | None = None, acting: bool = True
 ) -> View:
-    """The person in their own chat. Whoever acts as an agent gets no further than its allow-list
-    does."""
-    whose = Requester(scope.key, scope.name), Chat.private(scope.key)
-    return memory.view(*whose, thread=thread, agent=scope.agent if acting else None)
+    """Open the owner's view of their private chat; `acting`: with the agent's allow-list."""
+    requester, chat = Requester(scope.key, scope.name), Chat.private(scope.key)
+    return memory.view(requester, chat, thread=thread, agent=scope.agent if acting else None)
 
 
 def add_raw(
     memory: Memory, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
 ) -> list[Item]:
-    """Each message is a memory. What cannot be kept is refused before anything is."""
-    told = [one for one in said if one.role != Role.SYSTEM]
-    fields = [_memory_fields(scope, given, one) for one in told]
-    for one, more in zip(told, fields, strict=True):
+    """Store each message as a memory; validate all before the first is stored."""
+    messages = [one for one in said if one.role != Role.SYSTEM]
+    fields = [_memory_fields(scope, given, one) for one in messages]
+    for one, more in zip(messages, fields, strict=True):
         drafts.parse_draft({"content": one.content, **more}, ())
     view = open_view(memory, scope)
     made = []
-    for one, more in zip(told, fields, strict=True):
+    for one, more in zip(messages, fields, strict=True):
         if kept := view.remember(one.content, **more):
             made.append(
                 {
@@ -217,14 +215,16 @@ def add_raw(
 def add_learned(
     memory: Memory, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
 ) -> list[Item]:
-    """What the stages of learning make of it, now and here. They know what they did by a thread of
-    its own; what they ask about first is not among it, and waits as a proposal."""
+    """Learn at once and return the changes, which a thread of their own identifies.
+
+    Facts that need consent are not among them: they wait as proposals.
+    """
     validation.parse_data(given.data)
     thread = f"mem0-{secrets.token_hex(8)}"
     view = open_view(memory, scope, thread=thread)
     if not _queue_messages(view, [one.message(scope.user) for one in said]):
         return []
-    # A model is asked once a conversation is still; whoever calls `add` has said all of it.
+    # With a model, learning waits until a conversation is quiet; a call of `add` is complete.
     memory.jobs.wait_for_learning() if memory.llm.available else memory.jobs.wait_for_learning(
         thread=thread
     )
@@ -236,7 +236,7 @@ def add_learned(
         try:
             _add_metadata(view, change.memory_id, scope, given)
         except (Conflict, NotFound):
-            continue  # gone meanwhile, or replaced
+            continue  # deleted or replaced meanwhile
         id = scope.id_of(change.memory_id)
         made.append({"id": id, "memory": change.content, "event": event})
     return made
@@ -249,20 +249,20 @@ def add_procedure(
     given: CallMetadata,
     prompt: str | None,
 ) -> list[Item]:
-    """How something was done, told by a model; without one, as it was said."""
+    """Store a procedure, summarized by a model if there is one."""
     for one in said:
-        validation.parse_content(one.content, "messages")  # before a model hears of it
-    words = "\n".join(f"{one.role}: {one.content}" for one in said)
-    if not words:
-        raise InvalidInput("messages", "say nothing; give the steps of what was done")
+        validation.parse_content(one.content, "messages")  # before a model sees it
+    content = "\n".join(f"{one.role}: {one.content}" for one in said)
+    if not content:
+        raise InvalidInput("messages", "are empty; give the steps of the task")
     if memory.llm.available:
-        reply = memory.llm.talk(prompt or _PROCEDURE_PROMPT, [UserTurn(words)])
-        words = reply.text.strip() or words
+        reply = memory.llm.talk(prompt or _PROCEDURE_PROMPT, [UserTurn(content)])
+        content = reply.text.strip() or content
     fields = _memory_fields(scope, given)
     fields["data"] = {**given.data, "memory_type": PROCEDURAL}
     fields["kind"] = Kind.PROCEDURE
-    kept = open_view(memory, scope).remember(words, **fields)
-    return [{"id": scope.id_of(kept.id), "memory": words, "event": "ADD"}] if kept else []
+    kept = open_view(memory, scope).remember(content, **fields)
+    return [{"id": scope.id_of(kept.id), "memory": content, "event": "ADD"}] if kept else []
 
 
 def _memory_fields(
@@ -278,19 +278,19 @@ def _memory_fields(
 
 
 def _queue_messages(view: View, messages: Sequence[Message]) -> bool:
-    """Whether any of them waits to be learned."""
+    """Queue messages for learning; return whether any was accepted."""
     count = 0
     for start in range(0, len(messages), limits.MESSAGES_MAX_COUNT):
         accepted = view.learn(messages[start : start + limits.MESSAGES_MAX_COUNT])
         count += accepted.turns
         if accepted.refused:
             kinds = ", ".join(accepted.refused)
-            _log.warning("messages were left out: they hold secrets (%s)", kinds)
+            _log.warning("messages were ignored: they contain secrets (%s)", kinds)
     return count > 0
 
 
 def _add_metadata(view: View, id: str, scope: Mem0Scope, given: CallMetadata) -> None:
-    """Learning knows of an agent, and not of runs, metadata and dates."""
+    """Add what learning does not set: run, metadata and expiry."""
     if scope.run is None and not given.data and given.expires_at is None:
         return
     said: MemoryFields = {"run": scope.run, "expires_at": given.expires_at}
@@ -299,12 +299,12 @@ def _add_metadata(view: View, id: str, scope: Mem0Scope, given: CallMetadata) ->
         said["data"] = whole
     try:
         view.update(id, **said)
-    except InvalidInput:  # too much together: what is said now counts
+    except InvalidInput:  # too large together: keep the new metadata
         said["data"] = given.data
         view.update(id, **said)
 
 
-# What mem0's `search` and `get_all` find, of one person's, narrowed by its filters.
+# `search` and `get_all`.
 
 FoundMemory = tuple[Record, float, Signals]
 
@@ -312,15 +312,13 @@ _FOUND_DEFAULT_COUNT = 20
 _FOUND_MAX_COUNT = 1_000_000_000
 DEFAULT_THRESHOLD = 0.1
 VISIBLE_STATES = (State.ACTIVE, State.EXPIRED)
-_KINDS = tuple(Kind)  # all of them: how-tos come only to those who ask for them
+_KINDS = tuple(Kind)  # by default recall leaves out procedures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mem0Query:
-    """Whose, which of them, and how many."""
-
     scope: Mem0Scope
-    test: FilterTest | None  # None: any
+    test: FilterTest | None  # None: all match
     count: int
     show_expired: bool
 
@@ -333,7 +331,7 @@ class Mem0Query:
 def parse_query(
     filters: object, older: Mapping[str, Any], top_k: object, show_expired: object
 ) -> Mem0Query:
-    """`older` are the names that earlier versions of mem0 take beside `filters`."""
+    """Parse arguments; `older` are those of earlier versions of mem0 beside `filters`."""
     if filters is not None and not isinstance(filters, Mapping):
         raise InvalidInput("filters", f"expected a dict, got {type(filters).__name__}")
     given = {**(filters or {}), **{n: v for n, v in older.items() if n != "limit"}}
@@ -349,7 +347,7 @@ def parse_query(
 
 
 def list_memories(memory: Memory, asked: Mem0Query) -> list[Item]:
-    """Newest first."""
+    """List memories, newest first."""
     view = open_view(memory, asked.scope)
     found: list[Item] = []
     if asked.count == 0:
@@ -365,9 +363,9 @@ def list_memories(memory: Memory, asked: Mem0Query) -> list[Item]:
 def search_memories(
     memory: Memory, query: object, asked: Mem0Query, threshold: object, *, explain: bool
 ) -> list[Item]:
-    """Strongest first, and then whatever else there is, unless more is asked for than mem0 does."""
-    words = validation.check_storable("query", query, limits.QUERY_MAX_CHARS).strip()
-    if not words:
+    """Recall, strongest first; fill up with the newest unless the threshold is above the default."""
+    text = validation.check_storable("query", query, limits.QUERY_MAX_CHARS).strip()
+    if not text:
         raise InvalidInput("query", "is empty; say what to look for")
     least = validation.parse_fraction(
         "threshold", DEFAULT_THRESHOLD if threshold is None else threshold
@@ -377,11 +375,11 @@ def search_memories(
     view = open_view(memory, asked.scope)
     found: list[FoundMemory] = [
         (one.memory, one.score, one.signals)
-        for one in _recall(view, words, asked, least)
+        for one in _recall(view, text, asked, least)
         if asked.matches(one.memory)
     ]
     if asked.show_expired:
-        found += _find_expired(view, words, asked, least)
+        found += _find_expired(view, text, asked, least)
         found.sort(key=lambda one: -one[1])
     if least <= DEFAULT_THRESHOLD and len(found) < asked.count:
         found += _fill_with_newest(view, asked, found, least)
@@ -394,9 +392,11 @@ def search_memories(
 def _fill_with_newest(
     view: View, asked: Mem0Query, found: Sequence[FoundMemory], least: float
 ) -> list[FoundMemory]:
-    """What recall did not think of, newest first. Any two sentences are a little alike to the
-    models that mem0 asks, so that whoever does not ask for more gets what is nearest, and not
-    nothing."""
+    """Return the newest memories that recall did not find.
+
+    In mem0 any two sentences have some similarity, so a search with the default threshold returns
+    the nearest memories instead of nothing.
+    """
     known = {one.id for one, *_ in found}
     weakest = min([least, *(score for _, score, _ in found)])
     rest = list_own(view) if asked.show_expired else _list_active(view)
@@ -405,7 +405,7 @@ def _fill_with_newest(
 
 
 def list_own(view: View, state: str = ANY_STATE) -> Iterator[Record]:
-    """What is theirs and stands or has expired, a page at a time."""
+    """Yield the owner's active and expired memories."""
     cursor = None
     while True:
         page = view.browse(Search(state=state), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
@@ -416,8 +416,8 @@ def list_own(view: View, state: str = ANY_STATE) -> Iterator[Record]:
 
 
 def _recall(view: View, query: str, asked: Mem0Query, least: float) -> list[Recalled]:
-    """Where an agent or a run is named, twice: what was moved here from mem0 has them in its data,
-    which recall does not look at."""
+    """Recall; with an agent or run, twice: imported memories have these in their data, which the
+    filters of recall do not use."""
     agent, run = asked.scope.narrows_agent, asked.scope.narrows_run
     narrow = agent is not None or run is not None
     most = limits.RECALL_MAX_COUNT
@@ -441,9 +441,9 @@ def _list_active(view: View) -> Iterator[Record]:
 
 
 def _find_expired(view: View, query: str, asked: Mem0Query, least: float) -> Iterator[FoundMemory]:
-    """Recall has let go of them: they are found by the share of the question's words they have."""
-    sought = set(split_terms(query))
+    """Find expired memories, which recall leaves out, by their share of the query's words."""
+    terms = set(split_terms(query))
     for one in list_own(view, State.EXPIRED):
-        share = len(sought & set(split_terms(one.content))) / len(sought) if sought else 0.0
+        share = len(terms & set(split_terms(one.content))) / len(terms) if terms else 0.0
         if share > 0 and share >= least and asked.matches(one):
             yield one, share, Signals(words=share)

@@ -1,4 +1,4 @@
-"""Whose a call is and where its memories are kept: mem0's ids and configuration."""
+"""mem0's ids and configuration: the owner of a call, and the database and space."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.memory import Memory
 
-# The one error of mem0's own that its open-source memory raises for what it is handed.
-
 
 class ValidationError(InvalidInput):
-    """With the attributes that scripts read from mem0's; here it is a ValueError, too."""
+    """mem0's error for invalid arguments, with its attributes; here it is also a ValueError."""
 
     def __init__(
         self, field: str, problem: str, error_code: str, details: Mapping[str, Any] | None = None
@@ -31,39 +29,37 @@ class ValidationError(InvalidInput):
         self.suggestion = problem
 
 
-# mem0's configuration: what of it counts here, and a word about the rest.
-#
-# Models, indexes and their places are Tacit's settings. What is read from mem0's sections is the
-# name of its collection, because people rely on two collections not knowing of each other.
+# Configuration. Models and indexes are Tacit's settings. Of mem0's sections only the name of the
+# collection is used, because collections must stay separate.
 
-DEFAULT_SPACE = "mem0"  # also what mem0 calls its collection, where nobody names another
+DEFAULT_SPACE = "mem0"  # also mem0's default collection
 _TACIT_KEYS = ("url", "space")
-_SILENT_SECTIONS = frozenset({"tacit", "version"})  # every answer has the shape of v1.1
+_SILENT_SECTIONS = frozenset({"tacit", "version"})  # responses always have the shape of v1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLocation:
-    """Where memories are kept; None: as `tacit.open` decides."""
+    """The database and space; None: as `tacit.open` decides."""
 
     url: str | None = None
     space: str = DEFAULT_SPACE
 
 
 def parse_location(config: object, space: str | None = None) -> MemoryLocation:
-    """`space` is one that the caller names beside the configuration."""
+    """Parse the configuration; `space` overrides its space."""
     sections = _parse_sections(config)
     ours = sections.get("tacit") or {}
     if not isinstance(ours, Mapping) or not set(ours) <= set(_TACIT_KEYS):
-        raise InvalidInput("config", f"its part tacit takes {' and '.join(_TACIT_KEYS)}")
+        raise InvalidInput("config", f"section tacit takes {' and '.join(_TACIT_KEYS)}")
     url = ours.get("url")
     if url is not None and not isinstance(url, str):
-        raise InvalidInput("config", "its tacit.url is text, such as sqlite:///memory.db")
+        raise InvalidInput("config", "tacit.url must be text, such as sqlite:///memory.db")
     left = sorted(name for name in sections if name not in _SILENT_SECTIONS)
     if left:
         warnings.warn(
-            f"Tacit's own settings decide about {', '.join(left)}; nothing of it is used"
-            f"{' but the name of the collection' if 'vector_store' in left else ''}. "
-            "docs/settings.md says what can be set",
+            f"Tacit ignores {', '.join(left)}"
+            f"{' except the name of the collection' if 'vector_store' in left else ''}; use "
+            "Tacit's own settings, see docs/settings.md",
             stacklevel=_warning_stack_level(),
         )
     return MemoryLocation(
@@ -73,7 +69,7 @@ def parse_location(config: object, space: str | None = None) -> MemoryLocation:
 
 
 def _warning_stack_level() -> int:
-    """How far it is from a warning to whoever made the memory, in one way or another."""
+    """Return the stack level of the first caller outside this package."""
     frame, count = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("tacit.integrations"):
         frame, count = frame.f_back, count + 1
@@ -104,15 +100,12 @@ def _collection_space(sections: Mapping[str, Any]) -> str:
     except InvalidInput:
         raise InvalidInput(
             "collection_name",
-            "makes no name for a space; name one: {'tacit': {'space': 'my-app'}}",
+            "is not a valid name of a space; name one: {'tacit': {'space': 'my-app'}}",
         ) from None
 
 
-# Whose a call is: mem0's user, agent and run as a person in their private chat, and as the ids
-# that memories go by.
-#
-# An id of mem0's has to say on its own whose memory it names, because nothing is read here without
-# somebody who asks for it: it is ours, then which sort of person, then that person's name.
+# The owner of a call: mem0's user, agent or run is a person in their private chat. Every read needs
+# a requester, so mem0's id of a memory contains its owner: our id, the kind of owner, their name.
 
 ID_NAMES = ("user_id", "agent_id", "run_id")
 WILDCARD = "*"
@@ -121,40 +114,44 @@ _LETTER_BY_ID_NAME = {"user_id": "u", "agent_id": "a", "run_id": "r"}
 _ID_NAME_BY_LETTER = {letter: name for name, letter in _LETTER_BY_ID_NAME.items()}
 _PLAIN_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@+-")
 _DEFAULT_NAME = "User"
-# Words with at most a short number behind them; keys, numbers and addresses are no names.
+# Words with at most a short number after them; keys, numbers and addresses are not names.
 _READABLE_NAME = re.compile(r"[^\W\d_]{2,20}(?:[._-][^\W\d_]{2,20}){0,2}\d{0,4}")
 _GENERIC_NAMES = frozenset(
     {"account", "admin", "anon", "anonymous", "client", "customer", "default", "demo", "guest"}
     | {"id", "me", "member", "none", "null", "person", "session", "somebody", "test", "tester"}
     | {"uid", "unknown", "user", "usr", "visitor"}
 )
-_NO_ID_PROBLEM = "name at least one of user_id, agent_id and run_id: a memory is somebody's"
+_NO_ID_PROBLEM = "name at least one of user_id, agent_id and run_id: a memory needs an owner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mem0Scope:
+    """The user, agent and run of a call, at least one of them."""
+
     user: str | None = None
     agent: str | None = None
     run: str | None = None
 
     @property
     def _owner_id(self) -> tuple[str, str]:
-        """The user; where there is none the agent, else the run."""
+        """The user; without one the agent, else the run."""
         for name, value in zip(ID_NAMES, (self.user, self.agent, self.run), strict=True):
             if value is not None:
                 return name, value
-        raise AssertionError("a scope is somebody's")
+        raise AssertionError("a scope has an owner")
 
     @property
     def key(self) -> str:
-        """The person's external key, and their private chat's."""
+        """The owner's external key, which is also the id of their private chat."""
         name, value = self._owner_id
         return f"{_CHANNELS[name]}:{_quote_key(value)}"
 
     @property
     def name(self) -> str:
-        """What facts call the person: by the user's id, where it reads as a name or a handle. Whose
-        a memory is never goes by it, but by the key."""
+        """The owner's name in facts: the user's id if it reads as a name or handle.
+
+        Only for text; the key decides ownership.
+        """
         if self.user is None or not _READABLE_NAME.fullmatch(self.user):
             return _DEFAULT_NAME
         parts = re.split(r"[._]", self.user)
@@ -165,7 +162,7 @@ class Mem0Scope:
 
     @property
     def narrows_agent(self) -> str | None:
-        """The agent, where it is not the person themselves."""
+        """The agent, unless it is the owner."""
         return self.agent if self.user is not None else None
 
     @property
@@ -173,13 +170,13 @@ class Mem0Scope:
         return self.run if self.user is not None or self.agent is not None else None
 
     def holds(self, memory: Memory) -> bool:
-        """Whether it is from this agent and this run, where the scope names them."""
+        """Whether a memory is from the agent and the run of the scope, if it has them."""
         return (self.agent is None or self._of_agent(memory) == self.agent) and (
             self.run is None or self._of_run(memory) == self.run
         )
 
     def ids_of(self, memory: Memory) -> dict[str, str]:
-        """What mem0 tells of whose a memory is: only what there is."""
+        """Return the ids of a memory in mem0's form, without missing ones."""
         found = {
             "user_id": self.user,
             "agent_id": self._of_agent(memory),
@@ -188,7 +185,7 @@ class Mem0Scope:
         return {name: value for name, value in found.items() if value is not None}
 
     def id_of(self, memory: str) -> str:
-        """mem0's id of a memory of theirs."""
+        """Return mem0's id of a memory."""
         name, value = self._owner_id
         written = urlsafe_b64encode(value.encode()).decode().rstrip("=")
         return f"{memory}{_LETTER_BY_ID_NAME[name]}{written}"
@@ -203,7 +200,7 @@ class Mem0Scope:
 
 
 def parse_scope(given: Mapping[str, Any], code: str | None = None) -> Mem0Scope:
-    """With a code, nobody at all is the error that mem0 gives such a code."""
+    """Parse the ids of a call; `code` is the code of mem0's error if there are none."""
     user, agent, run = (_check_id(name, given.get(name)) for name in ID_NAMES)
     if user is None and agent is None and run is None:
         if code is not None:
@@ -220,12 +217,12 @@ def person(
     agent_id: str | int | None = None,
     run_id: str | int | None = None,
 ) -> str:
-    """The external key of whose memories these are, for views of Tacit's own: `mem0:alice`."""
+    """Return the owner's external key for views of Tacit, such as `mem0:alice`."""
     return parse_scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id}).key
 
 
 def parse_memory_id(memory_id: object) -> tuple[Mem0Scope, str] | None:
-    """Whose memory an id names, and our id of it; None where it is no id at all."""
+    """Return the owner and our id from mem0's id of a memory; None if it is invalid."""
     if not isinstance(memory_id, str) or len(memory_id) <= limits.ID_CHARS + 1:
         return None
     cut = limits.ID_CHARS
@@ -245,13 +242,13 @@ def parse_memory_id(memory_id: object) -> tuple[Mem0Scope, str] | None:
 
 
 def _imported_id(memory: Memory, name: str) -> str | None:
-    """What was moved here from mem0 says it in its data: metadata of a call never does."""
+    """Return an id from the data of an imported memory; metadata of calls cannot contain ids."""
     found = (memory.data or {}).get(name)
     return found if isinstance(found, str) else None
 
 
 def _check_id(name: str, value: object) -> str | None:
-    """Numbers are taken for ids, as mem0 does; whatever else is no text is a mistake."""
+    """Accept text and, as mem0 does, numbers."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -260,7 +257,7 @@ def _check_id(name: str, value: object) -> str | None:
     if not trimmed or any(char.isspace() for char in trimmed):
         raise InvalidInput(name, "must be a name without spaces, and not empty")
     if trimmed == WILDCARD:
-        raise InvalidInput(name, "would be everybody; ask for one at a time, by name")
+        raise InvalidInput(name, "cannot be a wildcard; ask for one at a time, by name")
     found = validation.parse_identifier(name, trimmed, limits.LABEL_MAX_CHARS)
     most = limits.EXTERNAL_KEY_MAX_CHARS - len(_CHANNELS["agent_id"]) - 1
     if len(_quote_key(found)) > most:
@@ -269,7 +266,7 @@ def _check_id(name: str, value: object) -> str | None:
 
 
 def _quote_key(value: str) -> str:
-    """In the characters that a key may have: each byte of the others as `=7C`."""
+    """Encode characters that a key may not have, each byte as in `=7C`."""
     return "".join(
         char if char in _PLAIN_CHARS else "".join(f"={byte:02X}" for byte in char.encode())
         for char in value

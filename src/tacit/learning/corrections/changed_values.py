@@ -304,7 +304,7 @@ def _whereabouts(
 
 
 def _same_side(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) -> bool:
-    """Neither is about somebody whom the other does not know."""
+    """Neither is about a person whom the other does not know."""
     if (
         clause.other
         and (clause.other not in old.stems or clause.other in old.subject)

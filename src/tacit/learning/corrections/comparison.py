@@ -91,15 +91,32 @@ def _parts(words: tuple[WordToken, ...], own: CorrectionCues) -> list[list[WordT
 def may_replace(
     old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues
 ) -> bool:
+    """Whether a new clause may replace an old one that differs in these values."""
     if new.added or tone.added or ((old.past or new.past) and not tone.corrects):
         return False
-    if old.added and not tone.turned:
+    if not tone.turned and (old.added or _within_other(change, own)):
         return False
-    if _within_other(change, own) and not tone.turned:
-        return False
-    sorted_alike = any(is_same_sort(one, other) for one in change.old for other in change.new)
     if _counts(change, old, new):
         return True
+    sorted_alike = any(is_same_sort(one, other) for one in change.old for other in change.new)
+    decided = _decide_by_relation(old, new, change, tone, own, sorted_alike=sorted_alike)
+    if decided is None:
+        decided = _decide_by_shape(old, new, change, tone, own, sorted_alike=sorted_alike)
+    if decided is None:
+        decided = _decide_by_sort(old, new, change, own, sorted_alike=sorted_alike)
+    return decided
+
+
+def _decide_by_relation(
+    old: ClauseOutline,
+    new: ClauseOutline,
+    change: ValueChange,
+    tone: Tone,
+    own: CorrectionCues,
+    *,
+    sorted_alike: bool,
+) -> bool | None:
+    """Decide by the verb or preposition; None if they do not decide."""
     if old.verb in own.words["many_verbs"]:
         # The thing stays and how it is liked changes: "my steak rare", "my steak well done".
         return tone.turned and ((tone.strong and sorted_alike) or change.kept)
@@ -117,21 +134,46 @@ def may_replace(
     if old.preposition != new.preposition and new.preposition in own.words["holding"]:
         # A key is with one person, or in one place.
         return bool(change.new) and bool(set(old.subject) & own.words["movables"] or tone.turned)
+    return None
+
+
+def _decide_by_shape(
+    old: ClauseOutline,
+    new: ClauseOutline,
+    change: ValueChange,
+    tone: Tone,
+    own: CorrectionCues,
+    *,
+    sorted_alike: bool,
+) -> bool | None:
+    """Decide by the shape of the values and subjects; None if they do not decide."""
     if {value.sort for value in change.old} & _EXACT and not change.new:
         return False  # "my email is a mess"
     if _number_and_word(change) or _name_and_number(change):
         return False  # "the rent is 800", "the rent is late"
-    shaped = sorted_alike or _shaped_alike(old, new, change, own)
-    if old.verb in own.words["being"] and not shaped:
+    being = old.verb in own.words["being"]
+    if being and not (sorted_alike or _shaped_alike(old, new, change, own)):
         return False
     if set(old.subject) & own.words["many_nouns"] and not has_name(old):
         return tone.turned and not old.role
     if tone.turned:
         return True
-    if old.verb in own.words["being"] and _of_person(old, own) and not _no_name(new, change, own):
+    if being and _of_person(old, own) and not _no_name(new, change, own):
         return sorted_alike and _measured(change)
     if set(new.subject) != set(old.subject) and not is_same_compound(old, new):
         return False  # "my phone" need not be "my work phone"
+    return None
+
+
+def _decide_by_sort(
+    old: ClauseOutline,
+    new: ClauseOutline,
+    change: ValueChange,
+    own: CorrectionCues,
+    *,
+    sorted_alike: bool,
+) -> bool:
+    """Decide by the sorts of the values, for verbs that take one value."""
     sorts = {value.sort for value in (*change.old, *change.new)}
     unlike = not sorted_alike and ((change.old and change.new) or "colour" in sorts)
     if old.verb in own.words["naming"]:
@@ -139,7 +181,7 @@ def may_replace(
         shaped = single or bool(_opening(old, own))
         return sorted_alike or (not unlike and shaped and not _name_and_word(change, new, own))
     if old.verb in own.words["single_verbs"]:
-        # Who works on Mondays may work on Tuesdays.
+        # A person who works on Mondays may also work on Tuesdays.
         return not unlike and not ("day" in sorts and _of_person(old, own))
     return sorted_alike and _measured(change) and change.kept
 
@@ -176,7 +218,7 @@ def _measured(change: ValueChange) -> bool:
 
 
 def _no_name(new: ClauseOutline, change: ValueChange, own: CorrectionCues) -> bool:
-    """A capital that only opens a sentence names nobody: "Thesis is due", "the thesis is due"."""
+    """A capital that only opens a sentence names no person: "Thesis is due", "the thesis is due"."""
     if set(new.subject) & own.words["people"] or not "".join(new.plain).islower():
         return False
     return bool(change.old) and {value.sort for value in (*change.old, *change.new)} <= TIME_SORTS
@@ -246,7 +288,7 @@ def _of_person(gist: ClauseOutline, own: CorrectionCues) -> bool:
 def _states(
     old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues
 ) -> bool:
-    """ "I'm a teacher now": what somebody is has many sides, and only like replaces like."""
+    """ "I'm a teacher now": what a person is has many sides, and only like replaces like."""
     pairs = match_values(change.old, change.new)
     if _opening(old, own) != _opening(new, own) and {value.sort for value in change.new} == {
         "number"
@@ -307,7 +349,7 @@ def is_same_compound(old: ClauseOutline, new: ClauseOutline) -> bool:
     return "".join(old.plain).casefold() == "".join(new.plain).casefold()
 
 
-# Comments: "my name is misspelled", "the colour is wrong", "my budget is tight". They say how a
+# Comments: "my name is misspelled", "the color is wrong", "my budget is tight". They say how a
 # thing is, which is no value of it: they state no fact, and put none in the place of another.
 
 # The value of these is a state ("is divorced"), or, where no form knows it, a number or a name.
@@ -316,7 +358,7 @@ _OPEN = frozenset({"marital_status", "diet", "frame", "blood pressure", "blutdru
 
 def is_comment(statement: StatedFact) -> bool:
     """Whether what would be the value of a slot is only a state or a judgement: "Kim's name is
-    missing". Of what somebody prefers or takes it may be the value: "prefers short answers"."""
+    missing". Of what a person prefers or takes it may be the value: "prefers short answers"."""
     if statement.slot is None or not statement.value or statement.negated:
         return False
     if statement.slot.partition(":")[0] in _OPEN:
@@ -410,7 +452,7 @@ def link_same_frame(
     span = (before[0].start, before[-1].end)
     said = new.text[after[0].start : after[-1].end]
     if new.verb in own.words["being"] and not new.speaks and is_state(said, own):
-        return None  # "the colour is wrong"
+        return None  # "the color is wrong"
     if old.preposition and new.preposition and old.preposition != new.preposition:
         # "Behind the rack", "on the sill": the word before it changes as well.
         lead = next(word for word in old.words if word.low == old.preposition)
@@ -499,9 +541,9 @@ def is_same_subject(old: ClauseOutline, new: ClauseOutline, own: CorrectionCues)
     if old.other != new.other:
         return False
     compounding = bool(own.words["compounding"])  # and every noun has a capital
-    somebody = not compounding and (has_name(old) or has_name(new))
+    named = not compounding and (has_name(old) or has_name(new))
     again = old.subject == new.subject and len(new.subject) > 1  # "our Eid lunch", "Eid lunch"
-    if old.owned != new.owned and (old.other or (somebody and not again)):
+    if old.owned != new.owned and (old.other or (named and not again)):
         return False
     if is_same_thing(old.subject, new.subject) or is_same_compound(old, new):
         return True

@@ -76,7 +76,7 @@ def _whole(old: ClauseOutline, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _all_told(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> bool:
-    """Whether what is said of somebody is all in the message: then somebody else has it now."""
+    """Whether what is said of a person is all in the message: then another person has it now."""
     told = {word.stem for word in old.said if word.low not in own.words["small"]}
     told -= {word.stem for v in old.values for word in old.words[v.start : v.end]} & own.words[
         "days"
@@ -128,7 +128,7 @@ def link_ending(
 
 
 def _lived(old: ClauseOutline, own: CorrectionCues) -> bool:
-    """Whether somebody or something with a name is spoken of: a phone that died is charged."""
+    """Whether a person or something with a name is spoken of: a phone that died is charged."""
     if any(word.stem in own.among("people", "pets") for word in old.words):
         return True
     if any(word.low in own.words["called"] for word in old.words):
@@ -175,14 +175,14 @@ def _by_another(
 ) -> bool:
     """ "Nacho quit coffee" ends nothing for the speaker."""
     for clause in heard.clauses:
-        somebody = has_name(clause) or bool(set(clause.subject) & own.words["people"])
-        if somebody and not clause.role and what in clause.segment:
+        has_person = has_name(clause) or bool(set(clause.subject) & own.words["people"])
+        if has_person and not clause.role and what in clause.segment:
             return not set(clause.subject) & old.stems
     return False
 
 
 def _ends(old: ClauseOutline, what: frozenset[str]) -> bool:
-    """Somebody who leaves is no longer what they were to the speaker, but is as old as before;
+    """A person who leaves is no longer what they were to the speaker, but is as old as before;
     and a thing that is gone takes along what was known of it."""
     if old.role or old.speaks:
         return True
@@ -269,7 +269,7 @@ def link_topic(
 
 
 def _named_thing(topic: CorrectionTopic, clause: ClauseOutline, own: CorrectionCues) -> bool:
-    """ "Police found my bike": whoever did it."""
+    """ "Police found my bike": any subject may have done it."""
     words = {word.low for word in clause.words}
     return topic.thing and bool(words & own.words["mine"]) and not words & own.words["theirs"]
 
@@ -403,7 +403,7 @@ def _met(old: ClauseOutline, value: TypedValue, clause: ClauseOutline) -> bool:
 def _befell(
     old: ClauseOutline, value: TypedValue, clause: ClauseOutline, own: CorrectionCues
 ) -> bool:
-    """Something happened to it, or it did something, beside talk: "Ann rang, so I …" puts nobody
+    """Something happened to it, or it did something, beside talk: "Ann rang, so I …" puts no person
     in her place."""
     happened = clause.past or clause.negated or clause.verb in own.words["having"]
     happened = happened or own.has("strong", clause.segment)
@@ -572,7 +572,7 @@ def _type(gist: ClauseOutline, value: TypedValue, own: CorrectionCues) -> str:
 
 
 def _type_of_holder(old: ClauseOutline, own: CorrectionCues) -> str:
-    """Whoever is somebody's sister is a person, whatever the name; a school that she goes to is
+    """A sister is a person, whatever the name; a school that she goes to is
     none."""
     named = old.verb in own.words["naming"] and old.preposition is None
     return (

@@ -38,7 +38,7 @@ class StatedEnding:
 
     what: frozenset[str]  # stems
     said: str
-    died: bool = False  # whoever is dead lives and works nowhere
+    died: bool = False  # a dead person lives and works nowhere
     leads: bool = False  # it is named first, as a subject: "the boat is sold"
 
 
@@ -75,7 +75,7 @@ def find_topics(
 
 
 def may_concern(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> bool:
-    """Whether a message may be about whom the known thing is about: for somebody else's things,
+    """Whether a message may be about whom the known thing is about: for another person's things,
     they have to be named."""
     people = {stem for stem in old.subject if stem in own.words["people"]}
     people |= {old.other} if old.other else set()
@@ -153,21 +153,21 @@ _VALUE_MAX_COUNT = 4  # words
 _HEARD_MAX_CHARS = 400
 
 
-def read_message(text: str, own: CorrectionCues, tongue: Locale) -> CorrectionMessage | None:
+def read_message(text: str, own: CorrectionCues, locale: Locale) -> CorrectionMessage | None:
     """A message read for what it may correct; None where it states nothing."""
-    if tongue.takes_back("not_meant", text[:_HEARD_MAX_CHARS]):
+    if locale.takes_back("not_meant", text[:_HEARD_MAX_CHARS]):
         return None
-    seen = restate_message(blank_quotations(text[:_HEARD_MAX_CHARS], tongue), own.code)
+    seen = restate_message(blank_quotations(text[:_HEARD_MAX_CHARS], locale), own.code)
     stated = [
         piece.text
-        for piece in split_sentences(seen, tongue)
-        if not piece.asked and not tongue.has("question", piece.text)
+        for piece in split_sentences(seen, locale)
+        if not piece.asked and not locale.has("question", piece.text)
     ]
-    said = ". ".join(one for one in stated if not tongue.takes_back("sentence_veto", one))
+    said = ". ".join(one for one in stated if not locale.takes_back("sentence_veto", one))
     if not said:
         return None
-    clauses = _explained(outline_clauses(said, own, tongue), own)
-    vetoed = [one.segment for one in clauses if tongue.has("veto", one.segment)]
+    clauses = _explained(outline_clauses(said, own, locale), own)
+    vetoed = [one.segment for one in clauses if locale.has("veto", one.segment)]
     clauses = [
         one for one in clauses if one.segment not in vetoed and not own.has("once", one.segment)
     ]
@@ -175,7 +175,7 @@ def read_message(text: str, own: CorrectionCues, tongue: Locale) -> CorrectionMe
     plain = ". ".join(one for one in stated if not any(part in one for part in vetoed))
     tone = _tone(said, clauses, own)
     starred = text.lstrip()[:1] == "*"
-    correction, not_that = _correction(f"*{said}" if starred else said, own, tongue)
+    correction, not_that = _correction(f"*{said}" if starred else said, own, locale)
     told = [one for one in clauses if one.stated]
     done = [one for one in clauses if one.stated or (one.verb is not None and one.referring)]
     return CorrectionMessage(
@@ -270,13 +270,13 @@ def _named_over(said: str, own: CorrectionCues) -> frozenset[str]:
 
 
 def _said_in(ending: StatedEnding, clauses: list[ClauseOutline]) -> bool:
-    """Whether somebody or something does it: "no more coffee" is an answer."""
+    """Whether a person or something does it: "no more coffee" is an answer."""
     opening = " ".join(ending.said.split()[:2])
     return ending.leads or any(opening in one.segment for one in clauses)
 
 
 def _correction(
-    said: str, own: CorrectionCues, tongue: Locale
+    said: str, own: CorrectionCues, locale: Locale
 ) -> tuple[ClauseOutline | None, frozenset[str]]:
     """The value that words of correction put in the place of another, and what they deny: "Porto,
     not Lisbon", "I meant Porto". Nothing without such words."""
@@ -289,16 +289,16 @@ def _correction(
     words = tokenize(f"{ELLIPSIS} {new}", own)[1:]  # it opens no sentence: a capital tells
     if not 0 < len(words) <= _VALUE_MAX_COUNT:
         return None, frozenset()
-    found = outline_fragment(f"{ELLIPSIS} {new}", words, own, tongue)
+    found = outline_fragment(f"{ELLIPSIS} {new}", words, own, locale)
     parted = match.groupdict().get("parted", ",")
-    if _vague(found, own, tongue) or not (parted or found.values):
+    if _vague(found, own, locale) or not (parted or found.values):
         return None, frozenset()
     return found, find_content_stems(match.groupdict().get("old", ""), own)
 
 
-def _vague(new: ClauseOutline, own: CorrectionCues, tongue: Locale) -> bool:
+def _vague(new: ClauseOutline, own: CorrectionCues, locale: Locale) -> bool:
     """ "Another one", "somewhere warmer", "maybe": no value that stands alone."""
-    vague = tongue.words["never"] | tongue.words["passing"] | own.among("adverbs", "choosing")
+    vague = locale.words["never"] | locale.words["passing"] | own.among("adverbs", "choosing")
     typed = {n for value in new.values for n in range(value.start, value.end)}
     rest = [word for n, word in enumerate(new.words) if n not in typed]
     return any(word.low in vague or is_finite(word, own) for word in rest)

@@ -20,10 +20,10 @@ _FINITE_MIN_CHARS = 4
 class ClauseOutline:
     text: str
     words: tuple[WordToken, ...]
-    speaks: bool  # the speaker is its subject, or nobody is named: "sold the car"
+    speaks: bool  # the speaker is its subject, or no person is named: "sold the car"
     referring: bool  # its subject is a pronoun, which another clause explains
     owned: bool  # its subject is the speaker's: "my phone"
-    other: str | None  # its subject is somebody else's: "Karim's phone"
+    other: str | None  # its subject is another person's: "Karim's phone"
     subject: tuple[str, ...]  # stems, () for the speaker and for pronouns
     plain: tuple[str, ...]  # the subject as it was written
     verb: str | None  # its stem
@@ -309,7 +309,7 @@ class _Reader:
             elif word.low in own.words["adverbs"]:
                 pass
             elif word.low in own.words["auxiliaries"] or word.low in own.words["be"]:
-                # "I've got two dogs" says that somebody has them.
+                # "I've got two dogs" says that a person has them.
                 has = verb in own.words["having"]
                 self.past = word.low in own.words["past"] and not has
                 verb = verb if has else word.stem
@@ -391,11 +391,11 @@ def outline_known(content: str, speaker: str, code: str) -> ClauseOutline:
     """What is known, in outline. Kept, for it is asked for with every message."""
     own, language = load_cues(code), load_locale(code)
     content = restate_known(content, code)
-    nobody = language.texts["nobody"]
-    untold = content.startswith((f"{nobody} ", f"{nobody}'"))  # told before they had a name
-    speaker = nobody if untold else speaker
-    nameless = speaker == nobody and content.startswith(f"{nobody} ")
-    theirs = language.texts["nobodys"] if nameless else None
+    user = language.texts["unnamed"]
+    untold = content.startswith((f"{user} ", f"{user}'"))  # told before they had a name
+    speaker = user if untold else speaker
+    nameless = speaker == user and content.startswith(f"{user} ")
+    theirs = language.texts["unnamed_own"] if nameless else None
     words = _as_speaker(tokenize(content, own), speaker, own, theirs)
     return outline_clause(content, words, own, language)
 

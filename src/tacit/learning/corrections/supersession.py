@@ -72,7 +72,7 @@ class Correction:
 
 # Whose these are is said one time and left out the next: "my exam", "the exam".
 _OF_THINGS = frozenset({"event", "thing"})
-# Somebody holds it, and who does is its value: "Ivo is the team lead".
+# A person holds it, and who does is its value: "Ivo is the team lead".
 _ROLE = "role"
 # Of these there may be two at a time: only what is said as a change takes another's place.
 _SEVERAL = frozenset(
@@ -81,7 +81,7 @@ _SEVERAL = frozenset(
 )
 # Ends whatever closes with its value: "sold the boat" what "has a boat" said.
 _END = "end"
-# What somebody likes, does or learns may have been said in other words: "uses Duolingo".
+# What a person likes, does or learns may have been said in other words: "uses Duolingo".
 _LOOSE_ENDS = frozenset({_END, "likes", "activity", "learning"})
 _LOOSE = frozenset({"", "frame", "schedule"})
 _LOOSE_FRAMES = frozenset({"", "frame"})
@@ -322,35 +322,35 @@ def find_correction(
     text: str,
     speaker: str,
     known: Sequence[KnownFact],
-    tongue: Locale,
+    locale: Locale,
     *,
     said_at: datetime | None = None,
 ) -> Correction | None:
     """The one memory that a message corrects or ends. `known` is newest first; `said_at`, the
     moment of the message, tells which of them are recent enough for "actually it's Thursday"."""
-    heard = read_message(text, load_cues(tongue.code), tongue) if known else None
-    return find_correction_in(heard, speaker, known, tongue, said_at=said_at) if heard else None
+    heard = read_message(text, load_cues(locale.code), locale) if known else None
+    return find_correction_in(heard, speaker, known, locale, said_at=said_at) if heard else None
 
 
 def find_correction_in(
     heard: CorrectionMessage,
     speaker: str,
     known: Sequence[KnownFact],
-    tongue: Locale,
+    locale: Locale,
     *,
     said_at: datetime | None = None,
     asked: str = "",
 ) -> Correction | None:
     """The same of a message that has been heard, after a question of the assistant's."""
-    found = _best(heard, speaker, known, load_cues(tongue.code), said_at, asked)
+    found = _best(heard, speaker, known, load_cues(locale.code), said_at, asked)
     if found is None:
         return None
     old, link = found
-    content = _exchanged(old, link, speaker, tongue, said_at)
+    content = _exchanged(old, link, speaker, locale, said_at)
     if content == old.content:
         return None  # the same day, said another way
     if heard.correction is not None and (
-        content is None or not _corrects(old, heard.correction, content, tongue)
+        content is None or not _corrects(old, heard.correction, content, locale)
     ):
         return None  # a correction that cannot be put in words removes nothing
     return Correction(corrects=old, content=content, reason=link.reason, ends=link.new is None)
@@ -401,16 +401,16 @@ def _abridged(
     return link if not asked or asks_about(asked, gist.text[start:end], own) else None
 
 
-def _corrects(old: KnownFact, new: ClauseOutline, content: str, tongue: Locale) -> bool:
+def _corrects(old: KnownFact, new: ClauseOutline, content: str, locale: Locale) -> bool:
     """Whether a value fits the sentence that it would stand in: a weekday puts right another one,
     or a day about as near; a date in the words of one language fits no sentence of another."""
     times = [value for value in new.values if value.sort in TIME_SORTS]
     if not times:
         return True
-    before, after = parse_full_date(old.content, tongue), parse_full_date(content, tongue)
-    if guess_locale(old.content) != tongue.code or (len(times) > 1 and before is not None):
+    before, after = parse_full_date(old.content, locale), parse_full_date(content, locale)
+    if guess_locale(old.content) != locale.code or (len(times) > 1 and before is not None):
         return False
-    weekdays = load_cues(tongue.code).among("weekdays", "days")
+    weekdays = load_cues(locale.code).among("weekdays", "days")
     said = {word.low for word in new.words} & weekdays
     if not said:
         return True
@@ -464,14 +464,14 @@ def _recent_since(known: Sequence[KnownFact], said_at: datetime | None) -> datet
 
 
 def _exchanged(
-    old: KnownFact, link: CorrectionLink, speaker: str, tongue: Locale, said_at: datetime | None
+    old: KnownFact, link: CorrectionLink, speaker: str, locale: Locale, said_at: datetime | None
 ) -> str | None:
     """The old sentence with the new value in it; None where there is no new value, or where it
     cannot be said without a pronoun."""
     if link.span is None or not link.new:
         return None
-    known = outline_known(old.content, speaker, tongue.code).text
-    new = replace_speaker(link.new, speaker, tongue).strip(" ,.")
+    known = outline_known(old.content, speaker, locale.code).text
+    new = replace_speaker(link.new, speaker, locale).strip(" ,.")
     start, end = link.span
     if known[start:end] == new:
         return None
@@ -481,18 +481,18 @@ def _exchanged(
         new = _DAY.sub(lambda day: said if day["ending"] else nth[1], known[start:end], count=1)
     elif said_at is not None and known[start:end][-4:].isdecimal():
         # A day in full is followed by a day in full: "Thursday" is one of many.
-        whens = mark_dates(new, said_at, tongue, past=False)[1]
+        whens = mark_dates(new, said_at, locale, past=False)[1]
         if not whens and new[:1].isdecimal():
-            whens = mark_dates(f"on the {new}", said_at, tongue, past=False)[1]
+            whens = mark_dates(f"on the {new}", said_at, locale, past=False)[1]
         dates = [when.text for when in whens if when.full]
-        new = dates[0].removeprefix(tongue.dates.say["day"].split("{")[0]) if dates else new
+        new = dates[0].removeprefix(locale.dates.say["day"].split("{")[0]) if dates else new
     if known[end:] == POSSESSIVE_ENDING:
         end = len(known)  # "at Nonna's", "at Wagama"
     words = {word.casefold() for word in new.split()}
-    if not new or words & tongue.words["pronouns"]:
+    if not new or words & locale.words["pronouns"]:
         return None
-    content = _fitting(known[:start], new, load_cues(tongue.code)) + known[end:]
-    return name_speaker_once(content, speaker, tongue)
+    content = _fitting(known[:start], new, load_cues(locale.code)) + known[end:]
+    return name_speaker_once(content, speaker, locale)
 
 
 def _fitting(before: str, new: str, own: CorrectionCues) -> str:
@@ -527,7 +527,7 @@ def find_superseded(
     statements: Sequence[StatedFact],
     speaker: str,
     known: Sequence[KnownFact],
-    tongue: Locale,
+    locale: Locale,
     *,
     said_at: datetime,
     asked: str = "",
@@ -539,10 +539,10 @@ def find_superseded(
     found = [made for new in statements for made in _by_statement(new, known)]
     if found:
         return list({made.old.content: made for made in reversed(found)}.values())[::-1]
-    heard = read_message(text, load_cues(tongue.code), tongue) if known else None
+    heard = read_message(text, load_cues(locale.code), locale) if known else None
     amendment = None
     if heard:
-        amendment = find_correction_in(heard, speaker, known, tongue, said_at=said_at, asked=asked)
+        amendment = find_correction_in(heard, speaker, known, locale, said_at=said_at, asked=asked)
     if amendment is None:
         # What the whole message says as a change, its statement alone may not show.
         turned = heard is not None and heard.tone.turned and len(heard.clauses) > 1

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from tacit.learning.corrections.cues import CorrectionCues
 from tacit.learning.corrections.cues import load_cues as cues_of
-from tacit.learning.extraction.locale import Locale
-from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.locale import Locale, load_locale
 
 # Words of a sentence and what sort of value they are: a day, an hour, a sum, a name.
 
@@ -81,12 +80,12 @@ def _parts(word: str, cues: CorrectionCues) -> list[str]:
 
 
 def find_values(
-    words: tuple[WordToken, ...], cues: CorrectionCues, tongue: Locale
+    words: tuple[WordToken, ...], cues: CorrectionCues, locale: Locale
 ) -> tuple[TypedValue, ...]:
     found: list[TypedValue] = []
     position = 0
     while position < len(words):
-        made = _value(words, position, cues, tongue)
+        made = _value(words, position, cues, locale)
         if made is None:
             position += 1
             continue
@@ -99,12 +98,12 @@ def find_values(
 def _telling(code: str) -> tuple[frozenset[str], frozenset[str]]:
     """Words that may be a value of some sort without a capital; and those after which any may be a
     name."""
-    own, tongue = cues_of(code), tongue_of(code)
+    own, locale = cues_of(code), load_locale(code)
     lists = ("weekdays", "days", "half", "number_words", "clock_words", "colours", "titles")
     telling = frozenset().union(*(own.words[name] for name in lists))
-    telling |= tongue.words["months"] | tongue.words["first_names"]
-    telling |= tongue.dates.words["numbers"].keys()
-    telling = telling.union(*(tongue.words[name] for name in _CLASSES))
+    telling |= locale.words["months"] | locale.words["first_names"]
+    telling |= locale.dates.words["numbers"].keys()
+    telling = telling.union(*(locale.words[name] for name in _CLASSES))
     return telling, own.among("called", "adverbs")
 
 
@@ -118,25 +117,51 @@ def _plain(words: tuple[WordToken, ...], at: int, code: str) -> bool:
 
 
 def _value(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, tongue: Locale
+    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
 ) -> TypedValue | None:
-    if _plain(words, at, tongue.code):
+    if _plain(words, at, locale.code):
         return None
     low = words[at].low
     following = words[at + 1].low if at + 1 < len(words) else ""
-    months, numbers = tongue.words["months"], tongue.dates.words["numbers"]
+    months = locale.words["months"]
     if low in cues.words["weekdays"] or low in cues.words["days"]:
         return _made("day", words, at, at + 1)
     if low in months and (words[at].text[:1].isupper() or low not in cues.words["small"]):
         end = at + 2 if _numeral(following) else at + 1
         return _dated(words, at, end) if end > at + 1 else _made("month", words, at, end)
     if low[:1] in "0123456789€$£" and low not in "€$£":
-        return _number(words, at, cues, tongue)
+        return _number(words, at, cues, locale)
+    spelled = _spelled_number(words, at, cues, locale)
+    if spelled:
+        return spelled
+    if low in cues.words["clock_words"]:
+        return _made("clock", words, at, at + 1)
+    if low in cues.words["colours"]:
+        return _made("colour", words, at, at + 1)
+    if "@" in low and len(low) > 1:
+        return _made("contact", words, at, at + 1)
+    named = _named(words, at, cues, locale)
+    if named:
+        return named
+    if low[:1].isalpha() and any(char.isdecimal() for char in low):
+        return _made("code", words, at, at + 1)
+    for name in () if low in cues.words["small"] else _CLASSES:
+        if low in locale.words[name] or words[at].stem in locale.words[name]:
+            return _made(name, words, at, at + 1)
+    return None
+
+
+def _spelled_number(
+    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
+) -> TypedValue | None:
+    """Read a number or an hour in words: "at nine", "two children", "half past nine"."""
+    low, numbers = words[at].low, locale.dates.words["numbers"]
+    following = words[at + 1].low if at + 1 < len(words) else ""
     before = words[at - 1].low if at else ""
     hour = not following.isalpha() and before in cues.words["before_hours"]
     if hour and low in cues.words["number_words"]:
         return _made("clock", words, at, at + 1, "", f"{numbers[low]}:00")
-    if low in numbers and low not in tongue.words["articles"] and following:
+    if low in numbers and low not in locale.words["articles"] and following:
         counted = following.isalpha() and following not in cues.words["prepositions"]
         unit = words[at + 1].stem if counted else ""
         return _made("number", words, at, at + 1, unit, str(numbers[low]))
@@ -144,33 +169,19 @@ def _value(
         return _made("clock", words, at, at + 2, "", f"{int(following)}:30")
     if low in cues.words["half"] and following in cues.words["number_words"]:
         return _made("clock", words, at, at + 2, "", f"{numbers[following]}:30")
-    if low in cues.words["clock_words"]:
-        return _made("clock", words, at, at + 1)
-    if low in cues.words["colours"]:
-        return _made("colour", words, at, at + 1)
-    if "@" in low and len(low) > 1:
-        return _made("contact", words, at, at + 1)
-    named = _named(words, at, cues, tongue)
-    if named:
-        return named
-    if low[:1].isalpha() and any(char.isdecimal() for char in low):
-        return _made("code", words, at, at + 1)
-    for name in () if low in cues.words["small"] else _CLASSES:
-        if low in tongue.words[name] or words[at].stem in tongue.words[name]:
-            return _made(name, words, at, at + 1)
     return None
 
 
 def _number(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, tongue: Locale
+    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
 ) -> TypedValue:
     low = words[at].low
     following = words[at + 1].low if at + 1 < len(words) else ""
     before = words[at - 1].low if at else ""
     later = words[at + 2].low if at + 2 < len(words) else ""
-    if following in tongue.words["months"]:
+    if following in locale.words["months"]:
         return _dated(words, at, at + 2)
-    if following in ("of", ".") and later in tongue.words["months"]:
+    if following in ("of", ".") and later in locale.words["months"]:
         return _dated(words, at, at + 3)
     if _CLOCK.fullmatch(low):
         return _made("clock", words, at, at + 1, "", _hour(low))
@@ -206,20 +217,20 @@ def _number(
 
 
 def _named(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, tongue: Locale
+    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
 ) -> TypedValue | None:
     """A run of words with capitals, and the numbers that belong to it: "Mrs. Adeyemi", "EV6"."""
-    if _lower_name(words, at, cues, tongue):
+    if _lower_name(words, at, cues, locale):
         return _made("name", words, at, at + 1)
     titled = words[at].low in cues.words["titles"] and words[at].text[:1].isupper()
     last = at + 2 if titled and at + 1 < len(words) and words[at + 1].text == "." else at + 1
     if titled and last < len(words) and words[last].text[:1].isupper():
         return _made("name", words, at, last + 1)
-    if not _capital(words[at], cues, tongue):
+    if not _capital(words[at], cues, locale):
         return None
     end = at + 1
     while end < len(words) and (
-        _capital(words[end], cues, tongue)
+        _capital(words[end], cues, locale)
         or words[end].low.isdecimal()
         or (words[end].text == "." and words[end - 1].low in cues.words["titles"])
     ):
@@ -228,7 +239,7 @@ def _named(
 
 
 def _lower_name(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, tongue: Locale
+    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
 ) -> bool:
     """A name typed without its capital, where one is due: "my boss is now carol"."""
     before = at - 1
@@ -242,16 +253,16 @@ def _lower_name(
         return True
     # A fragment opens no sentence: "sorry, meant max".
     due = not words[at].first if before < 0 else words[before].low in cues.words["be"]
-    return due and words[at].low in tongue.words["first_names"]
+    return due and words[at].low in locale.words["first_names"]
 
 
-def _capital(word: WordToken, cues: CorrectionCues, tongue: Locale) -> bool:
-    if tongue.texts["names"] != "capital" and word.low not in tongue.words["first_names"]:
+def _capital(word: WordToken, cues: CorrectionCues, locale: Locale) -> bool:
+    if locale.texts["names"] != "capital" and word.low not in locale.words["first_names"]:
         return False
     plain = word.text == word.low and word.text.isascii()  # as most are
     mixed = not plain and any(char.isupper() for char in word.text[1:])
     if word.first and not mixed:
-        return word.low in tongue.words["first_names"] or word.low in cues.words["titles"]
+        return word.low in locale.words["first_names"] or word.low in cues.words["titles"]
     own = word.low in cues.words["speaker"] or word.low in cues.words["mine"]
     return (mixed or word.text[:1].isupper()) and not own
 
@@ -318,10 +329,10 @@ def is_same_sort(one: TypedValue, other: TypedValue) -> bool:
 _FULL = re.compile(r"(?P<day>\d{1,2})\.? (?P<month>\w+) (?P<year>\d{4})")
 
 
-def parse_full_date(said: str, tongue: Locale) -> date | None:
+def parse_full_date(said: str, locale: Locale) -> date | None:
     """ "17 June 2025"; None where it is no date in full, or no date at all."""
     match = _FULL.search(said)
-    month = tongue.dates.words["months"].get(match["month"].casefold()) if match else None
+    month = locale.dates.words["months"].get(match["month"].casefold()) if match else None
     if match is None or not isinstance(month, int):
         return None
     try:

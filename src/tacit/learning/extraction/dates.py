@@ -38,19 +38,19 @@ class DateMention:
 
 
 def mark_dates(
-    text: str, said_at: datetime, tongue: Locale, *, past: bool
+    text: str, said_at: datetime, locale: Locale, *, past: bool
 ) -> tuple[str, list[DateMention]]:
     """The text with a mark for every date and time in it, and what the marks mean."""
     found: list[DateMention] = []
-    if not may_hold_date(text, tongue):
+    if not may_hold_date(text, locale):
         return _SPACES.sub(" ", text), found
-    for form in tongue.dates.forms:
+    for form in locale.dates.forms:
         position = 0
         while len(found) < _DATES_MAX_COUNT:
             match = form.match.search(text, position)
             if match is None:
                 break
-            read = _Reading(match, form.means, said_at, tongue, past).read(len(found))
+            read = _Reading(match, form.means, said_at, locale, past).read(len(found))
             if read is None:
                 position = match.end()
                 continue
@@ -60,9 +60,9 @@ def mark_dates(
     return _SPACES.sub(" ", text), found
 
 
-def may_hold_date(text: str, tongue: Locale) -> bool:
+def may_hold_date(text: str, locale: Locale) -> bool:
     """Whether a text may hold a date at all: looking for one costs most of reading a clause."""
-    known = tongue.words["date_words"]
+    known = locale.words["date_words"]
     return (
         not known
         or _DIGIT.search(text) is not None
@@ -81,13 +81,13 @@ class _Reading:
     """One match of one date form, against the moment it was said."""
 
     def __init__(
-        self, match: re.Match[str], means: str, said_at: datetime, tongue: Locale, past: bool
+        self, match: re.Match[str], means: str, said_at: datetime, locale: Locale, past: bool
     ) -> None:
         self.match, self.means, self.said_at = match, means, said_at
         self.groups = {k: v.casefold() for k, v in match.groupdict().items() if v}
-        self.tongue = tongue
+        self.locale = locale
         prep = self.groups.get("prep", "")
-        back, on = prep in tongue.words["backward"], prep in tongue.words["forward"]
+        back, on = prep in locale.words["backward"], prep in locale.words["forward"]
         self.past = back or (past and not on)
 
     def read(self, number: int) -> DateMention | None:
@@ -127,13 +127,13 @@ class _Reading:
         word = self.groups[group].rstrip(".")
         if word.isdecimal():
             return int(word)
-        return int(self.tongue.dates.words[among][word])
+        return int(self.locale.dates.words[among][word])
 
     def _day(self) -> tuple[date, str, bool]:
         """The day, how exactly it is known, and whether a year was said."""
         today = self.said_at.date()
         if self.means == "named":  # today, tomorrow, the day after tomorrow
-            grain = "evening" if self.groups["named"] in self.tongue.words["evenings"] else "day"
+            grain = "evening" if self.groups["named"] in self.locale.words["evenings"] else "day"
             return today + timedelta(days=self._number("named", "named")), grain, True
         if self.means == "weekday":
             return self._weekday(today), "day", True
@@ -203,7 +203,7 @@ class _Reading:
         return today + timedelta(days=ahead if which == 0 else ahead or 7)
 
     def _shifted(self, today: date, n: int) -> tuple[date, str, bool]:
-        unit = str(self.tongue.dates.words["units"][self.groups["unit"]])
+        unit = str(self.locale.dates.words["units"][self.groups["unit"]])
         if unit == "day":
             return today + timedelta(days=n), "day", True
         if unit == "week":
@@ -213,7 +213,7 @@ class _Reading:
         return date(today.year + n, 1, 1), "year", True
 
     def _period(self, today: date) -> tuple[date, str, bool]:
-        unit = str(self.tongue.dates.words["units"][self.groups["unit"]])
+        unit = str(self.locale.dates.words["units"][self.groups["unit"]])
         n = self._number("which", "which")
         monday = today - timedelta(days=today.weekday()) + timedelta(weeks=n)
         if unit == "weekend":
@@ -231,21 +231,21 @@ class _Reading:
             return None
         hour, minute = int(self.groups["hour"]), int(self.groups.get("minute", 0))
         half = self.groups.get("half", "").replace(".", "")
-        if half and half == self.tongue.texts["afternoon"] and hour < 12:
+        if half and half == self.locale.texts["afternoon"] and hour < 12:
             hour += 12
-        elif half and half != self.tongue.texts["afternoon"] and hour == 12:
+        elif half and half != self.locale.texts["afternoon"] and hour == 12:
             hour = 0
-        elif not half and 0 < hour < int(self.tongue.texts.get("waking", 0)):
+        elif not half and 0 < hour < int(self.locale.texts.get("waking", 0)):
             hour += 0 if self.groups["hour"].startswith("0") else 12
         return time(hour, minute)
 
     def _written(self, day: date, grain: str, clock: time | None) -> str:
-        say = self.tongue.dates.say
+        say = self.locale.dates.say
         prep = self.groups.get("prep", "")
         template = say[grain]
-        if prep in self.tongue.dates.kept:
+        if prep in self.locale.dates.kept:
             template = f"{prep} {say[f'{grain}_bare']}"
-        month = self.tongue.dates.months[day.month - 1]
+        month = self.locale.dates.months[day.month - 1]
         season = self.match["season"] if "season" in self.groups else ""
         written = template.format(day=day.day, month=month, year=day.year, season=season)
         if "part" in self.groups:
@@ -285,10 +285,10 @@ class ClauseTiming:
         return self.ahead or self.behind
 
 
-def read_timing(whens: list[DateMention], said_at: datetime, tongue: Locale) -> ClauseTiming:
+def read_timing(whens: list[DateMention], said_at: datetime, locale: Locale) -> ClauseTiming:
     at = [when for when in whens if when.at and not when.today]
     ahead = [when for when in at if when.at and when.at > said_at]
-    began = [when for when in at if when.said.split()[0].lower() in tongue.words["backward"]]
+    began = [when for when in at if when.said.split()[0].lower() in locale.words["backward"]]
     lasted = [when for when in whens if when.at is None and not when.weekly and not when.hour]
     return ClauseTiming(
         ahead=bool(ahead),

@@ -18,21 +18,21 @@ _TOKEN = re.compile(r"⟦[dt]\d⟧|[^\s,]+")
 class ClauseWords:
     """A clause, or what follows its subject, as words in lower case."""
 
-    def __init__(self, text: str, tongue: Locale) -> None:
-        self.tongue = tongue
+    def __init__(self, text: str, locale: Locale) -> None:
+        self.locale = locale
         found = [word.strip("'.") for word in _TOKEN.findall(text)]
         self.words = [word.lower() for word in found]
-        capital = tongue.texts["names"] == "capital"
+        capital = locale.texts["names"] == "capital"
         self.proper = {word.lower() for word in found if capital and word[:1].isupper()}
 
     def _listed(self, name: str) -> frozenset[str]:
-        return self.tongue.words[name]
+        return self.locale.words[name]
 
     def _tags(self, word: str) -> frozenset[str]:
-        return self.tongue.frames.get(word, frozenset())
+        return self.locale.frames.get(word, frozenset())
 
     def _adverb(self, word: str) -> bool:
-        return word in self._listed("adverbs") or self.tongue.has("manner", word)
+        return word in self._listed("adverbs") or self.locale.has("manner", word)
 
     def _vague(self, words: list[str]) -> bool:
         """Whether it is left open what is meant, or is about the talk itself."""
@@ -49,12 +49,12 @@ class ClauseWords:
 
 
 class VerbPhrase(ClauseWords):
-    """What is said of somebody, as words: the verb, and what follows it."""
+    """What is said of a person, as words: the verb, and what follows it."""
 
     def __init__(
-        self, text: str, when: ClauseTiming, tongue: Locale, *, noted: bool, own: bool = False
+        self, text: str, when: ClauseTiming, locale: Locale, *, noted: bool, own: bool = False
     ) -> None:
-        super().__init__(text, tongue)
+        super().__init__(text, locale)
         self.when, self.noted, self.own = when, noted, own
         self.adverbs: set[str] = set()
         self.habit = False
@@ -79,7 +79,7 @@ class VerbPhrase(ClauseWords):
             return self._being(rest, now=verb in self._listed("verbs_being_now"))
         if verb in self._listed("verbs_having"):
             return self._having(rest)
-        if verb in self._listed("verbs_denying") and rest[:1] == [self.tongue.texts["not"]]:
+        if verb in self._listed("verbs_denying") and rest[:1] == [self.locale.texts["not"]]:
             return self._denied(self._plain(rest[1:]))
         if verb in self._listed("verbs_able"):
             return self._able(self._plain(rest))
@@ -95,7 +95,7 @@ class VerbPhrase(ClauseWords):
 
     def _says(self, rest: list[str]) -> bool:
         """Whether more than a manner is said: "drives carefully" tells nothing."""
-        beside = [word for word in rest if not self.tongue.has("manner", word)]
+        beside = [word for word in rest if not self.locale.has("manner", word)]
         alone = set(beside) <= self._listed("where") | self._listed("noun_ends")
         return (self._weighs(beside) and not alone) or self.when.weekly or self.when.hour
 
@@ -114,7 +114,7 @@ class VerbPhrase(ClauseWords):
         if "alone_event:past" in tags and self.when.dated:
             return Kind.EVENT
         changed = "event:past" in tags or self._weakly(tags, rest)
-        lasts = self.tongue.has("past_lasts", " ".join([verb, *rest]))
+        lasts = self.locale.has("past_lasts", " ".join([verb, *rest]))
         if lasts or (changed and self._object(rest) and not self.when.ahead):
             return Kind.EVENT if self.when.dated else Kind.IDENTITY
         if self.noted and tags and self._weighs(rest):
@@ -124,14 +124,14 @@ class VerbPhrase(ClauseWords):
     def _simply(self, verb: str, tags: frozenset[str], rest: list[str]) -> Kind | None:
         """The plain present of a verb that no class knows says what others do as a rule. Of
         oneself it may be a move of a game, or a step of something that does not work."""
-        if tags or self.own or not self.tongue.has("verb_now", verb) or not self._weighs(rest):
+        if tags or self.own or not self.locale.has("verb_now", verb) or not self._weighs(rest):
             return None
-        return None if self.tongue.has("talking", " ".join([verb, *rest])) else self._habitual()
+        return None if self.locale.has("talking", " ".join([verb, *rest])) else self._habitual()
 
     def _timed(self, verb: str, tags: frozenset[str], rest: list[str]) -> Kind | None:
         """Any verb, where the clause says when."""
-        past = any(tag.endswith(":past") for tag in tags) or self.tongue.has("past", verb)
-        now = any(tag.endswith(":now") for tag in tags) or self.tongue.has("verb_now", verb)
+        past = any(tag.endswith(":past") for tag in tags) or self.locale.has("past", verb)
+        now = any(tag.endswith(":now") for tag in tags) or self.locale.has("verb_now", verb)
         if self.habit and now and not past and (self.when.weekly or self._weighs(rest)):
             return self._habitual()
         if self.when.ahead and now and not past:
@@ -154,16 +154,16 @@ class VerbPhrase(ClauseWords):
             return self._habitual()
         text = " ".join([verb, *rest])
         return (
-            self._habitual() if self.tongue.has("narrow", text) else self._timed(verb, tags, rest)
+            self._habitual() if self.locale.has("narrow", text) else self._timed(verb, tags, rest)
         )
 
     def _idiom(self, verb: str, rest: list[str]) -> bool:
         if rest[1:] and rest[0] in self._listed("the_all") and rest[1] in self.proper:
             return False  # "reads the Guardian"
-        return self.tongue.has("idiom", " ".join([verb, *rest]))
+        return self.locale.has("idiom", " ".join([verb, *rest]))
 
     def _object(self, rest: list[str]) -> bool:
-        """A definite thing that nobody named before is one of the talk: "moved the button"."""
+        """Whether a definite thing was not mentioned before: "moved the button"."""
         if not self._weighs(rest):
             return False
         definite = rest[0] in self._listed("the_all")
@@ -183,7 +183,7 @@ class VerbPhrase(ClauseWords):
     def _needing(self, rest: list[str]) -> Kind | None:
         if self.when.dated and self._weighs(rest):
             return Kind.TASK
-        lasting = self.when.weekly or self.tongue.has("need_lasts", " ".join(rest))
+        lasting = self.when.weekly or self.locale.has("need_lasts", " ".join(rest))
         return Kind.IDENTITY if lasting else None
 
     def _denied(self, rest: list[str]) -> Kind | None:
@@ -193,32 +193,32 @@ class VerbPhrase(ClauseWords):
         if "mental:bare" in tags or self._idiom(rest[0], rest[1:]):
             return None
         if rest[0] in self._listed("denied_not"):
-            return None  # what nobody had said
+            return None  # not said before
         known = {"lasting:bare", "alone:bare", "own:bare"} & tags and "narrow:bare" not in tags
-        narrow = "narrow:bare" in tags and self.tongue.has("narrow", " ".join(rest))
+        narrow = "narrow:bare" in tags and self.locale.has("narrow", " ".join(rest))
         alone = "alone:bare" in tags or len(rest) > 1
         classes = {tag.partition(":")[0] for tag in tags}
         plain = not classes & {"mental", "daily", "narrow", "weak", "event"}
-        strange = plain and len(rest) > 1 and not self.tongue.has("talking", " ".join(rest))
+        strange = plain and len(rest) > 1 and not self.locale.has("talking", " ".join(rest))
         the = len(rest) > 1 and rest[1] in self._listed("the_all")
         over = rest[-1] in self._listed("no_longer") and not the
         lasts = (known and alone) or narrow or strange or over or self.when.weekly
         return Kind.IDENTITY if lasts else None
 
     def _able(self, rest: list[str]) -> Kind | None:
-        denied = rest[:1] == [self.tongue.texts["not"]]
+        denied = rest[:1] == [self.locale.texts["not"]]
         rest = rest[1:] if denied else rest
         if self.when.ahead:
             return None
         if self.when.weekly and len(rest) > 1:
             return Kind.PREFERENCE
-        return Kind.IDENTITY if rest and self.tongue.has("ability", " ".join(rest)) else None
+        return Kind.IDENTITY if rest and self.locale.has("ability", " ".join(rest)) else None
 
     # -- having
 
     def _having(self, rest: list[str]) -> Kind | None:
         rest = self._plain(rest)
-        if not rest or rest[0] == self.tongue.texts["not"]:
+        if not rest or rest[0] == self.locale.texts["not"]:
             return None
         if rest[0] in self._listed("to"):
             return self._bound(rest[1:])
@@ -231,17 +231,17 @@ class VerbPhrase(ClauseWords):
 
     def _bound(self, rest: list[str]) -> Kind | None:
         trifling = bool(rest) and rest[0] in self._listed("deeds_not_kept")
-        if not rest or (trifling and not self.tongue.has("got_done", " ".join(rest))):
+        if not rest or (trifling and not self.locale.has("got_done", " ".join(rest))):
             return None
         if self.when.dated:
             return Kind.TASK
-        lasting = self.habit or self.tongue.has("need_lasts", " ".join(rest))
+        lasting = self.habit or self.locale.has("need_lasts", " ".join(rest))
         return Kind.IDENTITY if lasting else None
 
     def _lasted(self, rest: list[str]) -> Kind | None:
         recent = self.when.weekly or bool(set(rest) & self._listed("lately"))
         ever = bool(self.adverbs & self._listed("habit_adverbs"))
-        if self.tongue.has("passing_state", " ".join(rest)):
+        if self.locale.has("passing_state", " ".join(rest)):
             return None
         if (self.when.since or recent or ever) and self._weighs(rest):
             return Kind.IDENTITY
@@ -260,7 +260,7 @@ class VerbPhrase(ClauseWords):
         return None
 
     def _possessed(self, rest: list[str]) -> Kind | None:
-        if self.tongue.has("had_not", " ".join(rest)) or not self._weighs(rest):
+        if self.locale.has("had_not", " ".join(rest)) or not self._weighs(rest):
             return None
         if all(word in self._listed("numbers") or word.isdecimal() for word in rest):
             return None  # "we have two": of what was said before
@@ -274,27 +274,27 @@ class VerbPhrase(ClauseWords):
 
     def _being(self, rest: list[str], *, now: bool) -> Kind | None:
         rest = self._plain(rest)
-        if rest[:1] == [self.tongue.texts["not"]]:
-            return None  # "I'm not from Texas" denies what somebody said
+        if rest[:1] == [self.locale.texts["not"]]:
+            return None  # "I'm not from Texas" denies what a person said
         if not rest or not self._weighs(rest):
             return None
         text = " ".join(rest)
-        if self.tongue.has("passing_state", text):
+        if self.locale.has("passing_state", text):
             return None
-        if self.tongue.has("state", text):
+        if self.locale.has("state", text):
             return Kind.IDENTITY
         if self.when.since and rest[-1] in self._listed("kin") | self._listed("someone"):
             return Kind.IDENTITY
         if rest[0] in self._listed("one_of"):
             return Kind.IDENTITY if self._someone(rest) else None
-        if now and rest[0].endswith(self.tongue.texts["going"]):
+        if now and rest[0].endswith(self.locale.texts["going"]):
             return self._going(rest)
         if self._done_to(rest):
             return Kind.EVENT if self.when.dated else Kind.IDENTITY
         return self._placed(rest, now=now)
 
     def _someone(self, rest: list[str]) -> bool:
-        """ "A keen beekeeper", "the eldest of three": what somebody is, by the noun."""
+        """ "A keen beekeeper", "the eldest of three": what a person is, by the noun."""
         phrase: list[str] = []
         for word in rest[1:]:
             if MARK.fullmatch(word) or word in self._listed("noun_ends"):
@@ -304,7 +304,7 @@ class VerbPhrase(ClauseWords):
             return False
         last = phrase[-1]
         known = last in self._listed("someone") or last in self._listed("jobs")
-        return known or self.tongue.has("someone_ends", last)
+        return known or self.locale.has("someone_ends", last)
 
     def _going(self, rest: list[str]) -> Kind | None:
         tags = self._tags(rest[0])
@@ -342,9 +342,9 @@ class ThingClause(ClauseWords):
     """A clause about a thing: which one, the verb, and what is said of it."""
 
     def __init__(
-        self, text: str, when: ClauseTiming, tongue: Locale, *, owned: bool, noted: bool
+        self, text: str, when: ClauseTiming, locale: Locale, *, owned: bool, noted: bool
     ) -> None:
-        super().__init__(text, tongue)
+        super().__init__(text, locale)
         self.when, self.owned, self.noted = when, owned, noted
         self.definite = owned or self._begins("definite")
         self.shared = False  # of a home or a group, and meant without an article
@@ -361,7 +361,7 @@ class ThingClause(ClauseWords):
             return self._scheduled(verb, rest)
         if self._resting(at, verb, rest) or not self._ours(at):
             return None
-        if self.tongue.has("thing_passes", " ".join([verb, *rest])):
+        if self.locale.has("thing_passes", " ".join([verb, *rest])):
             return None
         if verb in self._listed("verbs_being"):
             return self._being(verb, rest)
@@ -374,7 +374,7 @@ class ThingClause(ClauseWords):
             return True
         # What lies somewhere in the house, as long as it stays there.
         rest = self.words[at + 1 :]
-        there = bool(rest) and self.tongue.has("thing_is_there", " ".join(rest))
+        there = bool(rest) and self.locale.has("thing_is_there", " ".join(rest))
         passing = self._listed("perishables") | self._listed("no_things") | self._listed("pets")
         home = any(word in self._listed("household") for word in rest)
         return there and home and not set(named) & passing
@@ -424,7 +424,7 @@ class ThingClause(ClauseWords):
                 return at
             if word in self._listed("verbs_helping"):
                 return at if self.noted or self._timed() else None
-            if self.noted and self.tongue.has("verb_now", word) and at + 1 < len(self.words):
+            if self.noted and self.locale.has("verb_now", word) and at + 1 < len(self.words):
                 return at
         return self._plainly(start)
 
@@ -433,7 +433,7 @@ class ThingClause(ClauseWords):
         for at in range(start, min(len(self.words) - 1, start + 2)):
             word, before = self.words[at], self.words[at - 1]
             known = before in self._listed("shared_things") and not before.endswith("s")
-            if known and self.tongue.has("verb_now", word):
+            if known and self.locale.has("verb_now", word):
                 return at
         return None
 
@@ -473,13 +473,13 @@ class ThingClause(ClauseWords):
             moved = "schedule:past" in self._tags(verb) and self._timed()
             if not moved and not ("event:past" in self._tags(verb) and self.owned):
                 return None
-        if verb in self._listed("verbs_having") and self.tongue.has("had_not", " ".join(rest)):
+        if verb in self._listed("verbs_having") and self.locale.has("had_not", " ".join(rest)):
             return None
         if not rest and not (self.owned or self.noted):
             return None
-        if self.tongue.has("befell", verb) and not (self.noted or self._timed()):
+        if self.locale.has("befell", verb) and not (self.noted or self._timed()):
             return None  # "got delayed" is today's
-        if self.tongue.has("past_lasts", " ".join([verb, *rest])):
+        if self.locale.has("past_lasts", " ".join([verb, *rest])):
             return Kind.KNOWLEDGE
         return Kind.EVENT if self.when.ahead else Kind.KNOWLEDGE
 
@@ -491,11 +491,11 @@ class ThingClause(ClauseWords):
     def _fails(self, said: str) -> bool:
         if self.noted or any(word in self._listed("appliances") for word in self.words):
             return False
-        shared = self.shared and self.tongue.has("shared_passes", said)
-        return shared or self.tongue.has("thing_fails", said)
+        shared = self.shared and self.locale.has("shared_passes", said)
+        return shared or self.locale.has("thing_fails", said)
 
     def _being(self, verb: str, rest: list[str]) -> Kind | None:
-        denied = rest[:1] == [self.tongue.texts["not"]]
+        denied = rest[:1] == [self.locale.texts["not"]]
         rest = self._plain(rest[1:]) if denied else rest
         if not rest:
             return None
@@ -504,22 +504,22 @@ class ThingClause(ClauseWords):
         if MARK.fullmatch(rest[0]):
             timed = self._timed() or self.when.hour or self.when.since or self.owned
             return (Kind.EVENT if self.when.ahead else Kind.KNOWLEDGE) if timed else None
-        if self._timed() and self.tongue.has("thing_timed", " ".join(rest)):
+        if self._timed() and self.locale.has("thing_timed", " ".join(rest)):
             return Kind.EVENT if self.when.ahead else Kind.KNOWLEDGE
         if self.owned and self._named(rest):
             return Kind.KNOWLEDGE
         if verb not in self._listed("verbs_being_now"):
             return (
-                Kind.EVENT if self.when.dated and self.tongue.has("thing_done", rest[0]) else None
+                Kind.EVENT if self.when.dated and self.locale.has("thing_done", rest[0]) else None
             )
         text = " ".join(rest)
         household = any(word in self._listed("household") for word in self.words)
         near = self.owned or self.noted or self.shared or household
-        if self.tongue.has("thing_is" if near else "thing_is_there", text) or (
+        if self.locale.has("thing_is" if near else "thing_is_there", text) or (
             self.noted and not denied
         ):
-            return Kind.CONTEXT if self.tongue.has("thing_fails", text) else Kind.KNOWLEDGE
+            return Kind.CONTEXT if self.locale.has("thing_fails", text) else Kind.KNOWLEDGE
         if self.owned:
             said = " ".join([verb, *rest])
-            return VerbPhrase(said, self.when, self.tongue, noted=self.noted).kind()
+            return VerbPhrase(said, self.when, self.locale, noted=self.noted).kind()
         return None

@@ -44,7 +44,7 @@ class StatementForm:
     dated: bool  # nothing without a date
     recurs: bool  # a date in it comes back every year, and is no time of its own
     firm: bool  # meant even where the speaker laughs
-    people: tuple[str, ...]  # captures that name somebody whom it is about
+    people: tuple[str, ...]  # captures that name a person whom it is about
     tags: frozenset[str]  # what classification knows the form by
 
 
@@ -65,7 +65,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KinTerm:
-    """A word for somebody by what they are to another."""
+    """A word for a person by what they are to another."""
 
     word: str  # singular, as it is kept
     slot: str | None  # where one has only one of these
@@ -194,7 +194,7 @@ def _regular(verb: str, ending: str, spelling: VerbSpelling) -> str:
     return verb + ending
 
 
-# Everything that depends on a language, read from the data files in `tongues/`.
+# Everything that depends on a language, read from the data files in `locales/`.
 
 AUTO = "auto"  # found out for each message
 _FOLDER = "locales/extraction"
@@ -229,13 +229,13 @@ class Locale:
     frames: Mapping[str, frozenset[str]]  # "drives" -> {"lasting:now"}: verbs by their class
     dates: DateRules
     captures: Mapping[str, Capture]
-    does: tuple[StatementForm, ...]  # what somebody does or is
-    owns: tuple[StatementForm, ...]  # what somebody's thing is
+    does: tuple[StatementForm, ...]  # what a person does or is
+    owns: tuple[StatementForm, ...]  # what a person's thing is
     wholes: tuple[StatementForm, ...]  # clauses that are read as they stand
     plain_of: tuple[
         StatementForm, ...
     ]  # enough only where the speaker asked for it to be remembered:
-    plain: tuple[StatementForm, ...]  # … of somebody, and of a thing
+    plain: tuple[StatementForm, ...]  # … of a person, and of a thing
     holds: tuple[HoldForm, ...]
     lexicon: tuple[Lexicon, ...]
     dimensions: Mapping[str, str]  # aisle -> seat: what a preference is about
@@ -293,7 +293,7 @@ def _load_locale(code: str) -> Locale:
 
 @cache
 def load_lexicon(code: str) -> tuple[Lexicon, ...]:
-    """What is sensitive in a language, for whoever needs nothing else of it: to read all of its
+    """What is sensitive in a language, for callers that need nothing else of it: to read all of its
     rules takes ten times as long."""
     return _reader(code).lexicon()
 

@@ -74,11 +74,11 @@ def complete_statements(
     conjuncts = _conjuncts(text, pieces, setting)
     if not 1 < len(conjuncts) <= _CONJUNCT_MAX_COUNT:
         return found
-    tongue = setting.locale
+    locale = setting.locale
     if not found:
         whole = _unread(text, conjuncts, setting)
         return [whole] if whole else []
-    found = [one for one in found if not tongue.has("garbled", one.content)]
+    found = [one for one in found if not locale.has("garbled", one.content)]
     said = {one.content: _words(one.content, setting) for one in found}
     own = [said[one.content] for one in found if one.about_speaker]
     missing = [
@@ -87,8 +87,8 @@ def complete_statements(
         if _missing(one, own if _speaks(one, setting) else [*said.values()], setting)
         and _belongs(n, conjuncts, setting)
     ]
-    lost = any(_touches(conjuncts[n].text, tongue) for n in missing)
-    if not lost and not any(is_about_health(one, tongue) for one in found):
+    lost = any(_touches(conjuncts[n].text, locale) for n in missing)
+    if not lost and not any(is_about_health(one, locale) for one in found):
         return found
     first = 0
     while missing[first:]:
@@ -108,7 +108,7 @@ def complete_statements(
         whole = _whole(text, span, halves, setting) if halves else None
         if whole is None:
             continue
-        halves = [one for one in halves if is_about_health(one, tongue) or one.slot is None]
+        halves = [one for one in halves if is_about_health(one, locale) or one.slot is None]
         place = found.index(halves[0]) if halves else len(found)
         found = [one for one in found if one not in halves]
         found.insert(place, whole)
@@ -117,36 +117,36 @@ def complete_statements(
 
 def is_supported(statement: StatedFact, text: str, setting: MessageContext) -> bool:
     """Whether the message says it, as it was typed or as its typing is written out."""
-    speaker, tongue = setting.speaker, setting.locale
+    speaker, locale = setting.speaker, setting.locale
     return any(
-        verify_statement(statement, said, speaker, tongue) is None
-        for said in (text, f"{text}\n{expand_contractions(text, tongue)}")
+        verify_statement(statement, said, speaker, locale) is None
+        for said in (text, f"{text}\n{expand_contractions(text, locale)}")
     )
 
 
 def _conjuncts(text: str, pieces: Sequence[TextSpan], setting: MessageContext) -> list[_Conjunct]:
-    tongue = setting.locale
+    locale = setting.locale
     found: list[_Conjunct] = []
-    for begin, end in _cut(text, pieces, tongue):
+    for begin, end in _cut(text, pieces, locale):
         raw = text[begin:end].strip()
-        said = _expand_later_conjunct(raw, tongue) if found else strip_clause(raw, tongue)
-        said = "" if tongue.has("remark", raw) else said.rstrip(" .!")
+        said = _expand_later_conjunct(raw, locale) if found else strip_clause(raw, locale)
+        said = "" if locale.has("remark", raw) else said.rstrip(" .!")
         if said:
             words = _words(_third_person(said, setting), setting)
             found.append(_Conjunct(start=begin, end=end, text=said, words=words))
     return found
 
 
-def _expand_later_conjunct(raw: str, tongue: Locale) -> str:
+def _expand_later_conjunct(raw: str, locale: Locale) -> str:
     """A conjunct after another, written out. A subject that writing out gave it is not its own:
     "mein Bruder ist Autist und mag keinen Lärm"."""
-    said = expand_contractions(raw, tongue)
+    said = expand_contractions(raw, locale)
     first, _, rest = said.partition(" ")
-    given = tongue.has("self", said) and not raw.lower().startswith(first.lower())
+    given = locale.has("self", said) and not raw.lower().startswith(first.lower())
     return rest if given else said
 
 
-def _cut(text: str, pieces: Sequence[TextSpan], tongue: Locale) -> list[tuple[int, int]]:
+def _cut(text: str, pieces: Sequence[TextSpan], locale: Locale) -> list[tuple[int, int]]:
     """Where the conjuncts of a sentence begin and end, up to what does not state anything."""
     if not pieces:
         return []
@@ -157,13 +157,13 @@ def _cut(text: str, pieces: Sequence[TextSpan], tongue: Locale) -> list[tuple[in
         stop = piece.end
     found: list[tuple[int, int]] = []
     begin = pieces[0].start
-    both = tongue.texts["both"].split()[1]
-    for match in tongue.patterns["coordinated"].finditer(text, begin, stop):
+    both = locale.texts["both"].split()[1]
+    for match in locale.patterns["coordinated"].finditer(text, begin, stop):
         subjects = match[0].strip().lower() == both  # "Bob and I": one conjunct, not two
         before = text[begin : match.start()]
-        if subjects and tongue.patterns["bare_subject"].match(before):
+        if subjects and locale.patterns["bare_subject"].match(before):
             continue
-        if found and " " not in before and match[0].strip().lower() in tongue.words["midfield"]:
+        if found and " " not in before and match[0].strip().lower() in locale.words["midfield"]:
             continue  # "esse aber Fisch"
         found.append((begin, match.start()))
         begin = match.end()
@@ -179,17 +179,17 @@ def _third_person(text: str, setting: MessageContext) -> str:
 
 
 def _words(text: str, setting: MessageContext) -> frozenset[str]:
-    tongue = setting.locale
-    marked, _ = mark_dates(text, setting.said_at, tongue, past=False)
-    light = tongue.words["small"] | tongue.words["adverbs"] | tongue.words["pronouns"]
-    light |= tongue.words["light"] | {*_PLAIN_WORD.findall(setting.speaker.lower())}
+    locale = setting.locale
+    marked, _ = mark_dates(text, setting.said_at, locale, past=False)
+    light = locale.words["small"] | locale.words["adverbs"] | locale.words["pronouns"]
+    light |= locale.words["light"] | {*_PLAIN_WORD.findall(setting.speaker.lower())}
     words = (
         word.removesuffix("'s") for word in _PLAIN_WORD.findall(_MARK.sub(" ", marked.lower()))
     )
     return frozenset(
         word
         for word in words
-        if word not in light and len(word) > 1 and not tongue.has("manner", word)
+        if word not in light and len(word) > 1 and not locale.has("manner", word)
     )
 
 
@@ -224,77 +224,77 @@ def _missing(one: _Conjunct, facts: list[frozenset[str]], setting: MessageContex
 def _belongs(at: int, conjuncts: Sequence[_Conjunct], setting: MessageContext) -> bool:
     """Whether what no fact has is part of what the sentence says of health or diet: it goes on
     with the subject of the conjunct before it, or is of health or diet, or of the speaker."""
-    tongue, text = setting.locale, conjuncts[at].text
-    if tongue.has("likewise", text) or _touches(text, tongue):
+    locale, text = setting.locale, conjuncts[at].text
+    if locale.has("likewise", text) or _touches(text, locale):
         return True
-    parsed = read_subject(text, setting.speaker, tongue, None)
+    parsed = read_subject(text, setting.speaker, locale, None)
     if parsed and parsed[0].speaks:
         return at > 0
-    if tongue.has("speaker_within", text if parsed is None else parsed[1]):
+    if locale.has("speaker_within", text if parsed is None else parsed[1]):
         return True
     # "my husband to bees", "my son isn't" have their verb or their noun from before.
     return at > 0 and (parsed is None or len(parsed[1].split()) <= _ELLIPSIS_MAX_COUNT)
 
 
-def _touches(text: str, tongue: Locale) -> bool:
-    lexicon = (one for one in tongue.lexicon if one.sensitivity is Sensitivity.SENSITIVE)
-    return tongue.has("bodily", text) or any(one.match.search(text) for one in lexicon)
+def _touches(text: str, locale: Locale) -> bool:
+    lexicon = (one for one in locale.lexicon if one.sensitivity is Sensitivity.SENSITIVE)
+    return locale.has("bodily", text) or any(one.match.search(text) for one in lexicon)
 
 
-def _of_health(text: str, tongue: Locale) -> bool:
-    return any(one.topic == "health" and one.match.search(text) for one in tongue.lexicon)
+def _of_health(text: str, locale: Locale) -> bool:
+    return any(one.topic == "health" and one.match.search(text) for one in locale.lexicon)
 
 
-def is_about_health(one: StatedFact, tongue: Locale) -> bool:
+def is_about_health(one: StatedFact, locale: Locale) -> bool:
     """Whether a fact is one of health or diet, or is sensitive."""
-    sensitive = classify_statement(one, tongue).sensitivity is Sensitivity.SENSITIVE
-    return sensitive or tongue.has("bodily", one.content)
+    sensitive = classify_statement(one, locale).sensitivity is Sensitivity.SENSITIVE
+    return sensitive or locale.has("bodily", one.content)
 
 
 def _passes(text: str, setting: MessageContext) -> bool:
     """Whether words are about the moment or the talk, or are not meant as a plain statement."""
-    tongue = setting.locale
-    plain = tongue.patterns["firm"].sub(" ", text)
+    locale = setting.locale
+    plain = locale.patterns["firm"].sub(" ", text)
     if BLANK in text or any(
-        tongue.has(name, plain) for name in ("veto", "errand", "unsure", "momentary")
+        locale.has(name, plain) for name in ("veto", "errand", "unsure", "momentary")
     ):
         return True
-    elided = opens_with_verb(text, tongue) and not tongue.has("inverted", text)
-    if tongue.has("question", plain) and not elided:
+    elided = opens_with_verb(text, locale) and not locale.has("inverted", text)
+    if locale.has("question", plain) and not elided:
         return True
     words = {*_PLAIN_WORD.findall(plain.lower())}
-    talk = words & tongue.words["open_talk"] and not tongue.has("speaker_within", text)
-    if talk or tongue.patterns["topic"].match(text):
+    talk = words & locale.words["open_talk"] and not locale.has("speaker_within", text)
+    if talk or locale.patterns["topic"].match(text):
         return True
-    parsed = read_subject(text, setting.speaker, tongue, None)
+    parsed = read_subject(text, setting.speaker, locale, None)
     predicate = parsed[1] if parsed else text
-    if parsed is None and words & tongue.words["verbs_being"]:
+    if parsed is None and words & locale.words["verbs_being"]:
         return False  # of a thing: "cold weather is dangerous for me"
     first, _, rest = predicate.partition(" ")
-    being = to_third_person(first, tongue) in tongue.words["verbs_being"]
-    return tongue.has("passing_state", rest if being else predicate)
+    being = to_third_person(first, locale) in locale.words["verbs_being"]
+    return locale.has("passing_state", rest if being else predicate)
 
 
 def _unread(text: str, conjuncts: list[_Conjunct], setting: MessageContext) -> StatedFact | None:
     """A sentence of health or diet of which nothing was read, where it is the speaker's to say."""
-    tongue = setting.locale
+    locale = setting.locale
     said = " ".join(one.text for one in conjuncts)
-    plainly = tongue.has("bodily_plainly", said) or _of_health(said, tongue)
+    plainly = locale.has("bodily_plainly", said) or _of_health(said, locale)
     if setting.laughing or not plainly:
         return None
-    said_whole = expand_contractions(text[conjuncts[0].start : conjuncts[-1].end], tongue)
-    if any(tongue.has("tail_binds", one.text) for one in conjuncts[1:]):
+    said_whole = expand_contractions(text[conjuncts[0].start : conjuncts[-1].end], locale)
+    if any(locale.has("tail_binds", one.text) for one in conjuncts[1:]):
         return None  # it takes back or narrows what it follows
-    if tongue.has("tail_scoped", said_whole) and " " not in conjuncts[-1].text:
+    if locale.has("tail_scoped", said_whole) and " " not in conjuncts[-1].text:
         return None  # "don't drink and drive" denies both at once
-    if any(_passes(one.text, setting) for one in conjuncts if not _plainly(one.text, tongue)):
+    if any(_passes(one.text, setting) for one in conjuncts if not _plainly(one.text, locale)):
         return None
     opening = conjuncts[0]
-    parsed = read_subject(opening.text, setting.speaker, tongue, None)
-    if parsed is None and not tongue.has("speaker_within", opening.text):
+    parsed = read_subject(opening.text, setting.speaker, locale, None)
+    if parsed is None and not locale.has("speaker_within", opening.text):
         if not _PLAIN.fullmatch(opening.text):
             return None
-        supplied = f"{tongue.texts['self_is']} {opening.text}"
+        supplied = f"{locale.texts['self_is']} {opening.text}"
         piece = TextSpan(start=opening.start, end=opening.end, text=supplied)
         if read_clause(piece, text[opening.start : opening.end], setting, None).statement is None:
             return None
@@ -302,20 +302,20 @@ def _unread(text: str, conjuncts: list[_Conjunct], setting: MessageContext) -> S
     return _whole(text, conjuncts, [], setting)
 
 
-def _plainly(text: str, tongue: Locale) -> bool:
-    return tongue.has("likewise", text) or tongue.has("fine_with", text)
+def _plainly(text: str, locale: Locale) -> bool:
+    return locale.has("likewise", text) or locale.has("fine_with", text)
 
 
 def _whole(
     text: str, span: Sequence[_Conjunct], halves: Sequence[StatedFact], setting: MessageContext
 ) -> StatedFact | None:
     """The conjuncts as one statement; None where that would not be a plain sentence."""
-    tongue = setting.locale
+    locale = setting.locale
     content, whose, at = _told(text, span, setting)
     if len(content.split()) > _WORDS_MAX_COUNT:
         return None
     others = _others(span, whose, setting)
-    levels = [classify_statement(one, tongue).sensitivity or Sensitivity.PERSONAL for one in halves]
+    levels = [classify_statement(one, locale).sensitivity or Sensitivity.PERSONAL for one in halves]
     own = any(one.about_speaker for one in halves) or _own(whose, content, setting)
     if own and others:
         levels.append(Sensitivity.SENSITIVE)  # what is told of another is theirs as well
@@ -337,7 +337,7 @@ def _whole(
         whole=True,
         sensitivity=max(levels, key=lambda one: one.rank, default=None),
     )
-    garbled = tongue.has("garbled", made.content)
+    garbled = locale.has("garbled", made.content)
     return made if not garbled and is_supported(made, text, setting) else None
 
 
@@ -346,14 +346,14 @@ def _told(
 ) -> tuple[str, list[tuple[ClauseSubject, str]], datetime | None]:
     """The words of a clause in the third person, whom its conjuncts have as their subject, and
     the day that they name."""
-    tongue, speaker = setting.locale, setting.speaker
+    locale, speaker = setting.locale, setting.speaker
     told, whose = "", list[tuple[ClauseSubject, str]]()
     at: datetime | None = None
     speaking = False  # who goes on where a verb has no subject of its own
     last = span[0].start
     for one in span:
         joint, last = text[last : one.start], one.end
-        parsed = read_subject(one.text, speaker, tongue, None)
+        parsed = read_subject(one.text, speaker, locale, None)
         said = one.text
         if parsed:
             whose.append(parsed)
@@ -361,32 +361,32 @@ def _told(
             said, speaking = f"{parsed[0].words} {parsed[1]}", False  # "Bob and I are vegan"
         elif parsed and parsed[0].speaks and not parsed[0].owns:
             joined = speaking and joint.strip(" ,") != ""
-            said = to_third_person(parsed[1], tongue)
+            said = to_third_person(parsed[1], locale)
             said = said if joined else f"{speaker} {said}"
             speaking = True
-        elif opens_with_verb(said, tongue):
-            said = to_third_person(said, tongue) if speaking else said
+        elif opens_with_verb(said, locale):
+            said = to_third_person(said, locale) if speaking else said
         elif parsed:
             speaking = False
-        past = tongue.has("past", one.text) and not tongue.has("to_come", one.text)
+        past = locale.has("past", one.text) and not locale.has("to_come", one.text)
         said, whens = mark_dates(
-            _inverted(replace_inner_speaker(said, speaker, tongue), setting),
+            _inverted(replace_inner_speaker(said, speaker, locale), setting),
             setting.said_at,
-            tongue,
+            locale,
             past=past,
         )
         at = at or next((when.at for when in whens if when.at), None)
         if one is not span[0]:  # what "it" is has just been said
-            said = tongue.patterns["referring"].sub(tongue.texts["that"], said)
-        told += joint + spell_dates(replace_speaker(said, speaker, tongue), whens, as_said=False)
+            said = locale.patterns["referring"].sub(locale.texts["that"], said)
+        told += joint + spell_dates(replace_speaker(said, speaker, locale), whens, as_said=False)
     return " ".join(told.split()).strip(" ,"), whose, at
 
 
 def _inverted(said: str, setting: MessageContext) -> str:
     """ "So am I" -> "so is Olga": the speaker after the verb."""
-    tongue = setting.locale
-    return tongue.patterns["inverted"].sub(
-        lambda match: f"{to_third_person(match['verb'], tongue)} {setting.speaker}", said
+    locale = setting.locale
+    return locale.patterns["inverted"].sub(
+        lambda match: f"{to_third_person(match['verb'], locale)} {setting.speaker}", said
     )
 
 
@@ -395,19 +395,19 @@ def _others(
 ) -> list[Mention]:
     """The people other than the speaker of whom a conjunct tells something. What a doctor told
     the speaker is about the speaker."""
-    tongue = setting.locale
+    locale = setting.locale
     told = [
         person
         for one, rest in whose
-        if not tongue.has("speaker_within", rest)
+        if not locale.has("speaker_within", rest)
         for person in one.mentions
     ]
     for one in span:
-        if read_subject(one.text, setting.speaker, tongue, None) is None:  # "… makes my son ill"
-            for match in tongue.patterns["somebody"].finditer(one.text):
-                kin = make_kin(match["kin"], match["mod"] or "", tongue)
+        if read_subject(one.text, setting.speaker, locale, None) is None:  # "… makes my son ill"
+            for match in locale.patterns["somebody"].finditer(one.text):
+                kin = make_kin(match["kin"], match["mod"] or "", locale)
                 told.append(make_mention(match[0], kin))
-    return [one for one in told if one.relation not in tongue.words["carers"]]
+    return [one for one in told if one.relation not in locale.words["carers"]]
 
 
 def _own(whose: list[tuple[ClauseSubject, str]], content: str, setting: MessageContext) -> bool:
@@ -464,27 +464,27 @@ class _Shared:
         return self._told(first, self.predicate, setting)
 
     def _told(self, first: StatedFact, predicate: str, setting: MessageContext) -> StatedFact:
-        tongue = setting.locale
-        who = make_possessive(self.who.words, tongue) if self.who.owns else self.who.words
-        marked, whens = mark_dates(predicate, setting.said_at, tongue, past=False)
-        said = marked if self.who.owns else to_third_person(marked, tongue)
+        locale = setting.locale
+        who = make_possessive(self.who.words, locale) if self.who.owns else self.who.words
+        marked, whens = mark_dates(predicate, setting.said_at, locale, past=False)
+        said = marked if self.who.owns else to_third_person(marked, locale)
         content = spell_dates(
-            f"{who} {replace_speaker(said, setting.speaker, tongue)}", whens, as_said=False
+            f"{who} {replace_speaker(said, setting.speaker, locale)}", whens, as_said=False
         )
         at = next((when.at for when in whens if when.at), None)
         return replace(first, content=content, slot=None, value=None, observed_at=at)
 
     def kept(self, found: list[StatedFact], part: str, setting: MessageContext) -> list[StatedFact]:
         """With what no rule reads of it: a value that may change stays apart from the rest."""
-        tongue = setting.locale
+        locale = setting.locale
         words = [word.lower() for word in _WORD.findall(part)]
-        vague = tongue.words["open_never"] | tongue.words["open_talk"]
-        passes = tongue.has("passing_state", part) or tongue.has("veto", part)
+        vague = locale.words["open_never"] | locale.words["open_talk"]
+        passes = locale.has("passing_state", part) or locale.has("veto", part)
         if not self.verb or passes or len(words) > _PART_MAX_COUNT or vague & {*words}:
             return found
-        own = _own_verb(part, tongue)
+        own = _own_verb(part, locale)
         changing = found[0].slot is not None and not found[0].slot.startswith(_FRAME)
-        if changing and is_about_health(found[0], tongue):
+        if changing and is_about_health(found[0], locale):
             return found  # it is kept whole with the rest of its sentence
         if len(found) == 1 and (not changing or (own and self.who.owns)):
             return [self.whole(found[0], setting)]
@@ -495,60 +495,60 @@ class _Shared:
 def _find_shared(
     first: ClauseReading, setting: MessageContext, last: ClauseSubject | None
 ) -> _Shared | None:
-    tongue = setting.locale
-    parsed = read_subject(first.said, setting.speaker, tongue, last) if first.rest else None
+    locale = setting.locale
+    parsed = read_subject(first.said, setting.speaker, locale, last) if first.rest else None
     if parsed is None or parsed[0].plural or parsed[0].through:
         return None
     who, predicate = parsed
-    verb = _verb(predicate, tongue, owned=who.owns)
+    verb = _verb(predicate, locale, owned=who.owns)
     if who.owns and not verb:
         return None
     lead = first.said[: len(first.said) - len(predicate)]
     return _Shared(who=who, lead=lead, verb=verb, predicate=predicate + first.rest)
 
 
-def _verb(predicate: str, tongue: Locale, *, owned: bool) -> str:
+def _verb(predicate: str, locale: Locale, *, owned: bool) -> str:
     """Up to the verb, where the next predicate may go without it: "is", "has been", "dog is"."""
     words = predicate.split()
-    shared = tongue.words["verbs_being"] | tongue.words["verbs_having"]
+    shared = locale.words["verbs_being"] | locale.words["verbs_having"]
     for at, word in enumerate(words):
-        if to_third_person(word, tongue) in shared:
+        if to_third_person(word, locale) in shared:
             been = words[at + 1 : at + 2]
-            more = been if been and been[0] in tongue.words["been"] else []
+            more = been if been and been[0] in locale.words["been"] else []
             return " ".join([*words[: at + 1], *more])
-        if word.lower() not in tongue.words["adverbs"] and not owned:
+        if word.lower() not in locale.words["adverbs"] and not owned:
             break
     return ""
 
 
-def _own_verb(part: str, tongue: Locale) -> bool:
-    words = [word for word in _WORD.findall(part.lower()) if word not in tongue.words["adverbs"]]
-    tags = tongue.frames.get(words[0], frozenset()) if words else frozenset()
+def _own_verb(part: str, locale: Locale) -> bool:
+    words = [word for word in _WORD.findall(part.lower()) if word not in locale.words["adverbs"]]
+    tags = locale.frames.get(words[0], frozenset()) if words else frozenset()
     return (
         any(tag.endswith((":bare", ":now")) for tag in tags)
-        or opens_with_verb(part, tongue)
-        or bool(_verb(part.lower(), tongue, owned=False))
+        or opens_with_verb(part, locale)
+        or bool(_verb(part.lower(), locale, owned=False))
     )
 
 
-def _clausal(part: str, tongue: Locale) -> bool:
+def _clausal(part: str, locale: Locale) -> bool:
     """Whether a part has a verb, and perhaps a subject, of its own: "lithium keeps me stable",
     "sneezes all spring"."""
     words = part.lower().split()
-    finite = tongue.words["verbs_being"] | tongue.words["verbs_having"] | tongue.words["verbs_able"]
-    verb = any(word in finite for word in words[1:]) or tongue.has("speaker_acted_on", part)
-    opens = words[1:] and words[0].endswith("s") and words[1] in tongue.words["after_verbs"]
+    finite = locale.words["verbs_being"] | locale.words["verbs_having"] | locale.words["verbs_able"]
+    verb = any(word in finite for word in words[1:]) or locale.has("speaker_acted_on", part)
+    opens = words[1:] and words[0].endswith("s") and words[1] in locale.words["after_verbs"]
     return verb or bool(opens)
 
 
-def _part(rest: str, tongue: Locale) -> str:
+def _part(rest: str, locale: Locale) -> str:
     """What follows "and" or "but", or a comma in a list that has one of these."""
     words = _WORD.findall(rest.lower())
-    if not tongue.words["coordinating"] & {*words}:
+    if not locale.words["coordinating"] & {*words}:
         return ""
     joined = rest.lstrip(" ,")
     first, _, after = joined.partition(" ")
-    if first.lower() in tongue.words["coordinating"]:
+    if first.lower() in locale.words["coordinating"]:
         return after.strip()
     return joined if joined != rest.lstrip() else ""
 
@@ -579,9 +579,9 @@ def _before_joined(
 ) -> ClauseReading | None:
     """The first predicate of "I'm asthmatic but otherwise healthy": what follows "but" may narrow
     it, so that it does not stand alone."""
-    tongue = setting.locale
-    text = expand_contractions(piece.text, tongue)
-    cut = tongue.patterns["narrowed"].search(text)
+    locale = setting.locale
+    text = expand_contractions(piece.text, locale)
+    cut = locale.patterns["narrowed"].search(text)
     if cut is None:
         return None
     reading = read_clause(replace(piece, text=text[: cut.start()]), quote, setting, last)
@@ -596,34 +596,34 @@ STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
 
 
 def extract_by_rules(
-    text: str, speaker: str, said_at: datetime, tongue: Locale
+    text: str, speaker: str, said_at: datetime, locale: Locale
 ) -> list[StatedFact]:
     """What a message states, at most three things; [] where that would have to be guessed."""
-    seen = blank_quotations(text, tongue)
-    if not seen.strip() or tongue.takes_back("not_meant", text[:LOOKED_AT_MAX_CHARS]):
+    seen = blank_quotations(text, locale)
+    if not seen.strip() or locale.takes_back("not_meant", text[:LOOKED_AT_MAX_CHARS]):
         return []
     setting = MessageContext(
-        speaker=clean_display_name(speaker) or tongue.texts["nobody"],
+        speaker=clean_display_name(speaker) or locale.texts["unnamed"],
         said_at=said_at,
-        locale=tongue,
+        locale=locale,
         lower=not any(char.isupper() for char in seen),
     )
-    held = read_locale_holds(seen, tongue)
+    held = read_locale_holds(seen, locale)
     if held.hold is Hold.UNKEPT:
         return []
     setting = replace(setting, weighty=held.guarded)
     if len(held.withheld_from) == 1:
         setting = replace(setting, meant=held.withheld_from[0].name)
-    found = _found(text, blank_holds(seen, tongue), setting)
-    turned = tongue.has("turned", seen)
-    if tongue.has("asked_to_keep", seen):
+    found = _found(text, blank_holds(seen, locale), setting)
+    turned = locale.has("turned", seen)
+    if locale.has("asked_to_keep", seen):
         found = [replace(statement, explicit=True) for statement in found]
     found = [
         replace(statement, hold=held.hold, withheld_from=held.withheld_from, turned=turned)
         for statement in _distinct(found)
         if not _known_already(statement, setting)
         and not is_comment(statement)
-        and not tongue.has("garbled", statement.content)
+        and not locale.has("garbled", statement.content)
         and is_supported(statement, text, setting)
     ]
     return sorted(found, key=lambda s: not s.explicit)[:STATEMENTS_MAX_COUNT]
@@ -641,19 +641,19 @@ def _found(text: str, seen: str, setting: MessageContext) -> list[StatedFact]:
 def _of_sentence(
     text: str, sentence: TextSpan, setting: MessageContext, last: ClauseSubject | None
 ) -> tuple[list[StatedFact], ClauseSubject | None]:
-    tongue = setting.locale
-    pieces = _stated(sentence, tongue)
+    locale = setting.locale
+    pieces = _stated(sentence, locale)
     setting = replace(
-        setting, laughing=tongue.has("laugh", text[sentence.start : sentence.end + 6])
+        setting, laughing=locale.has("laugh", text[sentence.start : sentence.end + 6])
     )
     found: list[StatedFact] = []
     inherited: str | None = None
     topic: str | None = None
     before: tuple[TextSpan, int] | None = None  # the clause that was read last, and where it begins
     for piece in pieces:
-        piece = _about(topic, piece, tongue)
-        topic = _topic(piece, tongue) or topic
-        shared = lacks_subject(piece.text, tongue)
+        piece = _about(topic, piece, locale)
+        topic = _topic(piece, locale) or topic
+        shared = lacks_subject(piece.text, locale)
         if shared and not piece.opened:
             if inherited is None:
                 before = None
@@ -666,11 +666,11 @@ def _of_sentence(
                 both, text[both.start : both.end], setting, last
             )[1]
         setting = replace(setting, explicit=setting.explicit or reading.explicit)
-        inherited = _speaking(piece, tongue) or _shared_subject(_subject(piece, setting), tongue)
+        inherited = _speaking(piece, locale) or _shared_subject(_subject(piece, setting), locale)
         before = (piece, len(found)) if reading.statement else None
         if reading.statement:
             found += made
-            inherited = _shared_subject(reading.subject, tongue)
+            inherited = _shared_subject(reading.subject, locale)
         if reading.subject and reading.subject.mentions and not reading.subject.owns:
             last = reading.subject
     return complete_statements(text, pieces, found, setting), last
@@ -682,37 +682,37 @@ def _together(first: TextSpan, second: TextSpan, sentence: TextSpan) -> TextSpan
     return replace(first, end=second.end, text=f"{first.text}{between}{second.text}")
 
 
-def _topic(piece: TextSpan, tongue: Locale) -> str | None:
+def _topic(piece: TextSpan, locale: Locale) -> str | None:
     """What a clause says has changed, for the next to say how: "the exam was moved, it's on …"."""
-    match = tongue.patterns["topic"].match(piece.text)
+    match = locale.patterns["topic"].match(piece.text)
     if match is None:
         return None
     role = match["role"] or match["newcomer"]
-    return match["topic"] or f"{tongue.texts['my']} {role}"
+    return match["topic"] or f"{locale.texts['my']} {role}"
 
 
-def _about(topic: str | None, piece: TextSpan, tongue: Locale) -> TextSpan:
-    match = tongue.patterns["it_is"].match(piece.text) if topic else None
+def _about(topic: str | None, piece: TextSpan, locale: Locale) -> TextSpan:
+    match = locale.patterns["it_is"].match(piece.text) if topic else None
     if match is None:
         return piece
-    verb = f"{tongue.texts['is']} " if match["is"] else ""
+    verb = f"{locale.texts['is']} " if match["is"] else ""
     return replace(piece, text=f"{topic} {verb}{piece.text[match.end() :].lstrip()}")
 
 
-def _speaking(piece: TextSpan, tongue: Locale) -> str | None:
+def _speaking(piece: TextSpan, locale: Locale) -> str | None:
     """A clause of the speaker's that no form knows still says who goes on: "I sold it and …"."""
-    own = tongue.patterns["self"].match(piece.text) and not tongue.has("veto", piece.text)
-    return tongue.texts["self"] if own else None
+    own = locale.patterns["self"].match(piece.text) and not locale.has("veto", piece.text)
+    return locale.texts["self"] if own else None
 
 
-def _shared_subject(subject: ClauseSubject | None, tongue: Locale) -> str | None:
+def _shared_subject(subject: ClauseSubject | None, locale: Locale) -> str | None:
     """Who a verb without a subject of its own is about: "I live in Bonn and work as a nurse"."""
     if subject is None or subject.owns or subject.through:
         return None
     if subject.plural and not (subject.kin and len(subject.mentions) == 1):
         return None
     if subject.speaks:
-        return tongue.texts["self"]
+        return locale.texts["self"]
     return subject.mentions[0].text
 
 
@@ -724,32 +724,32 @@ def _subject(piece: TextSpan, setting: MessageContext) -> ClauseSubject | None:
     return parsed[0] if parsed and not parsed[0].speaks else None
 
 
-def _stated(sentence: TextSpan, tongue: Locale) -> list[TextSpan]:
+def _stated(sentence: TextSpan, locale: Locale) -> list[TextSpan]:
     """The clauses of a sentence that state something. A question does not, but what leads up
     to it may: "I'm vegetarian, what can I order?" """
-    if tongue.takes_back("sentence_veto", sentence.text):
+    if locale.takes_back("sentence_veto", sentence.text):
         return []
-    if sentence.start and tongue.has("aside", sentence.text):
+    if sentence.start and locale.has("aside", sentence.text):
         return []
-    pieces = split_clauses(sentence, tongue)
-    if tongue.patterns["explicit"].match(sentence.text):
+    pieces = split_clauses(sentence, locale)
+    if locale.patterns["explicit"].match(sentence.text):
         return pieces
     if sentence.asked:
-        asking = next((i for i, p in enumerate(pieces) if tongue.has("question", p.text)), None)
+        asking = next((i for i, p in enumerate(pieces) if locale.has("question", p.text)), None)
         return pieces[:asking] if asking else []
     # "… and am on an inhaler" has the subject of the clause before it.
-    elided = tongue.patterns["elided"]
+    elided = locale.patterns["elided"]
     return [
         piece
         for piece in pieces
-        if not tongue.has("question", piece.text)
+        if not locale.has("question", piece.text)
         or (not piece.opened and elided.match(piece.text))
-        or tongue.has("likewise", piece.text)
+        or locale.has("likewise", piece.text)
     ]
 
 
 def _known_already(statement: StatedFact, setting: MessageContext) -> bool:
-    """That somebody has the name that they speak under says nothing."""
+    """That a person has the name that they speak under says nothing."""
     own = statement.about_speaker and statement.slot == "name" and not statement.explicit
     return own and statement.value in setting.speaker.casefold().split()
 

@@ -30,7 +30,7 @@ class MessageContext:
 
 
 # A message cut into sentences and clauses that keep their place in it; what is not the speaker's
-# own plain word (quotes, code, what somebody else wrote) is blanked out first.
+# own plain word (quotes, code, what another person wrote) is blanked out first.
 
 LOOKED_AT_MAX_CHARS = 2_000
 SENTENCES_MAX_COUNT = 40
@@ -83,7 +83,7 @@ def squeeze_spaces(text: str) -> str:
     return _GAP.sub(lambda gap: "\n\n" if "\n" in gap[0] else " ", text)
 
 
-def blank_quotations(text: str, tongue: Locale) -> str:
+def blank_quotations(text: str, locale: Locale) -> str:
     """The message with everything that is not the speaker's own plain word blanked out."""
     seen = text[:LOOKED_AT_MAX_CHARS]
     # Straight quotes come after backticks, which mean code in pairs and an apostrophe alone.
@@ -100,7 +100,7 @@ def blank_quotations(text: str, tongue: Locale) -> str:
     seen = seen.replace(_PICTURE, " ")
     for pattern in (_QUOTED_LINE, _CODE_LINE, _DOUBLE, _SINGLE, _LINK):
         seen = pattern.sub(_blank, seen)
-    return _without_other_speakers(seen, tongue)
+    return _without_other_speakers(seen, locale)
 
 
 def strip_formatting(text: str) -> str:
@@ -127,13 +127,13 @@ def _picture(char: str) -> bool:
     return char > "\x7f" and (unicodedata.category(char) in ("So", "Sk", "Cf") or "︀" <= char <= "️")
 
 
-def _without_other_speakers(text: str, tongue: Locale) -> str:
-    """A line that opens with a name and a colon is pasted from somebody else's talk."""
+def _without_other_speakers(text: str, locale: Locale) -> str:
+    """A line that opens with a name and a colon is pasted from another person's talk."""
     cuts = []
     for match in _SPOKEN_LINE.finditer(text):
         label = match[1].split()
         named = all(word[:1].isupper() or word[:1] == "@" for word in label)
-        own = {word.casefold() for word in label} & tongue.words["labels"]
+        own = {word.casefold() for word in label} & locale.words["labels"]
         if named and len(label) <= 3 and not own:
             stop = text.find("\n", match.end())
             cuts.append((match.start(), len(text) if stop < 0 else stop))
@@ -142,11 +142,11 @@ def _without_other_speakers(text: str, tongue: Locale) -> str:
     return text
 
 
-def split_sentences(seen: str, tongue: Locale) -> list[TextSpan]:
+def split_sentences(seen: str, locale: Locale) -> list[TextSpan]:
     found: list[TextSpan] = []
     start = 0
     for match in _END.finditer(seen):
-        if match.start() < len(seen) and not _ends(seen, match, tongue):
+        if match.start() < len(seen) and not _ends(seen, match, locale):
             continue
         piece = _trimmed(seen, start, match.start(), asked="?" in match[0])
         if piece:
@@ -157,7 +157,7 @@ def split_sentences(seen: str, tongue: Locale) -> list[TextSpan]:
     return found
 
 
-def _ends(seen: str, match: re.Match[str], tongue: Locale) -> bool:
+def _ends(seen: str, match: re.Match[str], locale: Locale) -> bool:
     """Whether a full stop ends a sentence, and not an abbreviation, an initial or an ordinal."""
     if match[0] != ".":
         return True
@@ -165,24 +165,24 @@ def _ends(seen: str, match: re.Match[str], tongue: Locale) -> bool:
     if before is None:
         return True
     word = before[0].casefold()
-    if word in tongue.words["abbreviations"]:
+    if word in locale.words["abbreviations"]:
         return False
     after = re.match(r"\s+(\w+)", seen[match.end() : match.end() + 30])
     if word.isdecimal() and len(word) <= 2:
-        return not (after and after[1].casefold() in tongue.words["months"])
-    return not (len(word) == 1 and before[0].isupper() and word != tongue.texts["one_letter_word"])
+        return not (after and after[1].casefold() in locale.words["months"])
+    return not (len(word) == 1 and before[0].isupper() and word != locale.texts["one_letter_word"])
 
 
-def split_clauses(sentence: TextSpan, tongue: Locale) -> list[TextSpan]:
+def split_clauses(sentence: TextSpan, locale: Locale) -> list[TextSpan]:
     """A sentence cut where a new subject, or a verb that shares the last one, begins."""
     found: list[TextSpan] = []
     start = 0
-    for match in tongue.patterns["joint"].finditer(sentence.text):
+    for match in locale.patterns["joint"].finditer(sentence.text):
         before = sentence.text[start : match.start()]
-        bare = tongue.patterns["bare_subject"].match(before) and not match[0].startswith(":")
-        if bare or is_only_date(before, tongue):
+        bare = locale.patterns["bare_subject"].match(before) and not match[0].startswith(":")
+        if bare or is_only_date(before, locale):
             continue  # "Bob and I", "Last week, my aunt": one clause, not two
-        if match[0].isspace() and tongue.has("subordinating", before):
+        if match[0].isspace() and locale.has("subordinating", before):
             continue
         found.append(_clause(sentence, start, match.start(), opened=start == 0))
         start = match.end()
@@ -192,9 +192,9 @@ def split_clauses(sentence: TextSpan, tongue: Locale) -> list[TextSpan]:
     return [piece for piece in found if piece.text]
 
 
-def is_only_date(text: str, tongue: Locale) -> bool:
+def is_only_date(text: str, locale: Locale) -> bool:
     text = text.strip()
-    return any(form.match.fullmatch(text) for form in tongue.dates.forms)
+    return any(form.match.fullmatch(text) for form in locale.dates.forms)
 
 
 def _clause(sentence: TextSpan, start: int, end: int, *, opened: bool) -> TextSpan:
@@ -222,50 +222,50 @@ def _trimmed(seen: str, start: int, end: int, *, asked: bool = False) -> TextSpa
 # What a speaker says of themselves, put into the third person.
 
 
-def to_third_person(predicate: str, tongue: Locale) -> str:
+def to_third_person(predicate: str, locale: Locale) -> str:
     """ "work at Acme" -> "works at Acme": the first word that is no adverb is the verb."""
     words = predicate.split(" ")
     for position, word in enumerate(words):
-        if word.lower() in tongue.words["adverbs"] or tongue.has("manner", word.lower()):
+        if word.lower() in locale.words["adverbs"] or locale.has("manner", word.lower()):
             continue
-        words[position] = _third(word, tongue)
+        words[position] = _third(word, locale)
         break
-    return _joined(words, tongue)
+    return _joined(words, locale)
 
 
-def _joined(words: list[str], tongue: Locale) -> str:
+def _joined(words: list[str], locale: Locale) -> str:
     """ "is fluent in Dutch and have two cats": a second verb has the same subject."""
     for position, (before, _) in enumerate(pairwise(words), start=1):
-        joins = before.lower() in tongue.words["conjunctions"] | tongue.words["coordinating"]
-        if joins and opens_with_verb(" ".join(words[position:]), tongue):
+        joins = before.lower() in locale.words["conjunctions"] | locale.words["coordinating"]
+        if joins and opens_with_verb(" ".join(words[position:]), locale):
             adverbs = takewhile(
-                lambda one: one.lower() in tongue.words["adverbs"], words[position:]
+                lambda one: one.lower() in locale.words["adverbs"], words[position:]
             )
             verb = position + len(list(adverbs))
-            words[verb] = _third(words[verb], tongue)
+            words[verb] = _third(words[verb], locale)
     return " ".join(words)
 
 
-def opens_with_verb(text: str, tongue: Locale) -> bool:
+def opens_with_verb(text: str, locale: Locale) -> bool:
     """Whether a conjunct begins with a verb whose subject is that of the one before it. A word
     that may be a noun as well needs one that can follow only a verb: "drink a lot"."""
     words = text.split()
-    while words and words[0].lower() in tongue.words["adverbs"]:
+    while words and words[0].lower() in locale.words["adverbs"]:
         words = words[1:]
     if not words:
         return False
-    if tongue.patterns["verb_first"].match(" ".join(words)):
+    if locale.patterns["verb_first"].match(" ".join(words)):
         return True
-    tags = tongue.frames.get(words[0].lower(), frozenset())
+    tags = locale.frames.get(words[0].lower(), frozenset())
     acts = any(tag.endswith((":bare", ":now")) for tag in tags)
-    return acts and len(words) > 1 and words[1].lower() in tongue.words["after_verbs"]
+    return acts and len(words) > 1 and words[1].lower() in locale.words["after_verbs"]
 
 
-def _third(word: str, tongue: Locale) -> str:
-    verbs, folded = tongue.verbs, word.lower()
+def _third(word: str, locale: Locale) -> str:
+    verbs, folded = locale.verbs, word.lower()
     if folded in verbs.irregular:
         return verbs.irregular[folded]
-    if folded in verbs.same or folded.endswith(verbs.same_endings) or _past(folded, tongue):
+    if folded in verbs.same or folded.endswith(verbs.same_endings) or _past(folded, locale):
         return folded
     for pattern, new in verbs.endings:
         if pattern.search(folded):
@@ -273,43 +273,43 @@ def _third(word: str, tongue: Locale) -> str:
     return folded
 
 
-def _past(word: str, tongue: Locale) -> bool:
-    """ "Lent" and "paid" are the same of everybody."""
-    tags = tongue.frames.get(word, frozenset())
+def _past(word: str, locale: Locale) -> bool:
+    """ "Lent" and "paid" are the same of all people."""
+    tags = locale.frames.get(word, frozenset())
     return any(tag.endswith(":past") for tag in tags) and not any(
         tag.endswith(":bare") for tag in tags
     )
 
 
-def replace_inner_speaker(text: str, speaker: str, tongue: Locale) -> str:
+def replace_inner_speaker(text: str, speaker: str, locale: Locale) -> str:
     """ "The house I live in" -> "the house Alice lives in": the speaker inside a predicate."""
-    before, said, rest = _parted(text, tongue)
+    before, said, rest = _parted(text, locale)
     while said:
-        inner, said, more = _parted(rest, tongue)
-        before, rest = f"{before}{speaker} {to_third_person(inner, tongue)}", more
+        inner, said, more = _parted(rest, locale)
+        before, rest = f"{before}{speaker} {to_third_person(inner, locale)}", more
     return before
 
 
-def _parted(text: str, tongue: Locale) -> tuple[str, str, str]:
-    match = tongue.patterns["self_within"].search(text)
+def _parted(text: str, locale: Locale) -> tuple[str, str, str]:
+    match = locale.patterns["self_within"].search(text)
     if match is None:
         return text, "", ""
     return text[: match.start()], match[0], text[match.end() :]
 
 
-def to_singular_verb(predicate: str, tongue: Locale) -> str:
+def to_singular_verb(predicate: str, locale: Locale) -> str:
     """ "live in Rome" -> "lives in Rome": what many do, as forms know it."""
     words = predicate.split(" ")
     for position, word in enumerate(words):
         folded = word.casefold()
-        if folded in tongue.words["adverbs"]:
+        if folded in locale.words["adverbs"]:
             continue
-        if folded in tongue.verbs.plural:
-            words[position] = tongue.verbs.plural[folded]
-        elif _past(folded, tongue):
+        if folded in locale.verbs.plural:
+            words[position] = locale.verbs.plural[folded]
+        elif _past(folded, locale):
             break
-        elif folded not in tongue.verbs.same and not folded.endswith(tongue.verbs.same_endings):
-            for pattern, new in tongue.verbs.plural_endings:
+        elif folded not in locale.verbs.same and not folded.endswith(locale.verbs.same_endings):
+            for pattern, new in locale.verbs.plural_endings:
                 if pattern.search(folded):
                     words[position] = pattern.sub(new, folded, count=1)
                     break
@@ -320,16 +320,16 @@ def to_singular_verb(predicate: str, tongue: Locale) -> str:
 # Other orders of words, put into the one that forms are written in.
 
 
-def reorder_words(text: str, tongue: Locale) -> str:
+def reorder_words(text: str, locale: Locale) -> str:
     seen = fold_case(text)
-    for pattern, new, needs in tongue.rewrites:
+    for pattern, new, needs in locale.rewrites:
         if not may_match(needs, seen) or pattern.search(text) is None:
             continue
         changed = pattern.sub(new, text, count=1)
         if changed != text and changed.endswith(text):
             # A subject was put before it: it no longer opens the sentence.
             changed = changed.removesuffix(text) + lower_first_word(text)
-        text = _moved(text, changed, tongue)
+        text = _moved(text, changed, locale)
         seen = fold_case(text)
     return text
 
@@ -338,10 +338,10 @@ def lower_first_word(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _moved(text: str, changed: str, tongue: Locale) -> str:
+def _moved(text: str, changed: str, locale: Locale) -> str:
     """What opened a sentence, and no longer does, loses its capital where it is a small word."""
     first = text.split(" ", 1)[0]
-    small = tongue.words["small"] | tongue.words["backward"]
+    small = locale.words["small"] | locale.words["backward"]
     if changed.startswith(first) or first.casefold() not in small:
         return changed
     return changed.replace(f" {first} ", f" {lower_first_word(first)} ", 1)
@@ -352,47 +352,47 @@ def _moved(text: str, changed: str, tongue: Locale) -> str:
 _WORD = re.compile(r"[\w'’-]+")
 
 
-def lacks_subject(text: str, tongue: Locale) -> bool:
+def lacks_subject(text: str, locale: Locale) -> bool:
     """Whether a clause begins with its verb, so that its subject is that of the clause before it
     and not the speaker as a matter of course."""
-    if tongue.patterns["elided"].match(text):
+    if locale.patterns["elided"].match(text):
         return True
-    text = apply_rewrites(tongue.spelling, text)
-    if tongue.has("self", text):
+    text = apply_rewrites(locale.spelling, text)
+    if locale.has("self", text):
         return False
-    return supply_subject(text, tongue) is not None or tongue.has(
-        "self", reorder_words(text, tongue)
+    return supply_subject(text, locale) is not None or locale.has(
+        "self", reorder_words(text, locale)
     )
 
 
-def supply_subject(text: str, tongue: Locale) -> str | None:
+def supply_subject(text: str, locale: Locale) -> str | None:
     """The clause with the speaker put before it, where its first verb can be no order; else None.
     What it then says is judged like any other clause."""
-    if "speaking" not in tongue.texts or tongue.has("self", text):
+    if "speaking" not in locale.texts or locale.has("self", text):
         return None
     words = [word.lower() for word in _WORD.findall(text)]
     if len(words) < 2:
         return None  # "married" may answer any question
-    for pattern, new in tongue.supplied:
+    for pattern, new in locale.supplied:
         if pattern.match(text):
             return pattern.sub(new, _inside(text) if new.endswith(" ") else text, count=1)
-    while words and words[0] in tongue.words["adverbs"]:
+    while words and words[0] in locale.words["adverbs"]:
         words = words[1:]
-    if len(words) < 2 or words[0] in tongue.words["marital"]:
+    if len(words) < 2 or words[0] in locale.words["marital"]:
         return None  # "married life is great"
-    tags = tongue.frames.get(words[0], frozenset())
+    tags = locale.frames.get(words[0], frozenset())
     if any(tag.endswith(":bare") for tag in tags):
         return None  # "read", "put" and "set" may be orders
     if any(tag.endswith(":past") for tag in tags):
-        return f"{tongue.texts['self']} {_inside(text)}"
-    if any(tag.endswith(":going") for tag in tags) and not _told_of(words, tongue):
-        return f"{tongue.texts['speaking']} {_inside(text)}"
+        return f"{locale.texts['self']} {_inside(text)}"
+    if any(tag.endswith(":going") for tag in tags) and not _told_of(words, locale):
+        return f"{locale.texts['speaking']} {_inside(text)}"
     return None
 
 
-def _told_of(words: list[str], tongue: Locale) -> bool:
+def _told_of(words: list[str], locale: Locale) -> bool:
     """ "Training is hard", "using Chrome does not help": the deed itself is spoken of."""
-    listed = tongue.words
+    listed = locale.words
     verbs = listed["verbs_being"] | listed["verbs_denying"] | listed["verbs_having"]
     linked = listed["noun_ends"] | listed["pronouns"]
     return any(word in verbs and before not in linked for before, word in pairwise(words))

@@ -1,18 +1,17 @@
-// Where the nodes of a picture stand: what belongs together is drawn together, everything else is
-// pushed apart, and memories of one category lean towards each other. There is no chance in it: the
-// same graph is always drawn the same way.
+// Force-directed layout: edges attract, nodes repel, and memories of one category gather. It uses no
+// random numbers, so the same graph always looks the same.
 
 const STEPS = 220;
-const STEPS_AT_ONCE = 10; // between these the page answers to whoever uses it
-const APART = 40; // how far neighbours like to stand from each other
-const REACH = 8 * APART; // beyond that nobody is pushed
+const STEPS_AT_ONCE = 10; // between these the page handles input
+const APART = 40; // preferred distance of neighbors
+const REACH = 8 * APART; // nodes farther away do not repel each other
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
-const TO_THE_MIDDLE = 0.012;
-const TO_THEIR_OWN = 0.05;
+const CENTER_FORCE = 0.012;
+const CATEGORY_FORCE = 0.05;
 
-const breath = () => new Promise((resume) => setTimeout(resume));
+const pause = () => new Promise((resume) => setTimeout(resume));
 
-function begun(count) {
+function startPositions(count) {
   const x = new Float64Array(count);
   const y = new Float64Array(count);
   for (let i = 0; i < count; i++) {
@@ -23,7 +22,7 @@ function begun(count) {
   return { x, y };
 }
 
-function push(at, moved) {
+function repel(at, moved) {
   const { x, y } = at;
   const count = x.length;
   for (let i = 0; i < count; i++) {
@@ -41,12 +40,12 @@ function push(at, moved) {
   }
 }
 
-// The more lines somebody has, the less each of them pulls: else all would end up on one heap.
-function pull(at, moved, lines, met) {
+// Divide by the degree: else nodes with many edges would collapse into one heap.
+function attract(at, moved, lines, degrees) {
   for (const { from, to, strength } of lines) {
     const dx = at.x[to] - at.x[from];
     const dy = at.y[to] - at.y[from];
-    const force = (0.3 * strength * Math.hypot(dx, dy)) / APART / Math.min(met[from], met[to]);
+    const force = (0.3 * strength * Math.hypot(dx, dy)) / APART / Math.min(degrees[from], degrees[to]);
     moved.x[from] += dx * force;
     moved.y[from] += dy * force;
     moved.x[to] -= dx * force;
@@ -54,17 +53,17 @@ function pull(at, moved, lines, met) {
   }
 }
 
-function gather(at, moved, homes) {
+function gather(at, moved, centers) {
   for (let i = 0; i < at.x.length; i++) {
-    const home = homes[i];
-    const force = home ? TO_THEIR_OWN : TO_THE_MIDDLE;
-    moved.x[i] += ((home?.x ?? 0) - at.x[i]) * force * 4;
-    moved.y[i] += ((home?.y ?? 0) - at.y[i]) * force * 4;
+    const center = centers[i];
+    const force = center ? CATEGORY_FORCE : CENTER_FORCE;
+    moved.x[i] += ((center?.x ?? 0) - at.x[i]) * force * 4;
+    moved.y[i] += ((center?.y ?? 0) - at.y[i]) * force * 4;
   }
 }
 
-// Each category has a place of its own on a ring.
-function homesOf(nodes) {
+// Place the categories on a ring.
+function categoryCenters(nodes) {
   const kinds = [...new Set(nodes.map((one) => one.category).filter(Boolean))];
   const far = kinds.length < 2 ? 0 : APART * 0.55 * Math.sqrt(nodes.length);
   const places = new Map(
@@ -76,31 +75,31 @@ function homesOf(nodes) {
   return nodes.map((one) => places.get(one.category));
 }
 
-function step(at, lines, met, homes, most) {
+function step(at, lines, degrees, centers, most) {
   const moved = { x: new Float64Array(at.x.length), y: new Float64Array(at.x.length) };
-  push(at, moved);
-  pull(at, moved, lines, met);
-  gather(at, moved, homes);
+  repel(at, moved);
+  attract(at, moved, lines, degrees);
+  gather(at, moved, centers);
   for (let i = 0; i < at.x.length; i++) {
     const far = Math.hypot(moved.x[i], moved.y[i]) || 1;
-    const less = Math.min(far, most) / far;
-    at.x[i] += moved.x[i] * less;
-    at.y[i] += moved.y[i] * less;
+    const factor = Math.min(far, most) / far;
+    at.x[i] += moved.x[i] * factor;
+    at.y[i] += moved.y[i] * factor;
   }
 }
 
-/** `nodes`: each with its category, or none; `lines`: from, to (places among the nodes), strength. */
-export async function placed(nodes, lines) {
-  const at = begun(nodes.length);
-  const homes = homesOf(nodes);
-  const met = new Uint16Array(nodes.length);
+/** Lay out nodes, which may have a category, and lines: from, to (indices of nodes), strength. */
+export async function layOut(nodes, lines) {
+  const at = startPositions(nodes.length);
+  const centers = categoryCenters(nodes);
+  const degrees = new Uint16Array(nodes.length);
   for (const { from, to } of lines) {
-    met[from] += 1;
-    met[to] += 1;
+    degrees[from] += 1;
+    degrees[to] += 1;
   }
   for (let i = 0; i < STEPS; i++) {
-    step(at, lines, met, homes, APART * (1 - i / STEPS) + 0.1);
-    if (i % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await breath();
+    step(at, lines, degrees, centers, APART * (1 - i / STEPS) + 0.1);
+    if (i % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await pause();
   }
   return at;
 }

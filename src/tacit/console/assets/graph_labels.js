@@ -1,5 +1,5 @@
-// Which nodes of a picture have their name beside them: the first in order, as many as there is room
-// for. No two names lie over each other or over a person, and none hangs over the edge.
+// Choose the nodes whose labels are shown: the first in order that fit. Labels do not overlap each
+// other or a person, and stay inside the canvas.
 
 const HEIGHT = 20;
 const GAP = 3;
@@ -22,11 +22,11 @@ function overlaps(one, other) {
   );
 }
 
-// Below its node; at the edge of the canvas, as near to that as it can be.
+// Below its node, moved inside the canvas.
 function box(node, wide, size) {
-  const into = (least, most, wanted) => Math.max(least, Math.min(most, wanted));
-  const left = into(0, size.width - wide, node.at.x - wide / 2);
-  const top = into(0, size.height - HEIGHT, node.at.y + node.radius + GAP);
+  const clamp = (least, most, wanted) => Math.max(least, Math.min(most, wanted));
+  const left = clamp(0, size.width - wide, node.at.x - wide / 2);
+  const top = clamp(0, size.height - HEIGHT, node.at.y + node.radius + GAP);
   return { left, right: left + wide, top, bottom: top + HEIGHT };
 }
 
@@ -34,9 +34,9 @@ function disc({ at, radius }) {
   return { left: at.x - radius, right: at.x + radius, top: at.y - radius, bottom: at.y + radius };
 }
 
-/** Of `nodes`, best first, those that are named: each with where the middle of its name stands.
- * `people`: no name covers them, but of those who `must` be named; `font`: of a node's name. */
-export function named(nodes, people, must, font, size) {
+/** Choose among `nodes`, best first, and return each with the center of its label. Labels do not
+ * cover `people`, except labels that `must` be shown. `font`: the font of a node's label. */
+export function placeLabels(nodes, people, must, font, size) {
   const discs = people.map(disc);
   const names = [];
   const found = [];
