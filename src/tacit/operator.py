@@ -15,7 +15,7 @@ from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
 from tacit.identity import external_keys
 from tacit.identity.resolution import RawRequest, parse_request
-from tacit.learning import memory_writes as learning
+from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
 from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
@@ -109,9 +109,9 @@ class OperatorContext:
         """What `work` found, noted in its own transaction with those whose memories it showed,
         which it names beside it, and who else is concerned: what cannot be noted is not shown."""
 
-        def noted(w: Transaction) -> T:
-            found, shown = work(w)
-            access_log.insert_access_log_entry(w, self._actor, word, shown, concerned(w, found))
+        def noted(tx: Transaction) -> T:
+            found, shown = work(tx)
+            access_log.insert_access_log_entry(tx, self._actor, word, shown, concerned(tx, found))
             return found
 
         for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
@@ -129,9 +129,9 @@ class OperatorContext:
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Transaction) -> Page[Memory]:
-            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
-            found = browse_space(w, replace(chosen, after=after), owners, most + 1)
+        def work(tx: Transaction) -> Page[Memory]:
+            chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
+            found = browse_space(tx, replace(chosen, after=after), owners, most + 1)
             shown = tuple(found[:most])
             return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
 
@@ -152,12 +152,12 @@ class OperatorWrites(OperatorContext):
         if if_version is not None:
             validation.parse_int("if_version", if_version, 1, 2**31)
 
-        def work(w: Transaction) -> None:
-            memory = _get_for_update(w, id)
+        def work(tx: Transaction) -> None:
+            memory = _get_for_update(tx, id)
             if if_version not in (None, memory.version):
                 raise Conflict(f"the memory is at version {memory.version} by now: read it again")
             memories.update_content(
-                w,
+                tx,
                 replace(
                     memory,
                     content=wording,
@@ -165,7 +165,7 @@ class OperatorWrites(OperatorContext):
                     subjects=effective_subjects(memory),
                     speaker=None,
                     sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
-                    updated_at=w.at,
+                    updated_at=tx.at,
                 ),
             )
 
@@ -174,18 +174,20 @@ class OperatorWrites(OperatorContext):
 
     def forget(self, id: str) -> None:
         self._write(
-            lambda w: forgetting.forget_memory(
-                w, _get_for_update(w, id), self._options.restorable_days
+            lambda tx: forgetting.forget_memory(
+                tx, _get_for_update(tx, id), self._options.restorable_days
             )
         )
 
     def restore(self, id: str) -> None:
         self._write(
-            lambda w: forgetting.restore_memory(w, _get_for_update(w, id), self._options.ttl_days)
+            lambda tx: forgetting.restore_memory(
+                tx, _get_for_update(tx, id), self._options.ttl_days
+            )
         )
 
     def erase(self, id: str) -> Erased:
-        done = self._write(lambda w: erasure.erase_memory(w, _get_for_update(w, id, turns=True)))
+        done = self._write(lambda tx: erasure.erase_memory(tx, _get_for_update(tx, id, turns=True)))
         return erasure.finish_erasure(self._storage, done)
 
     def erase_source(self, source: str) -> Erased:
@@ -198,13 +200,13 @@ class OperatorWrites(OperatorContext):
     def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
         wanted = validation.parse_enum("visibility", visibility, Visibility)
 
-        def work(w: Transaction) -> None:
-            memory = _get_for_update(w, id)
+        def work(tx: Transaction) -> None:
+            memory = _get_for_update(tx, id)
             if wanted.rank > effective_visibility(memory).rank:
                 raise InvalidInput("visibility", "only the owner raises it")
-            changed = replace(memory, visibility=wanted, updated_at=w.at)
+            changed = replace(memory, visibility=wanted, updated_at=tx.at)
             memories.update_fields(
-                w, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
+                tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
             )
 
         self._write(work)
@@ -215,7 +217,7 @@ class OperatorWrites(OperatorContext):
             external_keys.parse_identity(one, "who") or _refuse_name(one)
             for one in drafts.parse_people("who", who)
         )
-        self._write(lambda w: learning.withhold_memory(w, _get_for_update(w, id), named))
+        self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
 
     def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
         """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
@@ -229,9 +231,9 @@ class OperatorWrites(OperatorContext):
         return done
 
 
-def _get_for_update(w: Transaction, id: str, *, turns: bool = False) -> Memory:
+def _get_for_update(tx: Transaction, id: str, *, turns: bool = False) -> Memory:
     good = validation.parse_memory_id(id)
-    memory = memories.get_for_update(w, good) if good is not None else None
+    memory = memories.get_for_update(tx, good) if good is not None else None
     if memory is None or (memory.is_turn and not turns):
         raise NotFound
     return memory
@@ -253,8 +255,8 @@ class OperatorReads(OperatorContext):
         it names another state. People are named by their keys."""
         browsed = self._browse_page(search, limit, cursor)
 
-        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
-            found = browsed(w)
+        def work(tx: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            found = browsed(tx)
             return found, found.items
 
         return self._read_logged("browse", work)
@@ -265,11 +267,11 @@ class OperatorReads(OperatorContext):
         says nothing of anybody."""
         wanted = self._parse_search(search)
 
-        def work(w: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
-            chosen, owners = wanted.resolve_for_operator(w.connection, w.space)
+        def work(tx: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
+            chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
             if search == MATCH_ALL:
-                return count_in_space(w, chosen, owners), ()
-            found = list_owned(w, chosen, owners)
+                return count_in_space(tx, chosen, owners), ()
+            found = list_owned(tx, chosen, owners)
             return len(found), found
 
         return self._read_logged("browse_count", work)
@@ -277,8 +279,8 @@ class OperatorReads(OperatorContext):
     def show(self, id: str) -> Memory:
         """One memory by its id, in any state."""
 
-        def work(w: Transaction) -> tuple[Memory, Iterable[Memory]]:
-            memory = memory_reads.apply_expiry(_get_memory(w, id), w.at)
+        def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
+            memory = memory_reads.apply_expiry(_get_memory(tx, id), tx.at)
             return memory, [memory]
 
         return self._read_logged("show", work)
@@ -286,10 +288,10 @@ class OperatorReads(OperatorContext):
     def history(self, id: str) -> list[HistoryEntry]:
         """What happened to a memory, oldest first, in all its wordings."""
 
-        def work(w: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
-            memory = _get_memory(w, id)
-            texts = list_wordings(w, memory)
-            entries = memory_reads.list_memory_history(w.connection, memory)
+        def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
+            memory = _get_memory(tx, id)
+            texts = list_wordings(tx, memory)
+            entries = memory_reads.list_memory_history(tx.connection, memory)
             return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
 
         return self._read_logged("history", work)
@@ -300,18 +302,18 @@ class OperatorReads(OperatorContext):
         no room for is counted as `browse_count` counts."""
         most = parse_node_limit(limit)
 
-        def work(w: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
+        def work(tx: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
             active = ListFilter(state=State.ACTIVE.value)
-            newest = search.browse_space(w, active, None, most)
+            newest = search.browse_space(tx, active, None, most)
             if not newest:
                 return Graph(), ()
             # What others call somebody is not shown: they could not be told without learning that
             # there is a memory about them.
             owners = {memory.owner for memory in newest if memory.owner is not None}
-            people = list_people(w.connection, w.space, _people_in(newest), by=owners)
+            people = list_people(tx.connection, tx.space, _people_in(newest), by=owners)
             known = person_node_lookup(people)
             picture = build_graph(
-                w.connection, newest, search.count_in_space(w, active, None), known, most
+                tx.connection, newest, search.count_in_space(tx, active, None), known, most
             )
             shown = {node.id for node in picture.nodes}
             return picture, [memory for memory in newest if memory.id in shown]
@@ -319,9 +321,9 @@ class OperatorReads(OperatorContext):
         return self._read_logged("graph", work)
 
 
-def _get_memory(w: Transaction, id: str) -> Memory:
+def _get_memory(tx: Transaction, id: str) -> Memory:
     good = validation.parse_memory_id(id)
-    memory = memories.get_for_update(w, good) if good is not None else None
+    memory = memories.get_for_update(tx, good) if good is not None else None
     if memory is None or memory.is_turn:
         raise NotFound
     return memory
@@ -335,9 +337,9 @@ class OperatorAudience(OperatorContext):
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
         after = audience_report.parse_group_cursor(cursor)
 
-        def work(w: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
-            ids = audience_report.list_groups(w.connection, w.space, most + 1, after)
-            found = audience_report.read_group_members(w.connection, w.space, ids[:most])
+        def work(tx: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
+            ids = audience_report.list_groups(tx.connection, tx.space, most + 1, after)
+            found = audience_report.read_group_members(tx.connection, tx.space, ids[:most])
             shown = tuple(found.to_audience_chat(place) for place in found.places)
             following = audience_report.group_cursor(ids[most - 1]) if len(ids) > most else None
             return Page(items=shown, cursor=following), ()
@@ -357,8 +359,8 @@ class OperatorAudience(OperatorContext):
         some chat of the space, and by which rule."""
         asking, browsed = parse_request(asked_by, chat), self._browse_page(search, limit, cursor)
 
-        def work(w: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
-            found, request = browsed(w), self._resolve_request(w, asking)
+        def work(tx: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
+            found, request = browsed(tx), self._resolve_request(tx, asking)
             heard = tuple(
                 preview_decision(memory, decide_with_precedence(request, memory))
                 for memory in found
@@ -377,12 +379,12 @@ class OperatorAudience(OperatorContext):
         )
         good = validation.parse_memory_id(id)
 
-        def work(w: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
-            memory = memories.get_for_update(w, good) if good is not None else None
+        def work(tx: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
+            memory = memories.get_for_update(tx, good) if good is not None else None
             if memory is None or memory.is_turn:
                 raise NotFound
             wondered = memory if wanted is None else replace(memory, visibility=wanted)
-            return audience_report.report_for_space(w.connection, w.request, wondered), [memory]
+            return audience_report.report_for_space(tx.connection, tx.request, wondered), [memory]
 
         return self._read_logged("hearers", work)
 
@@ -403,12 +405,12 @@ class OperatorAudience(OperatorContext):
         known = asking.subject is not None
         found = self._runtime.retriever.recall(read, question, _build_recalled) if known else []
 
-        def work(w: Transaction) -> tuple[list[Recalled], Iterable[Memory]]:
+        def work(tx: Transaction) -> tuple[list[Recalled], Iterable[Memory]]:
             # What is ranked takes its time, and is not waited for with the database held. What is
             # shown is read again, and noted, at once.
             ids = [memory.id for one in found for memory in (one.memory, *one.related)]
-            request = self._resolve_request(w, asking)
-            some = memory_reads.list_visible(w.connection, w.audiences, request, ids)
+            request = self._resolve_request(tx, asking)
+            some = memory_reads.list_visible(tx.connection, tx.audiences, request, ids)
             there = {id: memory for id, (memory, _) in some.items()}
             return [
                 _reload_recalled(one, there) for one in found if one.memory.id in there
@@ -416,9 +418,9 @@ class OperatorAudience(OperatorContext):
 
         return self._read_logged("recalled", work)
 
-    def _resolve_request(self, w: Transaction, asking: RawRequest) -> Request:
+    def _resolve_request(self, tx: Transaction, asking: RawRequest) -> Request:
         resolve = self._storage.requests.resolve
-        return resolve(w.connection, w.space, asking, w.at, union=self._options.union)
+        return resolve(tx.connection, tx.space, asking, tx.at, union=self._options.union)
 
 
 def _build_recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
@@ -446,9 +448,9 @@ class OperatorAudit(OperatorContext):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
+        def work(tx: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
             return access_log.access_log_page(
-                access_log.list_access_log(w, after, most + 1), most
+                access_log.list_access_log(tx, after, most + 1), most
             ), ()
 
         return self._read_logged("looks", work)
@@ -463,8 +465,8 @@ class OperatorAudit(OperatorContext):
         """What happened to memories, newest first, and whose they are."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
 
-        def work(w: Transaction) -> tuple[Page[ActivityEntry], Iterable[LoggedMemory]]:
-            found = history.list_space_activity(w.connection, w.space, wanted, most + 1)
+        def work(tx: Transaction) -> tuple[Page[ActivityEntry], Iterable[LoggedMemory]]:
+            found = history.list_space_activity(tx.connection, tx.space, wanted, most + 1)
             page = build_activity_page(found, most)
             return page, {OwnedMemory(one.memory_id, one.owner) for one in page}
 
@@ -474,9 +476,9 @@ class OperatorAudit(OperatorContext):
         """How often what happened on each of the last days, in UTC, today last."""
         count = parse_day_count(days)
 
-        def work(w: Transaction) -> tuple[tuple[DayCounts, ...], Iterable[LoggedMemory]]:
-            first = first_day_micros(w.at, count)
-            found = history.count_space_days(w.connection, w.space, first)
+        def work(tx: Transaction) -> tuple[tuple[DayCounts, ...], Iterable[LoggedMemory]]:
+            first = first_day_micros(tx.at, count)
+            found = history.count_space_days(tx.connection, tx.space, first)
             return fill_days(first, count, found), ()
 
         return self._read_logged("activity_days", work)
@@ -507,10 +509,10 @@ class OperatorPeople(OperatorContext):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decode_person_cursor(cursor)
 
-        def work(w: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
+        def work(tx: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
             if who is not None:
-                return Page(items=people.find_in_directory(w.connection, w.space, who)), ()
-            found = people.list_people_directory(w.connection, w.space, begun, after, most + 1)
+                return Page(items=people.find_in_directory(tx.connection, tx.space, who)), ()
+            found = people.list_people_directory(tx.connection, tx.space, begun, after, most + 1)
             following = _encode_person_cursor(found[most - 1][0]) if len(found) > most else None
             shown = tuple(person for _, person in found[:most])
             return Page(items=shown, cursor=following), ()
@@ -528,10 +530,10 @@ class OperatorPeople(OperatorContext):
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
-        def work(w: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
-            same = load_identities(w.connection, w.space, [who]).current_identities(who)
+        def work(tx: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            same = load_identities(tx.connection, tx.space, [who]).current_identities(who)
             wanted = ListFilter(state=State.ACTIVE.value, about=tuple(sorted(same)))
-            found = search.browse_space(w, replace(wanted, after=after), None, most + 1)
+            found = search.browse_space(tx, replace(wanted, after=after), None, most + 1)
             shown = tuple(found[:most])
             following = encode_cursor(shown[-1]) if len(found) > most else None
             return Page(items=shown, cursor=following), shown
@@ -539,8 +541,8 @@ class OperatorPeople(OperatorContext):
         return self._read_logged("about", work)
 
 
-def _list_people_concerned(w: Transaction, shown: Page[Person]) -> Iterable[str]:
-    return people.list_concerned_people(w.connection, w.space, shown)
+def _list_people_concerned(tx: Transaction, shown: Page[Person]) -> Iterable[str]:
+    return people.list_concerned_people(tx.connection, tx.space, shown)
 
 
 def _encode_person_cursor(identity: str) -> str:
@@ -570,13 +572,15 @@ class OperatorQuarantine(OperatorContext):
     def release(self, id: str) -> None:
         """Out of quarantine: a memory like others, that counts as untrusted."""
         self._write(
-            lambda w: quarantine.release_memory(w, _get_for_update(w, id), self._options.ttl_days)
+            lambda tx: quarantine.release_memory(
+                tx, _get_for_update(tx, id), self._options.ttl_days
+            )
         )
         self._runtime.wake_indexer()
 
     def discard(self, id: str) -> Erased:
         """Out of quarantine, for good."""
-        done = self._write(lambda w: quarantine.discard_memory(w, _get_for_update(w, id)))
+        done = self._write(lambda tx: quarantine.discard_memory(tx, _get_for_update(tx, id)))
         return erasure.finish_erasure(self._storage, done)
 
 

@@ -102,18 +102,18 @@ class Keys(SpaceContext):
         days = _parse_optional_count("expires_days", expires_days, limits.API_KEY_MAX_DAYS)
         token = create_token(API_KEY_PREFIX)
 
-        def work(w: Transaction) -> Key:
-            if auth.count_api_keys(w) >= limits.API_KEYS_MAX_COUNT:
+        def work(tx: Transaction) -> Key:
+            if auth.count_api_keys(tx) >= limits.API_KEYS_MAX_COUNT:
                 most = limits.API_KEYS_MAX_COUNT
                 raise InvalidInput("name", f"there are {most:,} keys already; revoke some")
             key = Key(
                 id=token.id,
-                space=w.space,
-                created_at=w.at,
-                expires_at=None if days is None else w.at + timedelta(days=days),
+                space=tx.space,
+                created_at=tx.at,
+                expires_at=None if days is None else tx.at + timedelta(days=days),
                 **wanted,
             )
-            auth.insert_api_key(w, key, token.digest)
+            auth.insert_api_key(tx, key, token.digest)
             return key
 
         made = self._storage.write_as(self._space, "system", work)
@@ -128,7 +128,7 @@ class Keys(SpaceContext):
         """From now on it opens nothing: here at once, in other processes within seconds."""
         named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
         found = self._storage.write_as(
-            self._space, "system", lambda w: auth.revoke_api_key(w, named)
+            self._space, "system", lambda tx: auth.revoke_api_key(tx, named)
         )
         self._storage.api_keys.clear()
         if not found:
@@ -194,9 +194,9 @@ class Console(SpaceContext):
         )
         token = create_token(SIGN_IN_PREFIX)
 
-        def work(w: Transaction) -> datetime:
-            expires_at = w.at + lasting
-            auth.insert_sign_in_link(w, token.id, token.digest, who, expires_at)
+        def work(tx: Transaction) -> datetime:
+            expires_at = tx.at + lasting
+            auth.insert_sign_in_link(tx, token.id, token.digest, who, expires_at)
             return expires_at
 
         expires_at = self._storage.write_as(self._space, "system", work)
@@ -214,17 +214,17 @@ class Console(SpaceContext):
             raise SignInRefused
         cookie = create_token(COOKIE_PREFIX)
 
-        def work(w: Transaction) -> WebSession:
+        def work(tx: Transaction) -> WebSession:
             began = WebSession(
                 id=cookie.id,
-                space=w.space,
+                space=tx.space,
                 person=auth.external_key(used.who.person),
                 operator=used.who.operator,
-                created_at=w.at,
-                seen_at=w.at,
-                expires_at=w.at + timedelta(hours=self._options.web_session_hours),
+                created_at=tx.at,
+                seen_at=tx.at,
+                expires_at=tx.at + timedelta(hours=self._options.web_session_hours),
             )
-            if not auth.begin_web_session(w, used, cookie.digest, began):
+            if not auth.begin_web_session(tx, used, cookie.digest, began):
                 raise SignInRefused
             return began
 
@@ -259,14 +259,14 @@ class Console(SpaceContext):
         this space; links that wait for them go too. Says how many web sessions ended."""
         who = _parse_who(person, operator)
 
-        def work(w: Transaction) -> int:
+        def work(tx: Transaction) -> int:
             if who.person is None:
                 assert who.operator is not None
-                return auth.end_operator_web_sessions(w.connection, w.space, who.operator)
-            now = spaces.load_identities(w.connection, w.space, [who.person]).current_identities(
+                return auth.end_operator_web_sessions(tx.connection, tx.space, who.operator)
+            now = spaces.load_identities(tx.connection, tx.space, [who.person]).current_identities(
                 who.person
             )
-            return auth.end_web_sessions(w.connection, w.space, now)
+            return auth.end_web_sessions(tx.connection, tx.space, now)
 
         return self._storage.write_as(self._space, "system", work)
 

@@ -38,7 +38,7 @@ class Inbox(SpaceContext):
         if not brought:
             return 0
         return self._storage.write_as(
-            self._space, "system", lambda w: queue.insert_updates(w, where, brought)
+            self._space, "system", lambda tx: queue.insert_updates(tx, where, brought)
         )
 
     def pending(
@@ -55,7 +55,7 @@ class Inbox(SpaceContext):
         """Nothing of it is kept but its id, so that a repeat is known as one."""
         where, which = _parse_channel(channel), _parse_update_id(id)
         self._storage.write_as(
-            self._space, "system", lambda w: queue.finish_update(w, where, which)
+            self._space, "system", lambda tx: queue.finish_update(tx, where, which)
         )
 
     def fail(self, channel: str, id: str) -> bool:
@@ -63,7 +63,7 @@ class Inbox(SpaceContext):
         longer; a week later it goes."""
         where, which = _parse_channel(channel), _parse_update_id(id)
         return self._storage.write_as(
-            self._space, "system", lambda w: queue.fail_update(w, where, which)
+            self._space, "system", lambda tx: queue.fail_update(tx, where, which)
         )
 
 

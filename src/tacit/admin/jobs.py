@@ -225,7 +225,7 @@ class ConsolidationJobs(SpaceContext):
             self._storage.write_as(
                 self._space,
                 "system",
-                lambda w, kept=kept: consolidation.undo_merges(w, name, kept, merged[kept]),  # type: ignore[misc]
+                lambda tx, kept=kept: consolidation.undo_merges(tx, name, kept, merged[kept]),  # type: ignore[misc]
             )
             for kept in consolidation.order_outermost_first(merged)
         )

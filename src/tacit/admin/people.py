@@ -35,14 +35,14 @@ class IdentityAdmin(SpaceContext):
     def verify_link(self, external_key: str) -> Link:
         source = _parse_external_key(external_key)
         return self._write_identities(
-            lambda w: people.verify_link(w.connection, w.space, source, w.at)
+            lambda tx: people.verify_link(tx.connection, tx.space, source, tx.at)
         )
 
     def unlink(self, external_key: str) -> Link:
         """From the next read on, the key and the account are two people again."""
         source = _parse_external_key(external_key)
         return self._write_identities(
-            lambda w: people.end_link(w.connection, w.space, source, LinkKind.LINK, w.at)
+            lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.LINK, tx.at)
         )
 
     def links(self, identity: str) -> list[Link]:
@@ -69,7 +69,7 @@ class IdentityAdmin(SpaceContext):
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
         return self._write_identities(
-            lambda w: people.end_link(w.connection, w.space, source, LinkKind.MERGE, w.at)
+            lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.MERGE, tx.at)
         )
 
     # Chats
@@ -79,9 +79,9 @@ class IdentityAdmin(SpaceContext):
     ) -> Link:
         by = validation.parse_identifier("actor", actor, limits.LABEL_MAX_CHARS)
 
-        def work(w: Transaction) -> Link:
+        def work(tx: Transaction) -> Link:
             return people.begin_link(
-                w.connection, w.space, source, target, kind, verified=verified, actor=by, at=w.at
+                tx.connection, tx.space, source, target, kind, verified=verified, actor=by, at=tx.at
             )
 
         return self._write_identities(work)
@@ -165,10 +165,10 @@ class ErasureAdmin(SpaceContext):
     ) -> Erased:
         named: list[frozenset[str]] = []
 
-        def work(w: Transaction) -> RecordedErasure:
-            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
+        def work(tx: Transaction) -> RecordedErasure:
+            now = spaces.load_identities(tx.connection, tx.space, [who]).current_identities(who)
             named[:] = [now]
-            return how(w, now)
+            return how(tx, now)
 
         done = self._storage.change_identities(self._space, "system", work)
         self._storage.api_keys.clear()  # those that acted for them are gone too
@@ -184,7 +184,7 @@ class Chats(SpaceContext):
         """Somebody came into a group, or spoke there."""
         room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
         self._write_identities(
-            lambda w: chats.join_chat(w.connection, w.dialect, w.space, room, who, w.at)
+            lambda tx: chats.join_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
         )
 
     def leave(self, chat: str, person: str | None = None) -> None:
@@ -193,15 +193,15 @@ class Chats(SpaceContext):
         room = external_keys.parse_chat_id(chat)
         who = None if person is None else external_keys.parse_subject(person, "person")
         self._write_identities(
-            lambda w: chats.leave_chat(w.connection, w.dialect, w.space, room, who, w.at)
+            lambda tx: chats.leave_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
         )
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """What is said in a confidential group does not leave it, whatever it is."""
         room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
         self._write_identities(
-            lambda w: chats.set_chat_confidential(
-                w.connection, w.dialect, w.space, room, flag, w.at
+            lambda tx: chats.set_chat_confidential(
+                tx.connection, tx.dialect, tx.space, room, flag, tx.at
             )
         )
 
@@ -209,7 +209,7 @@ class Chats(SpaceContext):
         """A channel gave a group a new id."""
         was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
         self._write_identities(
-            lambda w: chats.migrate_chat(w.connection, w.dialect, w.space, was, now, w.at)
+            lambda tx: chats.migrate_chat(tx.connection, tx.dialect, tx.space, was, now, tx.at)
         )
 
     def resolve(self, requester: Requester, id: str) -> Chat:

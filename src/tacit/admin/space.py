@@ -85,10 +85,10 @@ class SpaceAdmin(SpaceContext):
         signed in, they are signed out."""
         who = external_keys.parse_subject(subject)
 
-        def work(w: Transaction) -> int:
-            now = spaces.load_identities(w.connection, w.space, [who]).current_identities(who)
-            auth.end_web_sessions(w.connection, w.space, now)
-            return forgetting.forget_owned(w, now, self._options.restorable_days)
+        def work(tx: Transaction) -> int:
+            now = spaces.load_identities(tx.connection, tx.space, [who]).current_identities(who)
+            auth.end_web_sessions(tx.connection, tx.space, now)
+            return forgetting.forget_owned(tx, now, self._options.restorable_days)
 
         return self._storage.write_as(self._space, "system", work)
 

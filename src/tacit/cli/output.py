@@ -319,7 +319,7 @@ def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
     if room is not None:
         room = max(_TEXT_MIN_COLUMNS, room - sum(widths) - len(_COLUMN_GAP) * len(widths))
     return [
-        _COLUMN_GAP.join([*(_pad(cell, w) for cell, w in zip(row, widths, strict=False)),
+        _COLUMN_GAP.join([*(_pad(cell, tx) for cell, tx in zip(row, widths, strict=False)),
                    _truncate(row[-1], room)]).rstrip()
         for row in cells
     ]  # fmt: skip

@@ -95,7 +95,7 @@ def read_leading_subject(content: str, speaker: str, locale: Locale) -> LeadingS
     named = [m[0] for m in _WORD.finditer(words[len(whose) :] if owned else words)]
     if not named or {one.lower() for one in named} & locale.words["conjunctions"]:
         return None
-    kin = next((locale.kin[w.lower()] for w in named if w.lower() in locale.kin), None)
+    kin = next((locale.kin[tx.lower()] for tx in named if tx.lower() in locale.kin), None)
     if owned and kin:
         return LeadingSubject(words=words, person=True, plural=kin.plural, gender=kin.gender)
     if owned or named[0].lower() in locale.words["definite"]:
@@ -224,7 +224,7 @@ class _Reach:
             return True
         known = frozenset().union(*(words[name] for name in _NO_PEOPLE))
         mine = {m[0].lower() for m in _WORD.finditer(self.subject.words)}
-        capital = any(w[0].isupper() and w.lower() not in known | mine for w in between)
+        capital = any(tx[0].isupper() and tx.lower() not in known | mine for tx in between)
         # Where all nouns have a capital, only "sie" may mean things as well.
         return capital and (self.locale.texts["names"] == "capital" or not own)
 

@@ -225,13 +225,13 @@ def _depths(pattern: str) -> Iterator[tuple[int, int]]:
 Ttls = dict[str, int]  # days, by kind
 
 
-def compose_memory(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
+def compose_memory(tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls) -> Memory:
     """A memory as this chat's provenance makes it; what is not said is taken over from `old`."""
-    request, subject = w.request, w.request.subject
+    request, subject = tx.request, tx.request.subject
     if old is not None and not request.private:
         old = _as_heard_here(request, old)
-    subjects = _about(w, draft, old)
-    withheld = _withheld(w, draft, old)
+    subjects = _about(tx, draft, old)
+    withheld = _withheld(tx, draft, old)
     key = draft.key or (old.key if old else None)
     slot = draft.slot or (old.slot if old else None)
     content = draft.content or (old.content if old else "")
@@ -243,14 +243,14 @@ def compose_memory(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls)
     learned = request.kind if in_group or request.private else None
     plain = Visibility.ROOM if draft.for_room else Visibility.PRIVATE_ONLY
     return Memory(
-        id=memories.draw_memory_id(w),
-        space=w.space,
+        id=memories.draw_memory_id(tx),
+        space=tx.space,
         owner=None if draft.for_room else subject,
         speaker=subject,
         subjects=subjects,
         learned_in=request.chat if learned else None,
         learned_kind=learned,
-        heard_by=list_listeners_of_both(w, draft, old),
+        heard_by=list_listeners_of_both(tx, draft, old),
         confidential=in_group and request.confidential,
         kind=kind,
         category=draft.category or (old.category if old else CATEGORY_OF_KIND[kind]),
@@ -259,25 +259,25 @@ def compose_memory(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls)
         content=content,
         version=1,
         visibility=draft.visibility or (old.visibility if old else plain),
-        sensitivity=_sensitivity(w, draft, old, said),
+        sensitivity=_sensitivity(tx, draft, old, said),
         portable=_portable(draft, old),
         withheld_from=withheld,
-        withheld_unknown=has_unidentified_person(w, withheld),
+        withheld_unknown=has_unidentified_person(tx, withheld),
         inferred=False,
-        trust=draft.trust or _trust(w, subjects),
+        trust=draft.trust or _trust(tx, subjects),
         importance=draft.importance or (old.importance if old else limits.IMPORTANCE_DEFAULT),
         confidence=_first(draft.confidence, old.confidence if old else None),
         pinned=_first(draft.pinned, old.pinned if old else False) or False,
         tags=tags,
-        source=make_source(w, draft),
-        thread=w.thread,
+        source=make_source(tx, draft),
+        thread=tx.thread,
         agent=draft.agent,
         run=draft.run,
         role=draft.role,
-        created_at=min(draft.created_at or w.at, w.at),
-        updated_at=w.at,
-        observed_at=draft.observed_at or w.at,
-        expires_at=draft.expires_at or compute_expiry(kind, w.at, ttls),
+        created_at=min(draft.created_at or tx.at, tx.at),
+        updated_at=tx.at,
+        observed_at=draft.observed_at or tx.at,
+        expires_at=draft.expires_at or compute_expiry(kind, tx.at, ttls),
         last_accessed_at=None,
         access_count=0,
         state=State.ACTIVE,
@@ -288,30 +288,30 @@ def compose_memory(w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls)
     )
 
 
-def change_fields(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
+def change_fields(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Memory:
     """The memory with the fields that were named, and no others, changed."""
     kind = draft.kind or memory.kind
     expires = draft.expires_at or memory.expires_at
-    said_again = draft.content is not None and _lapsed(memory, w.at)
+    said_again = draft.content is not None and _lapsed(memory, tx.at)
     if draft.expires_at is None and (kind is not memory.kind or said_again):
-        expires = compute_expiry(kind, w.at, ttls)
+        expires = compute_expiry(kind, tx.at, ttls)
     # What came from elsewhere is the owner's own as soon as they say it themselves.
     said = (
         draft.content is not None
         and draft.trust is None
-        and memory.owner in w.request.own_identities
+        and memory.owner in tx.request.own_identities
     )
     own_now = said and memory.trust is Trust.IMPORTED
-    subjects = _about(w, draft, memory)
+    subjects = _about(tx, draft, memory)
     return replace(
-        add_withheld_people(w, memory, draft),
+        add_withheld_people(tx, memory, draft),
         kind=kind,
-        trust=_trust(w, subjects) if own_now else memory.trust,
+        trust=_trust(tx, subjects) if own_now else memory.trust,
         category=draft.category or memory.category,
         slot=draft.slot or memory.slot,
         subjects=subjects,
         visibility=draft.visibility or memory.visibility,
-        sensitivity=_sensitivity(w, draft, memory, _said_anew(draft, memory)),
+        sensitivity=_sensitivity(tx, draft, memory, _said_anew(draft, memory)),
         portable=_portable(draft, memory),
         importance=draft.importance or memory.importance,
         confidence=_first(draft.confidence, memory.confidence),
@@ -352,30 +352,30 @@ def _told_elsewhere(old: Memory) -> Memory:
     )
 
 
-def add_withheld_people(w: Transaction, memory: Memory, draft: Draft) -> Memory:
+def add_withheld_people(tx: Transaction, memory: Memory, draft: Draft) -> Memory:
     """The memory, withheld from whom the draft names too; nothing else of it moves."""
-    withheld = _withheld(w, draft, memory)
+    withheld = _withheld(tx, draft, memory)
     if withheld == memory.withheld_from:
         return memory
     return replace(
-        memory, withheld_from=withheld, withheld_unknown=has_unidentified_person(w, withheld)
+        memory, withheld_from=withheld, withheld_unknown=has_unidentified_person(tx, withheld)
     )
 
 
-def list_listeners(w: Transaction) -> frozenset[str]:
+def list_listeners(tx: Transaction) -> frozenset[str]:
     """Return the audience by their identities of this moment: a link may end later."""
-    return w.request.present if w.request.kind is ChatKind.GROUP else frozenset()
+    return tx.request.present if tx.request.kind is ChatKind.GROUP else frozenset()
 
 
-def list_listeners_of_both(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
+def list_listeners_of_both(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     """Return the audience; content and data that are kept were heard only by the earlier one."""
     if old is None:
-        return list_listeners(w)
+        return list_listeners(tx)
     data_is_old = old.data is not None and draft.data is None
     return (
-        list_listeners(w) & old.heard_by
+        list_listeners(tx) & old.heard_by
         if data_is_old or draft.content is None
-        else list_listeners(w)
+        else list_listeners(tx)
     )
 
 
@@ -386,8 +386,8 @@ def merge_data(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
     return draft.data or None
 
 
-def make_source(w: Transaction, draft: Draft) -> Source:
-    chat = w.request.chat
+def make_source(tx: Transaction, draft: Draft) -> Source:
+    chat = tx.request.chat
     return Source(channel=channel_of_chat(chat), chat=chat, message=draft.message)
 
 
@@ -400,37 +400,37 @@ def compute_expiry(kind: Kind, at: datetime, ttls: Ttls) -> datetime | None:
     return None if days is None else at + timedelta(days=days)
 
 
-def _about(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
+def _about(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     if draft.about is None:
         return old.subjects if old else frozenset()
     return people.resolve_or_create_people(
-        w.connection, w.dialect, w.request, draft.about, "about", w.at
+        tx.connection, tx.dialect, tx.request, draft.about, "about", tx.at
     )
 
 
-def _withheld(w: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
+def _withheld(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     """Return the people to withhold it from. This only grows; nothing here removes a person."""
     before = old.withheld_from if old else frozenset()
     if draft.withheld_from is None:
         return before
     named = people.resolve_or_create_people(
-        w.connection, w.dialect, w.request, draft.withheld_from, "withheld_from", w.at
+        tx.connection, tx.dialect, tx.request, draft.withheld_from, "withheld_from", tx.at
     )
     return before | named
 
 
-def has_unidentified_person(w: Transaction, withheld: frozenset[str]) -> bool:
+def has_unidentified_person(tx: Transaction, withheld: frozenset[str]) -> bool:
     """Whether one of them is known by nothing but a name."""
     if not withheld:
         return False
-    known = load_identities(w.connection, w.space, withheld).is_recognizable
+    known = load_identities(tx.connection, tx.space, withheld).is_recognizable
     return not all(known(person) for person in withheld)
 
 
-def _sensitivity(w: Transaction, draft: Draft, old: Memory | None, said: str) -> Sensitivity:
+def _sensitivity(tx: Transaction, draft: Draft, old: Memory | None, said: str) -> Sensitivity:
     """The stricter of what the caller asks for and what the words that are said allow."""
     asked = draft.sensitivity or (old.sensitivity if old else Sensitivity.PERSONAL)
-    if old is not None and (draft.by_model or not w.request.private):
+    if old is not None and (draft.by_model or not tx.request.private):
         asked = stricter_sensitivity(asked, old.sensitivity)
     return asked if draft.classified else find_floor(said, asked)
 
@@ -460,9 +460,9 @@ def _portable(draft: Draft, old: Memory | None) -> bool:
     return draft.kind is not None and draft.kind.lasting
 
 
-def _trust(w: Transaction, subjects: frozenset[str]) -> Trust:
-    mine = {w.request.person(s) for s in subjects}
-    return Trust.STATED if not mine or w.request.requester in mine else Trust.HEARSAY
+def _trust(tx: Transaction, subjects: frozenset[str]) -> Trust:
+    mine = {tx.request.person(s) for s in subjects}
+    return Trust.STATED if not mine or tx.request.requester in mine else Trust.HEARSAY
 
 
 def _lapsed(memory: Memory, at: datetime) -> bool:

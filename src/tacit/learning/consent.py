@@ -145,7 +145,7 @@ def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
 
 
 def propose_profile_field(
-    w: Transaction, draft: Draft, old: Memory | None, ttls: Ttls
+    tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls
 ) -> Remembered:
     """Make what is written a proposal to the requester. `old` is the memory that a yes replaces;
     for a key, that is the value which the requester holds. Outside of a private chat the answer
@@ -157,23 +157,23 @@ def propose_profile_field(
     if draft.category is None and draft.key is not None:
         draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
     if old is None and draft.key is not None:
-        old = _holder(w, draft)
+        old = _holder(tx, draft)
     taken_over = None if old is None else replace(old, visibility=Visibility.PRIVATE_ONLY)
-    memory = replace(compose_memory(w, draft, taken_over, ttls), state=State.PENDING)
-    if old is not None and _says_the_same(old, memory) and w.request.private:
+    memory = replace(compose_memory(tx, draft, taken_over, ttls), state=State.PENDING)
+    if old is not None and _says_the_same(old, memory) and tx.request.private:
         return Remembered(id=old.id, state=old.state, version=old.version, created=False)
-    before = _asked_before(w, memory)
-    if before is None and _is_declined(w, memory):
-        if w.request.private:
+    before = _asked_before(tx, memory)
+    if before is None and _is_declined(tx, memory):
+        if tx.request.private:
             raise Conflict("the person said no to this before: it is not kept, nor asked about")
     elif before is None:
         # Nothing recalls it, so nothing is like it yet: its vector is made afterwards.
-        memories.insert_memory(replace(w, vectors=NO_VECTORS, added=[]), memory, told=False)
+        memories.insert_memory(replace(tx, vectors=NO_VECTORS, added=[]), memory, told=False)
         assert memory.owner is not None
         replaced = old.id if old is not None and old.owner == memory.owner else None
-        learned_facts.insert_proposal(w, memory.id, memory.owner, _REASON, replaced, signals=1)
-    elif w.request.private:
-        learned_facts.add_proposal_signal(w, before.memory_id)
+        learned_facts.insert_proposal(tx, memory.id, memory.owner, _REASON, replaced, signals=1)
+    elif tx.request.private:
+        learned_facts.add_proposal_signal(tx, before.memory_id)
         return _waits(before.memory_id)
     return _waits(memory.id)
 
@@ -185,12 +185,12 @@ def decline_key(memory: Memory) -> str:
     return learned_facts.normalized_digest(f"keep {memory.category} {memory.key} {memory.content}")
 
 
-def lock_current_values(w: Transaction, memory: Memory) -> list[Memory]:
+def lock_current_values(tx: Transaction, memory: Memory) -> list[Memory]:
     """The values that a keyed memory takes the place of, locked."""
     if memory.key is None:
         return []
-    rows = memories.list_key_holders(w, memory.category, memory.key, for_room=False)
-    found = [memories.get_for_update(w, row.id) for row in rows if row.owner == memory.owner]
+    rows = memories.list_key_holders(tx, memory.category, memory.key, for_room=False)
+    found = [memories.get_for_update(tx, row.id) for row in rows if row.owner == memory.owner]
     return [one for one in found if one is not None]
 
 
@@ -198,21 +198,21 @@ def _waits(id: str) -> Remembered:
     return Remembered(id=id, state=State.PENDING, version=1, created=True)
 
 
-def _holder(w: Transaction, draft: Draft) -> Memory | None:
+def _holder(tx: Transaction, draft: Draft) -> Memory | None:
     """The value that counts: the writer's own, or that of a linked identity."""
     assert draft.category is not None
     assert draft.key is not None
-    rows = memories.list_key_holders(w, draft.category, draft.key, for_room=False)
-    rows.sort(key=lambda row: (row.owner != w.request.subject, row.overridden))
-    return memories.get_for_update(w, rows[0].id) if rows else None
+    rows = memories.list_key_holders(tx, draft.category, draft.key, for_room=False)
+    rows.sort(key=lambda row: (row.owner != tx.request.subject, row.overridden))
+    return memories.get_for_update(tx, rows[0].id) if rows else None
 
 
-def _asked_before(w: Transaction, memory: Memory) -> PendingProposal | None:
+def _asked_before(tx: Transaction, memory: Memory) -> PendingProposal | None:
     """The same, waiting already. Another value of the same key takes its place."""
     for waiting in learned_facts.list_proposals(
-        w.connection, w.space, w.request.own_identities, w.at
+        tx.connection, tx.space, tx.request.own_identities, tx.at
     ):
-        other = memories.get_for_update(w, waiting.memory_id)
+        other = memories.get_for_update(tx, waiting.memory_id)
         if other is None or other.category != memory.category or other.key != memory.key:
             continue
         if other.visibility is not Visibility.PRIVATE_ONLY:
@@ -220,13 +220,13 @@ def _asked_before(w: Transaction, memory: Memory) -> PendingProposal | None:
         if _says_the_same(other, memory) and other.subjects == memory.subjects:
             return waiting
         if memory.key is not None:
-            learned_facts.delete_proposal(w, waiting.memory_id)
-            hard_delete(w, [waiting.memory_id])
+            learned_facts.delete_proposal(tx, waiting.memory_id)
+            hard_delete(tx, [waiting.memory_id])
     return None
 
 
-def _is_declined(w: Transaction, memory: Memory) -> bool:
-    return learned_facts.is_declined(w, w.request.own_identities, decline_key(memory))
+def _is_declined(tx: Transaction, memory: Memory) -> bool:
+    return learned_facts.is_declined(tx, tx.request.own_identities, decline_key(memory))
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:

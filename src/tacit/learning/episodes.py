@@ -110,34 +110,34 @@ _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
 
 
 def record_episodes(
-    w: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
+    tx: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
 ) -> list[str]:
     """Insert a turn for each message, under the hold that was read for it."""
     ids = []
     for one in kept:
-        turn = _turn(w, one, session, keep_days)
-        memories.insert_turn(w, turn)
+        turn = _turn(tx, one, session, keep_days)
+        memories.insert_turn(tx, turn)
         ids.append(turn.id)
     return ids
 
 
-def _turn(w: Transaction, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
-    said, request = kept.said, w.request
-    when = said.at or w.at
-    withheld, unclear = find_withheld_people(w, kept.scope.withheld_from)
+def _turn(tx: Transaction, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
+    said, request = kept.said, tx.request
+    when = said.at or tx.at
+    withheld, unclear = find_withheld_people(tx, kept.scope.withheld_from)
     in_group = request.kind is ChatKind.GROUP
     learned = request.kind if in_group or request.private else None
     # Only what the requester says themselves is theirs to have said.
     own = said.role is Role.USER and said.name is None
     return Memory(
-        id=memories.draw_memory_id(w),
-        space=w.space,
+        id=memories.draw_memory_id(tx),
+        space=tx.space,
         owner=request.subject,
         speaker=request.subject if own else None,
         subjects=frozenset(),
         learned_in=request.chat if learned else None,
         learned_kind=learned,
-        heard_by=list_listeners(w),
+        heard_by=list_listeners(tx),
         confidential=in_group and (request.confidential or kept.scope.hold in _KEPT_HERE),
         kind=Kind.OBSERVATION,
         category=EPISODE_CATEGORY,
@@ -149,7 +149,7 @@ def _turn(w: Transaction, kept: HeldMessage, session: str | None, keep_days: int
         sensitivity=find_floor(f"{said.content} ", Sensitivity.PERSONAL),
         portable=False,
         withheld_from=withheld,
-        withheld_unknown=has_unidentified_person(w, withheld),
+        withheld_unknown=has_unidentified_person(tx, withheld),
         inferred=False,
         trust=Trust.STATED if said.role is Role.USER else Trust.UNTRUSTED,
         importance=limits.IMPORTANCE_DEFAULT,
@@ -157,20 +157,20 @@ def _turn(w: Transaction, kept: HeldMessage, session: str | None, keep_days: int
         pinned=False,
         tags=(),
         source=Source(channel=channel_of_chat(request.chat), chat=request.chat, message=said.id),
-        thread=w.thread,
+        thread=tx.thread,
         agent=None,
         run=None,
         role=said.role.value,
-        created_at=w.at,
-        updated_at=w.at,
+        created_at=tx.at,
+        updated_at=tx.at,
         observed_at=when,
-        expires_at=w.at + timedelta(days=keep_days),
+        expires_at=tx.at + timedelta(days=keep_days),
         last_accessed_at=None,
         access_count=0,
         state=State.ACTIVE,
         purge_at=None,
         superseded_by=None,
         shadowed=False,
-        session=session or f"{w.thread} {when.date().isoformat()}",
+        session=session or f"{tx.thread} {when.date().isoformat()}",
         name=said.name,
     )

@@ -61,23 +61,23 @@ _FROM_ITS_OWNER = (
 )
 
 
-def remember(w: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
-    _check_place(w, draft)
+def remember(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
+    _check_place(tx, draft)
     if consent.needs_profile_consent(draft):
-        done = consent.propose_profile_field(w, draft, None, ttls)
+        done = consent.propose_profile_field(tx, draft, None, ttls)
     elif draft.key is not None:
-        done = _put(w, draft, ttls)
+        done = _put(tx, draft, ttls)
     else:
-        memory = compose_memory(w, draft, None, ttls)
-        memories.insert_memory(w, memory)
+        memory = compose_memory(tx, draft, None, ttls)
+        memories.insert_memory(tx, memory)
         done = Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.turns:
-        relations.insert_source_turns(w, done.id, draft.turns)
+        relations.insert_source_turns(tx, done.id, draft.turns)
     return done
 
 
 def update_memory(
-    w: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+    tx: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
     """`memory` is one the requester may change, in this standing."""
     if memory.state is not State.ACTIVE:
@@ -88,75 +88,79 @@ def update_memory(
         raise InvalidInput("update", "only the owner changes more than the wording")
     if memory.key is not None and draft.category not in (None, memory.category):
         raise InvalidInput("category", "a memory with a key stays where it is filed")
-    here = memory.learned_in is not None and memory.learned_in in w.request.chat_ids
+    here = memory.learned_in is not None and memory.learned_in in tx.request.chat_ids
     if _matches_draft(memory, draft):
-        return _refile(w, memory, draft, ttls)
+        return _refile(tx, memory, draft, ttls)
     if consent.needs_profile_consent(draft, memory):
         if standing is RequesterRole.OWNER:
-            return consent.propose_profile_field(w, draft, memory, ttls)
-        return consent.propose_profile_field(w, _about_the_same(memory, draft), None, ttls)
+            return consent.propose_profile_field(tx, draft, memory, ttls)
+        return consent.propose_profile_field(tx, _about_the_same(memory, draft), None, ttls)
     if here and standing is not RequesterRole.SUBJECT:
-        return _reword(w, memory, draft, ttls)
+        return _reword(tx, memory, draft, ttls)
     if standing is RequesterRole.OWNER:
-        return _supersede(w, memory, draft, ttls)
-    return _correct(w, memory, standing, draft, ttls)
+        return _supersede(tx, memory, draft, ttls)
+    return _correct(tx, memory, standing, draft, ttls)
 
 
-def withhold_memory(w: Transaction, memory: Memory, who: tuple[object, ...]) -> None:
+def withhold_memory(tx: Transaction, memory: Memory, who: tuple[object, ...]) -> None:
     """Withhold without a change in the delta, which would disclose it."""
-    changed = add_withheld_people(w, memory, Draft(withheld_from=who))
+    changed = add_withheld_people(tx, memory, Draft(withheld_from=who))
     added = changed.withheld_from - memory.withheld_from
-    if not added.isdisjoint(_owners(w, memory)):
+    if not added.isdisjoint(_owners(tx, memory)):
         raise InvalidInput("who", _FROM_ITS_OWNER)
     if changed != memory:
-        changed = replace(changed, updated_at=w.at)
-        memories.update_fields(w, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
+        changed = replace(changed, updated_at=tx.at)
+        memories.update_fields(tx, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
 
 
-def _owners(w: Transaction, memory: Memory) -> frozenset[str]:
+def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
     """The owner's identities, for the owner and for an operator. Any other person would learn by a
     refusal whose some key is."""
     if memory.owner is None:
         return frozenset()
-    if w.request.requester is None:
-        return load_identities(w.connection, w.space, [memory.owner]).current_identities(
+    if tx.request.requester is None:
+        return load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
             memory.owner
         )
-    return w.request.own_identities if memory.owner in w.request.own_identities else frozenset()
+    return tx.request.own_identities if memory.owner in tx.request.own_identities else frozenset()
 
 
-def end_memory(w: Transaction, old: Memory) -> None:
+def end_memory(tx: Transaction, old: Memory) -> None:
     """It no longer holds, and nothing takes its place."""
-    gone = replace(old, state=State.SUPERSEDED, updated_at=w.at, shadowed=False)
-    memories.update_fields(w, gone, HistoryEvent.SUPERSEDE, "superseded")
+    gone = replace(old, state=State.SUPERSEDED, updated_at=tx.at, shadowed=False)
+    memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded")
 
 
-def supersede_memory(w: Transaction, old: Memory, by: str) -> None:
+def supersede_memory(tx: Transaction, old: Memory, by: str) -> None:
     if old.state is State.ACTIVE:
-        _retire(w, old, by)
+        _retire(tx, old, by)
 
 
-def _put(w: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
+def _put(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
     """One value for each key: written again it becomes a version, and keeps what is not named."""
     if draft.category is None:
         draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
-    own, alias = _holders(w, draft)
+    own, alias = _holders(tx, draft)
     if own is None:
-        memory = compose_memory(w, draft, _kept_private(alias), ttls)
-        memories.insert_memory(w, memory)
-        apply_key_precedence(w, memory)
+        memory = compose_memory(tx, draft, _kept_private(alias), ttls)
+        memories.insert_memory(tx, memory)
+        apply_key_precedence(tx, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    if draft.for_room and may_change(ChangeAction.UPDATE, w.request, own) is None:
+    if draft.for_room and may_change(ChangeAction.UPDATE, tx.request, own) is None:
         # The room has a value that this member may not hear. It gives way, and nothing tells.
-        memory = compose_memory(w, draft, None, ttls)
-        _retire(w, own, memory.id)
-        memories.insert_memory(w, memory)
+        memory = compose_memory(tx, draft, None, ttls)
+        _retire(tx, own, memory.id)
+        memories.insert_memory(tx, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    if own.learned_in is None or own.learned_in not in w.request.chat_ids or _raises(w, own, draft):
-        return _supersede(w, own, draft, ttls)
+    if (
+        own.learned_in is None
+        or own.learned_in not in tx.request.chat_ids
+        or _raises(tx, own, draft)
+    ):
+        return _supersede(tx, own, draft, ttls)
     if _matches_draft(own, draft):
-        return _refile(w, own, draft, ttls)
-    return _reword(w, own, draft, ttls)
+        return _refile(tx, own, draft, ttls)
+    return _reword(tx, own, draft, ttls)
 
 
 def _kept_private(alias: Memory | None) -> Memory | None:
@@ -165,16 +169,16 @@ def _kept_private(alias: Memory | None) -> Memory | None:
     return None if alias is None else replace(alias, visibility=Visibility.PRIVATE_ONLY)
 
 
-def _holders(w: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None]:
+def _holders(tx: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None]:
     """The value of this key that the writer holds, and one that an alias of theirs holds."""
     assert draft.category is not None
     assert draft.key is not None
-    rows = memories.list_key_holders(w, draft.category, draft.key, for_room=draft.for_room)
-    owner = None if draft.for_room else w.request.subject
+    rows = memories.list_key_holders(tx, draft.category, draft.key, for_room=draft.for_room)
+    owner = None if draft.for_room else tx.request.subject
     own = next((row.id for row in rows if row.owner == owner), None)
     alias = next((row.id for row in rows if row.owner != owner and not row.overridden), None)
-    held = memories.get_for_update(w, own) if own else None
-    other = memories.get_for_update(w, alias) if alias and not own else None
+    held = memories.get_for_update(tx, own) if own else None
+    other = memories.get_for_update(tx, alias) if alias and not own else None
     # Another writer may have retired it while we waited for its row.
     return (
         held if held and held.state is State.ACTIVE else None,
@@ -189,39 +193,39 @@ def _matches_draft(memory: Memory, draft: Draft) -> bool:
     )
 
 
-def _reword(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _reword(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     changed = replace(
-        change_fields(w, memory, draft, ttls),
+        change_fields(tx, memory, draft, ttls),
         content=draft.content or memory.content,
         version=memory.version + 1,
-        speaker=w.request.subject,
-        heard_by=list_listeners_of_both(w, draft, memory),
-        source=make_source(w, draft),
-        updated_at=w.at,
+        speaker=tx.request.subject,
+        heard_by=list_listeners_of_both(tx, draft, memory),
+        source=make_source(tx, draft),
+        updated_at=tx.at,
     )
     same_words = changed.content == memory.content
     # Fields are what changed where the words did not.
     told = _other_sensitivity(memory, changed)
     if not validation.is_same_json(changed.data, memory.data):
         told["fields" if same_words else "also"] = "data"
-    memories.update_content(w, changed, told or None, same_words=same_words)
-    apply_key_precedence(w, changed)
-    return _answer(w, changed)
+    memories.update_content(tx, changed, told or None, same_words=same_words)
+    apply_key_precedence(tx, changed)
+    return _answer(tx, changed)
 
 
-def _refile(w: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _refile(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """The same wording. What changes nothing leaves no trace."""
-    changed = change_fields(w, memory, draft, ttls)
+    changed = change_fields(tx, memory, draft, ttls)
     if changed != memory:
         fields = draft.given_fields - {"content"}
         fields |= {"trust"} if changed.trust is not memory.trust else set()
         named = ", ".join(sorted(fields))
-        changed = replace(changed, updated_at=w.at)
+        changed = replace(changed, updated_at=tx.at)
         news = None if named in _NO_NEWS else "updated"
         detail = {"fields": named, **_other_sensitivity(memory, changed)}
-        memories.update_fields(w, changed, HistoryEvent.UPDATE, news, detail)
-        apply_key_precedence(w, changed)
-    return _answer(w, changed)
+        memories.update_fields(tx, changed, HistoryEvent.UPDATE, news, detail)
+        apply_key_precedence(tx, changed)
+    return _answer(tx, changed)
 
 
 def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
@@ -231,34 +235,36 @@ def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
     return {"sensitivity": f"{before.sensitivity} to {after.sensitivity}"}
 
 
-def _answer(w: Transaction, memory: Memory) -> Remembered:
+def _answer(tx: Transaction, memory: Memory) -> Remembered:
     """What may be told here of a memory that was there before: if it may not be said, nothing."""
-    if not w.request.private and not decide(w.request, memory).allowed:
+    if not tx.request.private and not decide(tx.request, memory).allowed:
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    seen, _ = memory_reads.visible_version(w.connection, w.audiences, w.request, memory)
+    seen, _ = memory_reads.visible_version(tx.connection, tx.audiences, tx.request, memory)
     return Remembered(id=memory.id, state=memory.state, version=seen, created=False)
 
 
-def _supersede(w: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
+def _supersede(tx: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
     """A new memory with this chat's provenance, in the place of one with the same owner."""
-    if old.key is not None and old.owner != w.request.subject and memories.is_key_taken(w, old):
+    if old.key is not None and old.owner != tx.request.subject and memories.is_key_taken(tx, old):
         raise Conflict("its key has another value by now: change that one")
-    new = compose_memory(w, draft, old, ttls)
-    _retire(w, old, new.id)
-    memories.insert_memory(w, new)
-    apply_key_precedence(w, new)
-    return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=_tell(w, old))
+    new = compose_memory(tx, draft, old, ttls)
+    _retire(tx, old, new.id)
+    memories.insert_memory(tx, new)
+    apply_key_precedence(tx, new)
+    return Remembered(
+        id=new.id, state=new.state, version=1, created=True, supersedes=_tell(tx, old)
+    )
 
 
 def _correct(
-    w: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
+    tx: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
     """A person corrects what another said. Hearsay about the speaker gives way; all else stays."""
-    new = compose_memory(w, _about_the_same(old, draft), None, ttls)
+    new = compose_memory(tx, _about_the_same(old, draft), None, ttls)
     gives_way = standing is RequesterRole.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
-        _retire(w, old, new.id)
-    memories.insert_memory(w, new)
+        _retire(tx, old, new.id)
+    memories.insert_memory(tx, new)
     return Remembered(
         id=new.id,
         state=new.state,
@@ -278,39 +284,39 @@ def _about_the_same(old: Memory, draft: Draft) -> Draft:
     )
 
 
-def _retire(w: Transaction, old: Memory, by: str) -> None:
-    gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=w.at, shadowed=False)
-    memories.update_fields(w, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
+def _retire(tx: Transaction, old: Memory, by: str) -> None:
+    gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=tx.at, shadowed=False)
+    memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
 
 
-def _tell(w: Transaction, old: Memory) -> str | None:
+def _tell(tx: Transaction, old: Memory) -> str | None:
     """Only the owner in private may be told what was there before."""
-    return old.id if w.request.private else None
+    return old.id if tx.request.private else None
 
 
-def _check_place(w: Transaction, draft: Draft) -> None:
+def _check_place(tx: Transaction, draft: Draft) -> None:
     """What depends on the room alone, and so tells nothing about what is stored."""
-    if draft.visibility is Visibility.PUBLIC_OK and not w.request.private:
+    if draft.visibility is Visibility.PUBLIC_OK and not tx.request.private:
         raise InvalidInput("visibility", "public_ok is for the owner to give in a private chat")
-    if draft.visibility is Visibility.ROOM and w.request.kind is not ChatKind.GROUP:
+    if draft.visibility is Visibility.ROOM and tx.request.kind is not ChatKind.GROUP:
         raise InvalidInput("visibility", "room means something in a group only; use private_only")
-    if draft.for_room and w.request.kind is not ChatKind.GROUP:
+    if draft.for_room and tx.request.kind is not ChatKind.GROUP:
         raise InvalidInput("for_room", "only a member, in the group itself, speaks for a room")
 
 
-def _raises(w: Transaction, memory: Memory, draft: Draft) -> bool:
+def _raises(tx: Transaction, memory: Memory, draft: Draft) -> bool:
     """A wider visibility asked for where others listen goes to a new memory, not to older words."""
     return (
         draft.visibility is not None
-        and not w.request.private
+        and not tx.request.private
         and draft.visibility.rank > effective_visibility(memory).rank
     )
 
 
-def apply_key_precedence(w: Transaction, memory: Memory) -> None:
+def apply_key_precedence(tx: Transaction, memory: Memory) -> None:
     if memory.key is not None and memory.owner is not None:
-        owners = w.request.identities(w.request.person(memory.owner))
-        update_key_precedence(w.connection, w.space, sorted(owners), memory.category, memory.key)
+        owners = tx.request.identities(tx.request.person(memory.owner))
+        update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
 
 
 # The end of the path: what was decided becomes rows, with the reason in their history.
@@ -329,7 +335,7 @@ class LearnedFact:
 
 
 def write_decision(
-    w: Transaction,
+    tx: Transaction,
     turn: QueuedTurn,
     decision: ReconcileDecision,
     whom: Attribution,
@@ -339,41 +345,41 @@ def write_decision(
     """None where nothing was to be written."""
     if agreed.verdict is ConsentVerdict.DROP:
         return None
-    w = replace(w, why=f"{decision.reason}; {agreed.reason}")
+    tx = replace(tx, why=f"{decision.reason}; {agreed.reason}")
     if agreed.verdict is not ConsentVerdict.KEEP:
-        return _propose(w, turn, decision, whom, agreed, ttls)
-    old = _standing(w, decision.old)
+        return _propose(tx, turn, decision, whom, agreed, ttls)
+    old = _standing(tx, decision.old)
     if decision.outcome is ReconcileOutcome.ENDED:
-        return None if old is None else _ended(w, old)
-    draft = _draft(w, turn, decision, whom)
+        return None if old is None else _ended(tx, old)
+    draft = _draft(tx, turn, decision, whom)
     if old is None:
-        done = remember(w, draft, ttls)
+        done = remember(tx, draft, ttls)
     else:
         standing = RequesterRole.OWNER if old.owner is not None else RequesterRole.MEMBER
-        done = update_memory(w, old, standing, _onto(old, draft, decision), ttls)
+        done = update_memory(tx, old, standing, _onto(old, draft, decision), ttls)
     if turn.recorded is not None:
-        relations.insert_source_turns(w, done.id, [turn.recorded])
+        relations.insert_source_turns(tx, done.id, [turn.recorded])
     for further in decision.also:
-        held = _standing(w, further)
+        held = _standing(tx, further)
         if held is not None:
-            supersede_memory(w, held, done.id)
+            supersede_memory(tx, held, done.id)
     if decision.statement is not None:
-        whose = _room(w) if draft.for_room else _owner(w)
+        whose = _room(tx) if draft.for_room else _owner(tx)
         fact = make_stored_fact(decision.statement)
-        learned_facts.save_fact(w, done.id, whose, decision.content, fact, new=done.created)
+        learned_facts.save_fact(tx, done.id, whose, decision.content, fact, new=done.created)
     return LearnedFact(
         id=done.id, outcome=decision.outcome, state=State.ACTIVE, content=decision.content
     )
 
 
-def _standing(w: Transaction, old: learned_facts.ComparedMemory | None) -> Memory | None:
+def _standing(tx: Transaction, old: learned_facts.ComparedMemory | None) -> Memory | None:
     """As it is now, locked; None if it gave way meanwhile."""
-    held = None if old is None else memories.get_for_update(w, old.id)
+    held = None if old is None else memories.get_for_update(tx, old.id)
     return held if held is not None and held.state is State.ACTIVE else None
 
 
-def _ended(w: Transaction, old: Memory) -> LearnedFact:
-    end_memory(w, old)
+def _ended(tx: Transaction, old: Memory) -> LearnedFact:
+    end_memory(tx, old)
     return LearnedFact(
         id=old.id, outcome=ReconcileOutcome.ENDED, state=State.SUPERSEDED, content=old.content
     )
@@ -392,9 +398,9 @@ def _onto(old: Memory, draft: Draft, decision: ReconcileDecision) -> Draft:
     return replace(draft, category=None if old.key is not None else draft.category)
 
 
-def quarantine_turn(w: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) -> LearnedFact:
+def quarantine_turn(tx: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) -> LearnedFact:
     """Quarantine a text with its source for review: nothing recalls it."""
-    w = replace(w, why=reason)
+    tx = replace(tx, why=reason)
     draft = Draft(
         content=turn.text,
         kind=Kind.OBSERVATION,
@@ -406,15 +412,15 @@ def quarantine_turn(w: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) -
         sensitivity=Sensitivity.PERSONAL,
         portable=False,
     )
-    memory = replace(compose_memory(w, draft, None, ttls), state=State.QUARANTINED)
-    memories.insert_memory(w, memory, told=False)
+    memory = replace(compose_memory(tx, draft, None, ttls), state=State.QUARANTINED)
+    memories.insert_memory(tx, memory, told=False)
     return LearnedFact(
         id=memory.id, outcome=ReconcileOutcome.NEW, state=State.QUARANTINED, content=memory.content
     )
 
 
 def _propose(
-    w: Transaction,
+    tx: Transaction,
     turn: QueuedTurn,
     decision: ReconcileDecision,
     whom: Attribution,
@@ -423,52 +429,52 @@ def _propose(
 ) -> LearnedFact:
     """Store a proposal: a memory that nothing recalls until it is approved."""
     assert decision.statement is not None
-    asked = _asked(w, whom)
+    asked = _asked(tx, whom)
     said = learned_facts.normalized_digest(decision.content)
-    before = learned_facts.find_same_proposal(w, {asked}, said)
+    before = learned_facts.find_same_proposal(tx, {asked}, said)
     if before is not None:
-        learned_facts.add_proposal_signal(w, before.memory_id)
+        learned_facts.add_proposal_signal(tx, before.memory_id)
         return LearnedFact(
             id=before.memory_id,
             outcome=ReconcileOutcome.SAME,
             state=State.PENDING,
             content=decision.content,
         )
-    composed = compose_memory(w, _draft(w, turn, decision, whom), None, ttls)
+    composed = compose_memory(tx, _draft(tx, turn, decision, whom), None, ttls)
     memory = replace(composed, state=State.PENDING)
-    memories.insert_memory(w, memory, told=False)
-    whose = _room(w) if memory.owner is None else _owner(w)
+    memories.insert_memory(tx, memory, told=False)
+    whose = _room(tx) if memory.owner is None else _owner(tx)
     learned_facts.save_fact(
-        w, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True
+        tx, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True
     )
     if turn.recorded is not None:
-        relations.insert_source_turns(w, memory.id, [turn.recorded])
+        relations.insert_source_turns(tx, memory.id, [turn.recorded])
     replaced = decision.old.id if decision.old else None
-    learned_facts.insert_proposal(w, memory.id, asked, agreed.reason, replaced, signals=1)
+    learned_facts.insert_proposal(tx, memory.id, asked, agreed.reason, replaced, signals=1)
     return LearnedFact(
         id=memory.id, outcome=decision.outcome, state=State.PENDING, content=memory.content
     )
 
 
-def _asked(w: Transaction, whom: Attribution) -> str:
+def _asked(tx: Transaction, whom: Attribution) -> str:
     """Whom it concerns, if they heard it anyway; otherwise the speaker: to ask a person about
     what was said behind their back would tell them of it."""
-    heard = sorted(whom.about & w.request.present) if w.request.kind is ChatKind.GROUP else []
-    return heard[0] if heard and not whom.withheld_from else _owner(w)
+    heard = sorted(whom.about & tx.request.present) if tx.request.kind is ChatKind.GROUP else []
+    return heard[0] if heard and not whom.withheld_from else _owner(tx)
 
 
-def _owner(w: Transaction) -> str:
-    assert w.request.subject is not None
-    return w.request.subject
+def _owner(tx: Transaction) -> str:
+    assert tx.request.subject is not None
+    return tx.request.subject
 
 
-def _room(w: Transaction) -> str:
-    assert w.request.chat is not None
-    return w.request.chat
+def _room(tx: Transaction) -> str:
+    assert tx.request.chat is not None
+    return tx.request.chat
 
 
 def _draft(
-    w: Transaction, turn: QueuedTurn, decision: ReconcileDecision, whom: Attribution
+    tx: Transaction, turn: QueuedTurn, decision: ReconcileDecision, whom: Attribution
 ) -> Draft:
     said = decision.statement
     if said is None:
@@ -481,7 +487,7 @@ def _draft(
         slot=said.slot,
         about=tuple(sorted(whom.about)),
         withheld_from=whom.withheld_from or None,
-        visibility=Visibility.PRIVATE_ONLY if whom.unclear else _visibility(w, said),
+        visibility=Visibility.PRIVATE_ONLY if whom.unclear else _visibility(tx, said),
         sensitivity=said.sensitivity,
         classified=True,
         portable=said.portable,
@@ -491,49 +497,49 @@ def _draft(
         message=turn.message,
         agent=turn.agent,
         role=str(turn.role),
-        for_room=w.request.kind is ChatKind.GROUP and is_chat_fact(said, whom),
+        for_room=tx.request.kind is ChatKind.GROUP and is_chat_fact(said, whom),
     )
 
 
-def _visibility(w: Transaction, said: StatedFact) -> Visibility | None:
+def _visibility(tx: Transaction, said: StatedFact) -> Visibility | None:
     """As the speaker said. What is said in a group is the room's, and "between us" there is between
     those who are in it."""
-    if w.request.kind is ChatKind.GROUP:
+    if tx.request.kind is ChatKind.GROUP:
         return Visibility.ROOM
     if said.hold in (Hold.ROOM, Hold.PRIVATE):
         return Visibility.PRIVATE_ONLY
-    if said.hold is Hold.SHARE and w.request.private:
+    if said.hold is Hold.SHARE and tx.request.private:
         return Visibility.PUBLIC_OK
     return None
 
 
 def approve_proposal(
-    w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory, old: Sequence[Memory]
+    tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory, old: Sequence[Memory]
 ) -> None:
     """Turn an approved proposal into a memory."""
-    w = replace(w, why=f"approved; {waiting.reason}")
-    active = replace(memory, state=State.ACTIVE, updated_at=w.at)
-    gives_way = {one.id: one for one in (*old, *consent.lock_current_values(w, memory))}
+    tx = replace(tx, why=f"approved; {waiting.reason}")
+    active = replace(memory, state=State.ACTIVE, updated_at=tx.at)
+    gives_way = {one.id: one for one in (*old, *consent.lock_current_values(tx, memory))}
     for one in gives_way.values():
-        supersede_memory(w, one, memory.id)
-    memories.update_fields(w, active, HistoryEvent.CONSENT, "created")
-    apply_key_precedence(w, active)
-    learned_facts.delete_proposal(w, memory.id)
+        supersede_memory(tx, one, memory.id)
+    memories.update_fields(tx, active, HistoryEvent.CONSENT, "created")
+    apply_key_precedence(tx, active)
+    learned_facts.delete_proposal(tx, memory.id)
 
 
 def decline_proposal(
-    w: Transaction, waiting: learned_facts.PendingProposal, memory: Memory
+    tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory
 ) -> None:
     """Delete a declined proposal, and do not propose it again for a while."""
-    learned_facts.insert_refusal(w, waiting.concerns, consent.decline_key(memory))
-    learned_facts.delete_proposal(w, memory.id)
-    hard_delete(w, [memory.id])
+    learned_facts.insert_refusal(tx, waiting.concerns, consent.decline_key(memory))
+    learned_facts.delete_proposal(tx, memory.id)
+    hard_delete(tx, [memory.id])
 
 
-def withdraw_proposal(w: Transaction, waiting: learned_facts.PendingProposal) -> None:
+def withdraw_proposal(tx: Transaction, waiting: learned_facts.PendingProposal) -> None:
     """It was kept by now: there is nothing left to ask."""
-    learned_facts.delete_proposal(w, waiting.memory_id)
-    hard_delete(w, [waiting.memory_id])
+    learned_facts.delete_proposal(tx, waiting.memory_id)
+    hard_delete(tx, [waiting.memory_id])
 
 
 # A person's own word outranks what others say of them; the reverse never happens.
@@ -542,7 +548,7 @@ _MAX_COUNT = 20
 
 
 def supersede_hearsay(
-    w: Transaction, decision: ReconcileDecision, whom: Attribution, by: str
+    tx: Transaction, decision: ReconcileDecision, whom: Attribution, by: str
 ) -> None:
     """What others said of the speaker in the same slot gives way, where they heard the speaker say
     otherwise. What was said out of their hearing changes nothing for them: that it did would tell
@@ -551,20 +557,20 @@ def supersede_hearsay(
     if said is None or not said.about_speaker or whom.hearsay or said.slot is None:
         return
     found = learned_facts.list_hearsay(
-        w.connection, w.space, w.request.own_identities, said.slot, _MAX_COUNT
+        tx.connection, tx.space, tx.request.own_identities, said.slot, _MAX_COUNT
     )
     for kept in found:
-        if not _heard(w, kept.owner) or kept.fact.value == said.value:
+        if not _heard(tx, kept.owner) or kept.fact.value == said.value:
             continue
-        held = memories.get_for_update(w, kept.id)
+        held = memories.get_for_update(tx, kept.id)
         if held is not None and held.state is State.ACTIVE:
-            w = replace(w, why="the person's own word outranks hearsay")
-            supersede_memory(w, held, by)
+            tx = replace(tx, why="the person's own word outranks hearsay")
+            supersede_memory(tx, held, by)
 
 
-def _heard(w: Transaction, owner: str | None) -> bool:
+def _heard(tx: Transaction, owner: str | None) -> bool:
     return (
-        owner is not None and owner not in w.request.own_identities and owner in w.request.present
+        owner is not None and owner not in tx.request.own_identities and owner in tx.request.present
     )
 
 
@@ -579,59 +585,59 @@ def is_sharing_proposal(memory: Memory) -> bool:
     return memory.key is not None and memory.visibility is Visibility.PUBLIC_OK
 
 
-def propose_sharing(w: Transaction, category: str, key: str) -> None:
+def propose_sharing(tx: Transaction, category: str, key: str) -> None:
     """Once for each value. What waits is a copy with the same key, so that whatever erases the
     value erases it too."""
-    rows = memories.list_key_holders(w, category, key, for_room=False)
+    rows = memories.list_key_holders(tx, category, key, for_room=False)
     id = next((row.id for row in rows if not row.overridden), None)
-    value = memories.get_for_update(w, id) if id else None
+    value = memories.get_for_update(tx, id) if id else None
     if value is None or value.owner is None or value.visibility is Visibility.PUBLIC_OK:
         return
-    if learned_facts.is_declined(w, {value.owner}, _sharing_decline_key(value)):
+    if learned_facts.is_declined(tx, {value.owner}, _sharing_decline_key(value)):
         return
-    for waiting in learned_facts.list_proposals(w.connection, w.space, [value.owner], w.at):
+    for waiting in learned_facts.list_proposals(tx.connection, tx.space, [value.owner], tx.at):
         if waiting.replaces != value.id:
             continue
-        before = memories.get_for_update(w, waiting.memory_id)
+        before = memories.get_for_update(tx, waiting.memory_id)
         if before is not None and is_sharing_proposal(before):
             if _matches_value(before, value):
                 return
-            withdraw_proposal(w, waiting)
+            withdraw_proposal(tx, waiting)
     copy = replace(
         value,
-        id=memories.draw_memory_id(w),
+        id=memories.draw_memory_id(tx),
         state=State.PENDING,
         visibility=Visibility.PUBLIC_OK,
         version=1,
         pinned=False,
-        created_at=w.at,
-        updated_at=w.at,
+        created_at=tx.at,
+        updated_at=tx.at,
         last_accessed_at=None,
         access_count=0,
-        thread=w.thread,
+        thread=tx.thread,
     )
-    memories.insert_memory(w, copy, told=False)
-    learned_facts.insert_proposal(w, copy.id, value.owner, _REASON, value.id, signals=1)
+    memories.insert_memory(tx, copy, told=False)
+    learned_facts.insert_proposal(tx, copy.id, value.owner, _REASON, value.id, signals=1)
 
 
 def approve_sharing(
-    w: Transaction, waiting: PendingProposal, copy: Memory, value: Memory | None
+    tx: Transaction, waiting: PendingProposal, copy: Memory, value: Memory | None
 ) -> None:
     """Only what was shown is agreed to: a value that reads otherwise by now is another question."""
     if value is None or value.state is not State.ACTIVE or not _matches_value(value, copy):
         raise Conflict("the value is another one by now: decline this, and ask again")
-    w = replace(w, why=f"approved; {waiting.reason}")
-    lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=w.at)
+    tx = replace(tx, why=f"approved; {waiting.reason}")
+    lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=tx.at)
     memories.update_fields(
-        w, lent, HistoryEvent.CONSENT, "updated", {"fields": "visibility public_ok"}
+        tx, lent, HistoryEvent.CONSENT, "updated", {"fields": "visibility public_ok"}
     )
-    withdraw_proposal(w, waiting)
+    withdraw_proposal(tx, waiting)
 
 
-def decline_sharing(w: Transaction, waiting: PendingProposal, copy: Memory) -> None:
+def decline_sharing(tx: Transaction, waiting: PendingProposal, copy: Memory) -> None:
     """The value stays as it is, and may still be learned: the no is to this question."""
-    learned_facts.insert_refusal(w, waiting.concerns, _sharing_decline_key(copy))
-    withdraw_proposal(w, waiting)
+    learned_facts.insert_refusal(tx, waiting.concerns, _sharing_decline_key(copy))
+    withdraw_proposal(tx, waiting)
 
 
 def _matches_value(one: Memory, other: Memory) -> bool:

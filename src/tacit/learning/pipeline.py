@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learning import memory_writes as keeping
+from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
 from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
@@ -317,9 +317,9 @@ class LearningPipeline:
         near, alike = self._near(space, turn, vectors)
         judgement = self._judged(space, alike)
 
-        def work(w: Transaction) -> list[LearnedFact]:
+        def work(tx: Transaction) -> list[LearnedFact]:
             told = ReadTurn(found, speaker, locale, near, judgement)
-            return self._keep(w, turn, told, trace)
+            return self._keep(tx, turn, told, trace)
 
         return self._write(space, thread, turn, work, done, vectors)
 
@@ -413,17 +413,17 @@ class LearningPipeline:
         done: Callable[[Connection], None],
         vectors: TextVectors | None = None,
     ) -> list[LearnedFact]:
-        def whole(w: Transaction) -> list[LearnedFact]:
-            done(w.connection)
+        def whole(tx: Transaction) -> list[LearnedFact]:
+            done(tx.connection)
             request = replace(
-                w.request,
+                tx.request,
                 present=turn.present,
-                confidential=w.request.confidential or turn.confidential,
+                confidential=tx.request.confidential or turn.confidential,
             )
-            kept = work(replace(w, request=request))
+            kept = work(replace(tx, request=request))
             if turn.role is not Role.ASSISTANT:
-                memories.emit_skipped_classification(w)
-            learned_facts.mark_last_turn(w.connection, w.space, w.request.subject, w.at)
+                memories.emit_skipped_classification(tx)
+            learned_facts.mark_last_turn(tx.connection, tx.space, tx.request.subject, tx.at)
             return kept
 
         return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
@@ -431,81 +431,81 @@ class LearningPipeline:
     def _quarantining(
         self, turn: QueuedTurn, reason: str
     ) -> Callable[[Transaction], list[LearnedFact]]:
-        return lambda w: [keeping.quarantine_turn(w, turn, reason, self.learning.ttls)]
+        return lambda tx: [memory_writes.quarantine_turn(tx, turn, reason, self.learning.ttls)]
 
     def _keep(
-        self, w: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
+        self, tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
     ) -> list[LearnedFact]:
-        stated = _attributed(w, turn, told, trace)
-        shelf = load_known_memories(w, turn, [one for one, _ in stated])
+        stated = _attributed(tx, turn, told, trace)
+        shelf = load_known_memories(tx, turn, [one for one, _ in stated])
         decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
         kept: list[LearnedFact] = []
-        for decision in [apply_judgment(w, turn, one, told.judgement) for one in decisions]:
+        for decision in [apply_judgment(tx, turn, one, told.judgement) for one in decisions]:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
             whom = _whom(decision, stated)
-            made = self._agreed(w, turn, decision, whom, told, trace)
+            made = self._agreed(tx, turn, decision, whom, told, trace)
             if made is None:
                 continue
             kept.append(made)
             if made.state is State.ACTIVE:
                 likeness = told.near.get(made.content, {})
-                memories.set_event_similarity(w, made.id, likeness)
+                memories.set_event_similarity(tx, made.id, likeness)
                 if likeness or decision.old is not None:
-                    relations.replace_found_edges(w, made.id, likeness, new=decision.old is None)
-                supersede_hearsay(w, decision, whom, made.id)
+                    relations.replace_found_edges(tx, made.id, likeness, new=decision.old is None)
+                supersede_hearsay(tx, decision, whom, made.id)
         return kept
 
     def _agreed(
         self,
-        w: Transaction,
+        tx: Transaction,
         turn: QueuedTurn,
         decision: ReconcileDecision,
         whom: Attribution,
         told: ReadTurn,
         trace: LearningTrace,
     ) -> LearnedFact | None:
-        assert w.request.subject is not None
-        owner, today = w.request.subject, w.at.date()
+        assert tx.request.subject is not None
+        owner, today = tx.request.subject, tx.at.date()
         if (
-            learned_facts.count_learned_on(w.connection, w.space, owner, today)
+            learned_facts.count_learned_on(tx.connection, tx.space, owner, today)
             >= self.learning.daily_max
         ):
             trace.note("consent", "drop: enough was learned from this person today")
             return None
         said = learned_facts.normalized_digest(decision.content)
-        waiting = learned_facts.find_same_proposal(w, {owner}, said)
+        waiting = learned_facts.find_same_proposal(tx, {owner}, said)
         circumstances = ConsentContext(
             confirm=self.learning.confirm,
             own_word=not whom.hearsay and decision.content not in told.found.inferred,
-            declined=learned_facts.is_declined(w, {owner}, said),
+            declined=learned_facts.is_declined(tx, {owner}, said),
             signals=waiting.signals if waiting else 0,
             inferred=decision.content in told.found.inferred,
-            of_family=is_about_family(w, decision.statement, whom, told.locale),
+            of_family=is_about_family(tx, decision.statement, whom, told.locale),
         )
         agreed = decide_consent(decision, decision.statement, circumstances)
         trace.note("consent", f"{agreed.verdict}: {agreed.reason}")
-        one = keeping.write_decision(w, turn, decision, whom, agreed, self.learning.ttls)
+        one = memory_writes.write_decision(tx, turn, decision, whom, agreed, self.learning.ttls)
         if one is not None:
             if waiting is not None and agreed.verdict is ConsentVerdict.KEEP:
-                keeping.withdraw_proposal(w, waiting)
-            learned_facts.increment_learned(w.connection, w.space, owner, today)
+                memory_writes.withdraw_proposal(tx, waiting)
+            learned_facts.increment_learned(tx.connection, tx.space, owner, today)
             trace.note("kept", f"{one.state} {one.id}: {one.content}")
         return one
 
 
 def _attributed(
-    w: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
+    tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
 ) -> list[tuple[StatedFact, Attribution]]:
     stated: list[tuple[StatedFact, Attribution]] = []
     for one in told.found.statements:
         filled = classify_statement(one, told.locale, turn.said_at)
-        memories.emit_classification(w, filled.category)
+        memories.emit_classification(tx, filled.category)
         trace.note("classify", f"{filled.kind}, {filled.sensitivity}: {filled.content}")
         if not turn.may_use(filled.category or CATEGORY_OF_KIND[filled.kind or Kind.KNOWLEDGE]):
             trace.note("classify", "left out: this agent may not use that category")
             continue
         try:
-            whom = attribute_statement(w, filled)
+            whom = attribute_statement(tx, filled)
         except AmbiguousPerson as name:
             trace.note("attribute", f"{name} could be several people: left out")
             continue

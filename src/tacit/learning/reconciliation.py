@@ -44,21 +44,21 @@ class AmbiguousPerson(Exception):
     """A name that could mean two people; the message is that name."""
 
 
-def attribute_statement(w: Transaction, statement: StatedFact) -> Attribution:
-    assert w.request.subject is not None
-    about = {w.request.subject} if statement.about_speaker else set()
-    about |= {_person(w, one, statement) for one in statement.about}
-    withheld, unclear = find_withheld_people(w, statement.withheld_from)
+def attribute_statement(tx: Transaction, statement: StatedFact) -> Attribution:
+    assert tx.request.subject is not None
+    about = {tx.request.subject} if statement.about_speaker else set()
+    about |= {_person(tx, one, statement) for one in statement.about}
+    withheld, unclear = find_withheld_people(tx, statement.withheld_from)
     return Attribution(
         about=frozenset(about),
         withheld_from=tuple(sorted(withheld)),
         hearsay=bool(about)
-        and (w.request.subject not in about or (statement.whole and statement.hearsay)),
+        and (tx.request.subject not in about or (statement.whole and statement.hearsay)),
         unclear=unclear,
     )
 
 
-def find_withheld_people(w: Transaction, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
+def find_withheld_people(tx: Transaction, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
     """The identities of those from whom a hold keeps it, and whether one of them stays unclear:
     several people have the name (all of them are among these), or it cannot be kept as a name."""
     names = list(dict.fromkeys(map(_spoken, said)))
@@ -68,26 +68,28 @@ def find_withheld_people(w: Transaction, said: Sequence[Mention]) -> tuple[froze
     for name in names[:most]:
         try:
             found |= people.resolve_or_create_people(
-                w.connection, w.dialect, w.request, [name], people.WITHHELD_FIELD, w.at
+                tx.connection, tx.dialect, tx.request, [name], people.WITHHELD_FIELD, tx.at
             )
         except InvalidInput:
             unclear = True
-            found.update(people.find_people(w.connection, w.request, name, withholding=True)[0])
+            found.update(people.find_people(tx.connection, tx.request, name, withholding=True)[0])
     # The owner has it anyway, and could never take that back: it is theirs alone instead.
-    unclear = unclear or not found.isdisjoint(w.request.own_identities)
-    return frozenset(found - w.request.own_identities), unclear
+    unclear = unclear or not found.isdisjoint(tx.request.own_identities)
+    return frozenset(found - tx.request.own_identities), unclear
 
 
 def is_about_family(
-    w: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale
+    tx: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale
 ) -> bool:
     """Whether the speaker tells it in private, of their own family and of no person with a key of
     their own, as far as the speaker knows: a child's allergy is a parent's to tell."""
-    if said is None or not said.about or not (whom.hearsay and w.request.private):
+    if said is None or not said.about or not (whom.hearsay and tx.request.private):
         return False
-    others = whom.about - {w.request.subject}
+    others = whom.about - {tx.request.subject}
     known = [
-        one for one in people.list_known_people(w.connection, w.request) if one.identities & others
+        one
+        for one in people.list_known_people(tx.connection, tx.request)
+        if one.identities & others
     ]
     ids = others.union(*(one.identities for one in known))
     if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
@@ -98,28 +100,28 @@ def is_about_family(
     return all(one.relation in family or fold_name(one.name or "") in named for one in said.about)
 
 
-def _person(w: Transaction, said: Mention, statement: StatedFact) -> str:
-    named = _found(w, [one for one in (said.username, said.name) if one])
-    related = _found(w, [said.relation]) if said.relation else None
+def _person(tx: Transaction, said: Mention, statement: StatedFact) -> str:
+    named = _found(tx, [one for one in (said.username, said.name) if one])
+    related = _found(tx, [said.relation]) if said.relation else None
     calls = said.username or said.name
     if calls is None:
-        return related or _created(w, said.relation or said.text, NameKind.RELATION)
-    if named is None and related is not None and not _has_name(w, related):
+        return related or _created(tx, said.relation or said.text, NameKind.RELATION)
+    if named is None and related is not None and not _has_name(tx, related):
         # "My wife" was known without a name, and now has one.
-        _call(w, related, calls, NameKind.NAME)
+        _call(tx, related, calls, NameKind.NAME)
         return related
-    person = named or _created(w, calls, NameKind.NAME)
+    person = named or _created(tx, calls, NameKind.NAME)
     if said.relation and related != person:
         if related is not None and statement.slot == said.relation:
-            _no_longer(w, said.relation)  # there is one boss at a time
+            _no_longer(tx, said.relation)  # there is one boss at a time
         if related is None or statement.slot == said.relation:
-            _call(w, person, said.relation, NameKind.RELATION)
+            _call(tx, person, said.relation, NameKind.RELATION)
     return person
 
 
-def _found(w: Transaction, names: Sequence[str]) -> str | None:
+def _found(tx: Transaction, names: Sequence[str]) -> str | None:
     for name in names:
-        found, _ = people.find_people(w.connection, w.request, name)
+        found, _ = people.find_people(tx.connection, tx.request, name)
         if len(found) > 1:
             raise AmbiguousPerson(name)
         if found:
@@ -127,30 +129,30 @@ def _found(w: Transaction, names: Sequence[str]) -> str | None:
     return None
 
 
-def _created(w: Transaction, name: str, kind: NameKind) -> str:
+def _created(tx: Transaction, name: str, kind: NameKind) -> str:
     # Two writers may insert a new person at once: the second finds the first one's row.
-    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} {fold_name(name)}")
-    return _found(w, [name]) or people.create_person(
-        w.connection, w.dialect, w.request, name, w.at, kind=kind
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} {tx.request.subject} {fold_name(name)}")
+    return _found(tx, [name]) or people.create_person(
+        tx.connection, tx.dialect, tx.request, name, tx.at, kind=kind
     )
 
 
-def _call(w: Transaction, person: str, name: str, kind: NameKind) -> None:
-    people.add_person_name(w.connection, w.dialect, w.request, person, name, kind, w.at)
+def _call(tx: Transaction, person: str, name: str, kind: NameKind) -> None:
+    people.add_person_name(tx.connection, tx.dialect, tx.request, person, name, kind, tx.at)
 
 
-def _has_name(w: Transaction, person: str) -> bool:
-    known = people.list_known_people(w.connection, w.request)
+def _has_name(tx: Transaction, person: str) -> bool:
+    known = people.list_known_people(tx.connection, tx.request)
     named = (one.names for one in known if person in one.identities)
     return any(name.kind is not NameKind.RELATION for names in named for name in names)
 
 
-def _no_longer(w: Transaction, relation: str) -> None:
+def _no_longer(tx: Transaction, relation: str) -> None:
     n = person_names.c
-    w.connection.execute(
+    tx.connection.execute(
         delete(person_names).where(
-            n.space_id == w.space,
-            n.known_to.in_(sorted(w.request.own_identities)),
+            n.space_id == tx.space,
+            n.known_to.in_(sorted(tx.request.own_identities)),
             n.kind == NameKind.RELATION.value,
             n.folded == fold_name(relation),
         )
@@ -201,35 +203,35 @@ class KnownMemories:
 
 
 def load_known_memories(
-    w: Transaction, turn: QueuedTurn, statements: Sequence[StatedFact]
+    tx: Transaction, turn: QueuedTurn, statements: Sequence[StatedFact]
 ) -> KnownMemories:
     """The newest, and whatever says the same or fills the same slots, of what may be used."""
-    mine = w.request.own_identities
+    mine = tx.request.own_identities
     said = {learned_facts.normalized_digest(one.content) for one in statements}
     slots = {one.slot for one in statements if one.slot}
-    found = learned_facts.list_newest_facts(w.connection, w.space, mine, _LOOKED_AT_COUNT)
+    found = learned_facts.list_newest_facts(tx.connection, tx.space, mine, _LOOKED_AT_COUNT)
     older = len(found) == _LOOKED_AT_COUNT  # otherwise there is nothing beyond these
-    rooms = w.request.chat_ids if w.request.kind is ChatKind.GROUP else frozenset()
+    rooms = tx.request.chat_ids if tx.request.kind is ChatKind.GROUP else frozenset()
     if rooms:
-        found += learned_facts.list_chat_facts(w.connection, w.space, rooms, _LOOKED_AT_COUNT)
+        found += learned_facts.list_chat_facts(tx.connection, tx.space, rooms, _LOOKED_AT_COUNT)
         found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
     if older and (said or slots):
         further = learned_facts.list_similar_facts(
-            w.connection, w.space, mine, said, slots, _ALIKE_MAX_COUNT
+            tx.connection, tx.space, mine, said, slots, _ALIKE_MAX_COUNT
         )
         there = {one.id for one in found}
         found += [one for one in further if one.id not in there]
     if turn.only is not None:
         found = [one for one in found if turn.may_use(one.category)]
     last = (
-        learned_facts.last_turn_at(w.connection, w.space, w.request.subject, w.at.date())
+        learned_facts.last_turn_at(tx.connection, tx.space, tx.request.subject, tx.at.date())
         if found
         else None
     )
     return KnownMemories(
         kept=found,
         known=[_known(one)._replace(just_said=one.updated_at == last) for one in found],
-        audible=_audible(w, found),
+        audible=_audible(tx, found),
     )
 
 
@@ -303,14 +305,14 @@ def _may_replace(kept: ComparedMemory, whom: Attribution) -> bool:
 
 
 def apply_judgment(
-    w: Transaction, turn: QueuedTurn, decision: ReconcileDecision, judgement: Judgment
+    tx: Transaction, turn: QueuedTurn, decision: ReconcileDecision, judgement: Judgment
 ) -> ReconcileDecision:
     """What a model found to say the same as something known, or to update it."""
     found = judgement.get(decision.content)
     if decision.outcome is not ReconcileOutcome.NEW or found is None:
         return decision
     id, verdict = found
-    old = learned_facts.get_fact(w.connection, w.space, w.request.own_identities, id)
+    old = learned_facts.get_fact(tx.connection, tx.space, tx.request.own_identities, id)
     if old is None or not turn.may_use(old.category):
         return decision
     if verdict == "same":
@@ -334,12 +336,12 @@ def _seen_as(
     return known._replace(about=statement.about) if kept.subjects == whom.about else known
 
 
-def _audible(w: Transaction, found: Sequence[ComparedMemory]) -> list[bool]:
+def _audible(tx: Transaction, found: Sequence[ComparedMemory]) -> list[bool]:
     """In private everything of one's own; where others listen, what comes through the predicate."""
-    if w.request.private:
+    if tx.request.private:
         return [True] * len(found)
     ids = [one.id for one in found]
-    heard = memory_reads.list_visible(w.connection, w.audiences, w.request, ids)
+    heard = memory_reads.list_visible(tx.connection, tx.audiences, tx.request, ids)
     return [id in heard for id in ids]
 
 

@@ -10,8 +10,7 @@ from datetime import timedelta
 
 from tacit import limits
 from tacit.errors import LanguageFailed
-from tacit.learning.extraction.locale import Locale, guess_locale
-from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.locale import Locale, guess_locale, load_locale
 from tacit.lifecycle.inferred import (
     SYSTEM_ACTOR,
     build_inferred_memory,
@@ -205,7 +204,7 @@ class _Reflection:
 def _make_reflection_input(
     owner: str, name: str | None, found: Sequence[WordedMemory]
 ) -> _ReflectionInput:
-    locale = tongue_of(guess_locale(" ".join(one.memory.content for one in found)))
+    locale = load_locale(guess_locale(" ".join(one.memory.content for one in found)))
     speaker = name or locale.texts["unnamed"]
     return _ReflectionInput(owner=owner, speaker=speaker, locale=locale, evidence=found)
 
@@ -433,7 +432,7 @@ def _make_summary_input(
     session: EndedSession, name: str | None, turns: Sequence[Memory]
 ) -> _SummaryInput:
     spoken = " ".join(turn.content for turn in turns if turn.role == Role.USER)
-    locale = tongue_of(guess_locale(spoken))
+    locale = load_locale(guess_locale(spoken))
     speaker = name or locale.texts["unnamed"]
     return _SummaryInput(
         owner=session.owner, speaker=speaker, locale=locale, session=session, turns=turns

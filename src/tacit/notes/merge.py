@@ -14,8 +14,7 @@ from tacit import limits
 from tacit.errors import LanguageFailed
 from tacit.learning.claims import has_negation
 from tacit.learning.corrections.cues import load_cues
-from tacit.learning.extraction.locale import Locale, guess_locale
-from tacit.learning.extraction.locale import load_locale as tongue_of
+from tacit.learning.extraction.locale import Locale, guess_locale, load_locale
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.prompts.fence import clip_text, make_inert
@@ -82,7 +81,7 @@ def says_less(one: str, other: str) -> bool:
 @lru_cache(maxsize=_CACHED_COUNT)
 def make_gist(text: str) -> TextGist:
     seen = text[:_LOOKED_AT_MAX_CHARS]
-    locale = tongue_of(guess_locale(seen))
+    locale = load_locale(guess_locale(seen))
     return TextGist(
         keywords=find_keywords(seen, locale),
         numbers=tuple(_NUMBER.findall(seen)),

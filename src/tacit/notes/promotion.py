@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tacit import limits
-from tacit.learning import memory_writes as learning
+from tacit.learning import memory_writes
 from tacit.learning.claims import has_negation
 from tacit.learning.composition import Ttls, stricter_sensitivity
 from tacit.learning.extraction import rules
@@ -345,7 +345,7 @@ class PromotionWriter:
             id = self._remember(what)
         else:
             id, changed = known.id, Draft(run=self.session)
-            learning.update_memory(self.tx, known, RequesterRole.OWNER, changed, self.ttls)
+            memory_writes.update_memory(self.tx, known, RequesterRole.OWNER, changed, self.ttls)
         path = self._ensure_index()
         put_item(tx, path, id, what.section, added_on=tx.at.date())
         self._make_room(path, id)
@@ -362,7 +362,7 @@ class PromotionWriter:
             agent=self.agent,
             run=self.session,
         )
-        return learning.remember(self.tx, draft, self.ttls).id
+        return memory_writes.remember(self.tx, draft, self.ttls).id
 
     def _find_known(self, content: str) -> Memory | None:
         """Find the person's memory with the same words."""

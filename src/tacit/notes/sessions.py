@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.identity.external_keys import channel_of_chat
-from tacit.learning import memory_writes as learning
+from tacit.learning import memory_writes
 from tacit.learning.composition import Ttls, compute_expiry, stricter_sensitivity
 from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.inferred import build_inferred_memory
@@ -498,7 +498,7 @@ class SessionEnding:
         ):
             # New subjects change who may see it: make another memory.
             id = self._remember(item)
-            learning.supersede_memory(tx, memory, id)
+            memory_writes.supersede_memory(tx, memory, id)
             place = next(
                 one.position
                 for one in list_items(tx.connection, tx.space, self.session.path)
@@ -510,7 +510,7 @@ class SessionEnding:
             if memory.owner is None:
                 standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
             assert standing is not None
-            id = learning.update_memory(
+            id = memory_writes.update_memory(
                 tx, memory, standing, Draft(content=item.content), self.ttls
             ).id
         held = memories.get_for_update(tx, id)
@@ -531,7 +531,7 @@ class SessionEnding:
             about = find_subjects(self.tx, self._names, item.content)
             told = None if item.section is Section.FACTS else Trust.STATED
             draft = replace(draft, for_room=True, about=tuple(sorted(about)) or None, trust=told)
-        return learning.remember(self.tx, draft, self.ttls).id
+        return memory_writes.remember(self.tx, draft, self.ttls).id
 
     def _sensitivity(self, content: str) -> Sensitivity:
         """Return the lexicon's sensitivity; public in a group without one, so that members see it."""

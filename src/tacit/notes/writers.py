@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.learning import memory_writes as learning
+from tacit.learning import memory_writes
 from tacit.learning.composition import (
     Ttls,
     compose_memory,
@@ -117,7 +117,7 @@ class OwnerNoteWriter:
             raise NotFound
         if memory.owner is None:
             standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
-        done = learning.update_memory(
+        done = memory_writes.update_memory(
             tx, memory, standing, Draft(content=wording), self.retention.ttls
         )
         return raise_sensitivity(tx, _get_locked(tx, done.id))
@@ -281,7 +281,7 @@ class ViewNoteWriter(OwnerNoteWriter):
             by_model=True,
         )
         refuse_profile(asked, "text")
-        done = learning.remember(self.tx, asked, self.retention.ttls)
+        done = memory_writes.remember(self.tx, asked, self.retention.ttls)
         memory = memories.get_for_update(self.tx, done.id)
         assert memory is not None
         return memory
@@ -298,7 +298,7 @@ class ViewNoteWriter(OwnerNoteWriter):
             raise NotFound
         # Words of a group about other people have another audience: make another memory.
         new = self.remember(content, Filing(memory.kind, memory.category, memory.tags))
-        learning.supersede_memory(self.tx, memory, new.id)
+        memory_writes.supersede_memory(self.tx, memory, new.id)
         return new
 
 

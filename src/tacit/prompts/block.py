@@ -40,7 +40,7 @@ from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Block
 from tacit.records.text import TokenCounter
-from tacit.retrieval import partition_index as s
+from tacit.retrieval import partition_index
 from tacit.retrieval.filters import build_filter_mask
 from tacit.retrieval.partition_index import CandidateSet, Ints
 from tacit.retrieval.retriever import Retriever
@@ -394,14 +394,16 @@ class BlockCache:
     ) -> tuple[Block, int]:
         codes = self._retriever.index_cache.codes
         shown = build_filter_mask(connection, request, whole, candidates, codes)
-        shown &= candidates.facts[s.CREATED] <= wanted.taken_at
+        shown &= candidates.facts[partition_index.CREATED] <= wanted.taken_at
         news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
         shown[[at for at in map(candidates.position_of, news) if at is not None]] = False
         left_out = [codes.of(category) for category in wanted.excluded_categories]
-        shown &= ~np.isin(candidates.facts[s.CATEGORY], left_out)
+        shown &= ~np.isin(candidates.facts[partition_index.CATEGORY], left_out)
         positions = np.flatnonzero(shown)
         until = (
-            int(candidates.facts[s.EXPIRES, positions].min()) if len(positions) else s.NEVER_EXPIRES
+            int(candidates.facts[partition_index.EXPIRES, positions].min())
+            if len(positions)
+            else partition_index.NEVER_EXPIRES
         )
         while True:
             ids = [
@@ -469,7 +471,8 @@ class BlockCache:
         )
         heard = [*lasting, *(memory for one in recent for memory in one.memories)]
         until = min(
-            (to_micros(m.expires_at) for m in heard if m.expires_at), default=s.NEVER_EXPIRES
+            (to_micros(m.expires_at) for m in heard if m.expires_at),
+            default=partition_index.NEVER_EXPIRES,
         )
         return _make_block(rendered, rendered.cut, wanted, count), until
 
@@ -492,10 +495,12 @@ def _select_positions(candidates: CandidateSet, positions: Ints, most: int) -> S
     The id makes every process choose the same.
     """
     chosen: list[int] = []
-    categories = candidates.facts[s.CATEGORY, positions]
+    categories = candidates.facts[partition_index.CATEGORY, positions]
     for category in np.unique(categories):
         some = positions[categories == category]
-        keys = -candidates.facts[[s.PINNED, s.IMPORTANCE, s.CREATED]][:, some]
+        keys = -candidates.facts[
+            [partition_index.PINNED, partition_index.IMPORTANCE, partition_index.CREATED]
+        ][:, some]
         order = np.lexsort(keys[::-1])
         some, keys = some[order], keys[:, order]
         if len(some) > most:
@@ -510,7 +515,7 @@ def _select_positions(candidates: CandidateSet, positions: Ints, most: int) -> S
 
 def _count_skipped(candidates: CandidateSet, positions: Ints, ids: Sequence[str]) -> dict[int, int]:
     """Count the memories of each category that were not selected."""
-    counts: Counter[int] = Counter(candidates.facts[s.CATEGORY, positions].tolist())
+    counts: Counter[int] = Counter(candidates.facts[partition_index.CATEGORY, positions].tolist())
     selected = [at for at in map(candidates.position_of, ids) if at is not None]
-    counts.subtract(candidates.facts[s.CATEGORY, selected].tolist())
+    counts.subtract(candidates.facts[partition_index.CATEGORY, selected].tolist())
     return {category: count for category, count in counts.items() if count}

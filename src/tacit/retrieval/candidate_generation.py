@@ -20,7 +20,7 @@ from tacit.records.accounts import Person
 from tacit.records.memory import Memory, State
 from tacit.records.request import Decision, Request
 from tacit.records.text import join_neighbors, split_terms
-from tacit.retrieval import partition_index as s
+from tacit.retrieval import partition_index
 from tacit.retrieval.index_cache import CandidateIds, IndexCache
 from tacit.retrieval.partition_index import CandidateSet, Floats, PartitionIndex
 from tacit.retrieval.text_features import find_personal_topics
@@ -109,7 +109,8 @@ class PermittedSet:
         if candidates is None or candidates.static_scores.valid_until > at:
             return
         lapsed = [
-            candidates.id(one) for one in np.flatnonzero(candidates.facts[s.EXPIRES] <= at).tolist()
+            candidates.id(one)
+            for one in np.flatnonzero(candidates.facts[partition_index.EXPIRES] <= at).tolist()
         ]
         for unit in self._branches.values():
             for id in lapsed:
@@ -316,7 +317,7 @@ def rewind_candidates(
     moment: datetime,
 ) -> tuple[CandidateSet, dict[str, MemoryDecision]]:
     """Return the candidates as of that time, and the memories with their wording of that time."""
-    old = np.flatnonzero(candidates.facts[s.CREATED] <= to_micros(moment)).tolist()
+    old = np.flatnonzero(candidates.facts[partition_index.CREATED] <= to_micros(moment)).tolist()
     ids = [candidates.id(at) for at in old]
     found: dict[str, MemoryDecision] = {}
     vectors: dict[str, bytes | None] = {}

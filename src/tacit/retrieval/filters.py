@@ -12,7 +12,7 @@ from tacit.clock import to_micros
 from tacit.records.memory import CATEGORY_OF_KIND, Kind
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
-from tacit.retrieval import partition_index as s
+from tacit.retrieval import partition_index
 from tacit.retrieval.partition_index import CandidateSet, StringCodes
 from tacit.storage import people
 
@@ -28,34 +28,39 @@ def build_filter_mask(
     codes: StringCodes,
 ) -> Mask:
     facts = candidates.facts
-    kept: Mask = facts[s.EXPIRES] > to_micros(request.at)
+    kept: Mask = facts[partition_index.EXPIRES] > to_micros(request.at)
     owned = mask_owned(request, candidates, codes)
     for column, words in (
-        (s.CATEGORY, question.only),
-        (s.CATEGORY, question.categories),
-        (s.KIND, question.kinds),
-        (s.ROLE, None if question.role is None else {question.role}),
+        (partition_index.CATEGORY, question.only),
+        (partition_index.CATEGORY, question.categories),
+        (partition_index.KIND, question.kinds),
+        (partition_index.ROLE, None if question.role is None else {question.role}),
     ):
         if words is not None:
             kept &= _mask_values(candidates, column, words, codes)
-    for column, word in ((s.AGENT, question.agent), (s.RUN, question.run)):
+    for column, word in (
+        (partition_index.AGENT, question.agent),
+        (partition_index.RUN, question.run),
+    ):
         if word is not None:
             kept &= owned & (facts[column] == codes.of(word))
     for column, who, name in (
-        (s.OWNER, question.user, "user"),
-        (s.SPEAKER, question.actor, "actor"),
+        (partition_index.OWNER, question.user, "user"),
+        (partition_index.SPEAKER, question.actor, "actor"),
     ):
         if who is not None:
             meant = people.resolve_person(connection, request, who, name) or frozenset()
             kept &= _mask_shown_people(request, candidates, column, meant, codes)
     if question.pinned is not None:
-        kept &= (facts[s.PINNED] > 0) == question.pinned
+        kept &= (facts[partition_index.PINNED] > 0) == question.pinned
     if question.importance_min is not None:
-        kept &= facts[s.IMPORTANCE] >= question.importance_min
+        kept &= facts[partition_index.IMPORTANCE] >= question.importance_min
     if question.importance_max is not None:
-        kept &= facts[s.IMPORTANCE] <= question.importance_max
+        kept &= facts[partition_index.IMPORTANCE] <= question.importance_max
     if question.updated_after is not None or question.updated_before is not None:
-        moved = np.where(owned, facts[s.UPDATED], facts[s.CONTENT_CHANGED])
+        moved = np.where(
+            owned, facts[partition_index.UPDATED], facts[partition_index.CONTENT_CHANGED]
+        )
         if question.updated_after is not None:
             kept &= moved > to_micros(question.updated_after)
         if question.updated_before is not None:
@@ -86,14 +91,14 @@ def _mask_shown_people(
 def mask_categories(
     candidates: CandidateSet, categories: Collection[str], codes: StringCodes
 ) -> Mask:
-    return _mask_values(candidates, s.CATEGORY, categories, codes)
+    return _mask_values(candidates, partition_index.CATEGORY, categories, codes)
 
 
 def mask_owned(request: Request, candidates: CandidateSet, codes: StringCodes) -> Mask:
     """Mask the memories that the requester sees with all fields."""
     if not request.private:
         return np.zeros(len(candidates), np.bool_)
-    return _mask_values(candidates, s.OWNER, request.own_identities, codes)
+    return _mask_values(candidates, partition_index.OWNER, request.own_identities, codes)
 
 
 def _mask_unrequested_procedures(
@@ -103,7 +108,7 @@ def _mask_unrequested_procedures(
     filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
     if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):
         return np.zeros(len(candidates), np.bool_)
-    return _mask_values(candidates, s.KIND, {Kind.PROCEDURE}, codes)
+    return _mask_values(candidates, partition_index.KIND, {Kind.PROCEDURE}, codes)
 
 
 def _mask_values(

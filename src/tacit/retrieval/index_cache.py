@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.records.accounts import Person
 from tacit.records.request import Request
-from tacit.retrieval import partition_index as s
+from tacit.retrieval import partition_index
 from tacit.retrieval.partition_index import (
     Bits,
     CandidateSet,
@@ -126,9 +126,11 @@ class IndexCache:
         self._redact(rows, mine)
         count = len(rows)
         position = np.arange(count, dtype=np.int32)
-        if count and rows[:, s.SESSION].max() >= 0:
+        if count and rows[:, partition_index.SESSION].max() >= 0:
             # By session and turn; memories without a session keep their order.
-            order = np.lexsort((position, rows[:, s.SEQ], rows[:, s.SESSION]))
+            order = np.lexsort(
+                (position, rows[:, partition_index.SEQ], rows[:, partition_index.SESSION])
+            )
             rows = rows[order]
             position[order] = np.arange(count, dtype=np.int32)
         facts = np.ascontiguousarray(rows.T)
@@ -143,7 +145,7 @@ class IndexCache:
                 IndexSlice(index, places, positions, position_of, index.matrix, index.placed)
             )
             start += len(places)
-        spoken = np.unique(facts[s.NAME, facts[s.SESSION] >= 0])
+        spoken = np.unique(facts[partition_index.NAME, facts[partition_index.SESSION] >= 0])
         speakers = frozenset(self.codes.word(int(code)) for code in spoken if code >= 0)
         return CandidateSet(
             parts=tuple(parts),
@@ -161,14 +163,14 @@ class IndexCache:
 
         Otherwise ranking, filters or explanations would reveal them. Episodes stay as they are.
         """
-        owner = rows[:, s.OWNER]
-        hidden = (owner >= 0) & (rows[:, s.SESSION] < 0)
+        owner = rows[:, partition_index.OWNER]
+        hidden = (owner >= 0) & (rows[:, partition_index.SESSION] < 0)
         for identity in mine:
             hidden &= owner != self.codes.of(identity)
         if hidden.any():
-            rows[hidden, s.IMPORTANCE] = limits.IMPORTANCE_DEFAULT
-            rows[hidden, s.PINNED] = 0
-            rows[hidden, s.ROLE] = -1
+            rows[hidden, partition_index.IMPORTANCE] = limits.IMPORTANCE_DEFAULT
+            rows[hidden, partition_index.PINNED] = 0
+            rows[hidden, partition_index.ROLE] = -1
 
     def load_owner_index(
         self, connection: Connection, space: str, owner: str, rev: int, cleared: int
@@ -309,7 +311,7 @@ def _find_nearest(index: PartitionIndex, vector: bytes, link_min: float) -> Simi
             break
         id = index.ids[place]
         # Active, and not the outdated row of a changed memory.
-        if facts[place, s.IS_LINKABLE] and index.rows[id][1] == place:
+        if facts[place, partition_index.IS_LINKABLE] and index.rows[id][1] == place:
             found[id] = likeness
     return SimilarMemories(similarity=found, revision=whole_at)
 

@@ -49,7 +49,7 @@ class LoggedMemory(Protocol):
 
 
 def insert_access_log_entry(
-    w: Transaction,
+    tx: Transaction,
     actor: str,
     word: str,
     memories: Iterable[LoggedMemory],
@@ -60,9 +60,9 @@ def insert_access_log_entry(
     Facts of a chat have no owner. `people`: others about whom the read returned something.
     """
     shown = list(memories)
-    at, id = to_micros(w.at), new_id()
+    at, id = to_micros(tx.at), new_id()
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "id": id,
         "at": at,
         "actor": actor,
@@ -70,15 +70,15 @@ def insert_access_log_entry(
         "memory_id": shown[0].id if len(shown) == 1 else None,
         "count": len(shown),
     }
-    w.connection.execute(insert(access_log_table).values(row))
+    tx.connection.execute(insert(access_log_table).values(row))
     whose = Counter(dict.fromkeys(people, 0))
     whose.update(memory.owner for memory in shown if memory.owner is not None)
     rows = [
-        {"space_id": w.space, "entry_id": id, "person": one, "at": at, "count": count}
+        {"space_id": tx.space, "entry_id": id, "person": one, "at": at, "count": count}
         for one, count in sorted(whose.items())
     ]
     if rows:
-        w.connection.execute(insert(access_log_people), rows)
+        tx.connection.execute(insert(access_log_people), rows)
 
 
 def list_access_log_of_person(
@@ -104,11 +104,11 @@ def list_access_log_of_person(
     return sorted(found.values(), key=lambda entry: (entry.at, entry.id), reverse=True)[:limit]
 
 
-def list_access_log(w: Transaction, after: AccessLogPosition, limit: int) -> list[AccessLogEntry]:
+def list_access_log(tx: Transaction, after: AccessLogPosition, limit: int) -> list[AccessLogEntry]:
     statement = _SELECT_ENTRIES if after is None else _SELECT_ENTRIES.where(_IS_OLDER)
     return [
         _to_entry(row)
-        for row in w.connection.execute(statement, _page_params(w.space, after, limit))
+        for row in tx.connection.execute(statement, _page_params(tx.space, after, limit))
     ]
 
 

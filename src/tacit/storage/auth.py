@@ -111,19 +111,19 @@ def has_valid_api_key(connection: Connection, now: datetime) -> bool:
     return connection.execute(good.limit(1)).first() is not None
 
 
-def count_api_keys(w: Transaction) -> int:
+def count_api_keys(tx: Transaction) -> int:
     """Those that open nothing any more make room, where there is none left."""
-    counted = select(func.count()).select_from(api_keys).where(_K.space_id == w.space)
-    found: int = w.connection.execute(counted).scalar_one()
+    counted = select(func.count()).select_from(api_keys).where(_K.space_id == tx.space)
+    found: int = tx.connection.execute(counted).scalar_one()
     if found < limits.API_KEYS_MAX_COUNT:
         return found
-    over = or_(_K.revoked_at.is_not(None), _K.expires_at <= to_micros(w.at))
-    w.connection.execute(delete(api_keys).where(_K.space_id == w.space, over))
-    left: int = w.connection.execute(counted).scalar_one()
+    over = or_(_K.revoked_at.is_not(None), _K.expires_at <= to_micros(tx.at))
+    tx.connection.execute(delete(api_keys).where(_K.space_id == tx.space, over))
+    left: int = tx.connection.execute(counted).scalar_one()
     return left
 
 
-def insert_api_key(w: Transaction, key: Key, digest: bytes) -> None:
+def insert_api_key(tx: Transaction, key: Key, digest: bytes) -> None:
     row = {
         "space_id": key.space,
         "key_id": key.id,
@@ -138,18 +138,18 @@ def insert_api_key(w: Transaction, key: Key, digest: bytes) -> None:
         "expires_at": None if key.expires_at is None else to_micros(key.expires_at),
         "revoked_at": None,
     }
-    w.connection.execute(insert(api_keys).values(row))
+    tx.connection.execute(insert(api_keys).values(row))
 
 
-def revoke_api_key(w: Transaction, id: str) -> bool:
+def revoke_api_key(tx: Transaction, id: str) -> bool:
     """False where there is none. One that was revoked before stays revoked since then."""
-    known = select(_K.key_id).where(_K.space_id == w.space, _K.key_id == id)
-    if w.connection.execute(known).first() is None:
+    known = select(_K.key_id).where(_K.space_id == tx.space, _K.key_id == id)
+    if tx.connection.execute(known).first() is None:
         return False
-    w.connection.execute(
+    tx.connection.execute(
         update(api_keys)
-        .where(_K.space_id == w.space, _K.key_id == id, _K.revoked_at.is_(None))
-        .values(revoked_at=to_micros(w.at))
+        .where(_K.space_id == tx.space, _K.key_id == id, _K.revoked_at.is_(None))
+        .values(revoked_at=to_micros(tx.at))
     )
     return True
 
@@ -206,21 +206,21 @@ class SignInLink:
 
 
 def insert_sign_in_link(
-    w: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime
+    tx: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime
 ) -> None:
     """One more link of theirs; where there are too many, the oldest go."""
-    _lock_sign_ins(w, who)
-    _delete_oldest(w, sign_in_links, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
+    _lock_sign_ins(tx, who)
+    _delete_oldest(tx, sign_in_links, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "id": id,
         "digest": digest,
         "person": who.person,
         "operator": who.operator,
-        "created_at": to_micros(w.at),
+        "created_at": to_micros(tx.at),
         "expires_at": to_micros(expires_at),
     }
-    w.connection.execute(insert(sign_in_links).values(row))
+    tx.connection.execute(insert(sign_in_links).values(row))
 
 
 def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInLink | None:
@@ -233,16 +233,18 @@ def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInL
     return SignInLink(id=id, space=space, who=who, expires_at=from_micros(expires_at))
 
 
-def begin_web_session(w: Transaction, used: SignInLink, digest: bytes, sitting: WebSession) -> bool:
+def begin_web_session(
+    tx: Transaction, used: SignInLink, digest: bytes, sitting: WebSession
+) -> bool:
     """A sitting in the place of a link. One statement takes the link, so that one of several takes
     it: False for all others, and where it expired."""
-    _lock_sign_ins(w, used.who)
-    this = (_L.space_id == w.space, _L.id == used.id, _L.expires_at > to_micros(w.at))
-    if w.connection.execute(delete(sign_in_links).where(*this)).rowcount != 1:
+    _lock_sign_ins(tx, used.who)
+    this = (_L.space_id == tx.space, _L.id == used.id, _L.expires_at > to_micros(tx.at))
+    if tx.connection.execute(delete(sign_in_links).where(*this)).rowcount != 1:
         return False
-    _delete_oldest(w, web_sessions, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
+    _delete_oldest(tx, web_sessions, used.who, _S.seen_at, limits.WEB_SESSIONS_MAX_COUNT - 1)
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "id": sitting.id,
         "digest": digest,
         "person": used.who.person,
@@ -251,7 +253,7 @@ def begin_web_session(w: Transaction, used: SignInLink, digest: bytes, sitting: 
         "seen_at": to_micros(sitting.seen_at),
         "expires_at": to_micros(sitting.expires_at),
     }
-    w.connection.execute(insert(web_sessions).values(row))
+    tx.connection.execute(insert(web_sessions).values(row))
     return True
 
 
@@ -325,16 +327,16 @@ def _is_of_owner(table: Table, who: SignInOwner) -> tuple[Any, ...]:
     )
 
 
-def _lock_sign_ins(w: Transaction, who: SignInOwner) -> None:
+def _lock_sign_ins(tx: Transaction, who: SignInOwner) -> None:
     """What one of them has is counted, so they come one after the other."""
     named = who.person if who.person is not None else f"operator {who.operator}"
-    w.dialect.acquire_lock(w.connection, f"{w.space} sign in {named}")
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} sign in {named}")
 
 
-def _delete_oldest(w: Transaction, table: Table, who: SignInOwner, by: Any, count: int) -> None:
-    theirs = (table.c.space_id == w.space, *_is_of_owner(table, who))
+def _delete_oldest(tx: Transaction, table: Table, who: SignInOwner, by: Any, count: int) -> None:
+    theirs = (table.c.space_id == tx.space, *_is_of_owner(table, who))
     newest = select(table.c.id).where(*theirs).order_by(by.desc(), table.c.id.desc()).limit(count)
-    w.connection.execute(delete(table).where(*theirs, table.c.id.not_in(newest)))
+    tx.connection.execute(delete(table).where(*theirs, table.c.id.not_in(newest)))
 
 
 # Codes that were given, and who answered to them. A row goes when its code has served or will not:
@@ -360,46 +362,46 @@ class PendingLink:
     expires_at: datetime
 
 
-def lock_link_offers(w: Transaction, who: str) -> None:
+def lock_link_offers(tx: Transaction, who: str) -> None:
     """What one identity does with codes happens in order, so that its tries are counted."""
-    w.dialect.acquire_lock(w.connection, f"{w.space} link {who}")
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} link {who}")
 
 
-def insert_link_offer(w: Transaction, who: str, code: str) -> datetime:
+def insert_link_offer(tx: Transaction, who: str, code: str) -> datetime:
     """A code of theirs, in the place of an earlier one. Says until when."""
-    w.connection.execute(_delete_offers(w, _O.offered_by == who))
-    expires_at = w.at + _OFFER_LIFETIME
+    tx.connection.execute(_delete_offers(tx, _O.offered_by == who))
+    expires_at = tx.at + _OFFER_LIFETIME
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "id": new_id(),
-        "code_hash": _code_digest(w, code),
+        "code_hash": _code_digest(tx, code),
         "offered_by": who,
         "accepted_by": None,
         "state": OFFER_OPEN,
-        "created_at": to_micros(w.at),
+        "created_at": to_micros(tx.at),
         "expires_at": to_micros(expires_at),
     }
-    w.connection.execute(insert(link_offers).values(**row))
+    tx.connection.execute(insert(link_offers).values(**row))
     return expires_at
 
 
-def accept_link_offer(w: Transaction, who: str, code: str) -> PendingLink | None:
+def accept_link_offer(tx: Transaction, who: str, code: str) -> PendingLink | None:
     """One statement takes the code, so that one of several takes it. Whoever has it already is told
     the same again. What they had accepted before is taken back."""
-    hashed = _code_digest(w, code)
-    this = (_O.space_id == w.space, _O.code_hash == hashed, _O.expires_at > to_micros(w.at))
+    hashed = _code_digest(tx, code)
+    this = (_O.space_id == tx.space, _O.code_hash == hashed, _O.expires_at > to_micros(tx.at))
     values = {
         "state": OFFER_ASKED,
         "accepted_by": who,
-        "expires_at": to_micros(w.at + _OFFER_LIFETIME),
+        "expires_at": to_micros(tx.at + _OFFER_LIFETIME),
     }
-    free = (_O.state == OFFER_OPEN, _O.offered_by.not_in(sorted(w.request.own_identities | {who})))
-    w.connection.execute(update(link_offers).where(*this, *free).values(**values))
+    free = (_O.state == OFFER_OPEN, _O.offered_by.not_in(sorted(tx.request.own_identities | {who})))
+    tx.connection.execute(update(link_offers).where(*this, *free).values(**values))
     taken = select(link_offers).where(*this, _O.state == OFFER_ASKED, _O.accepted_by == who)
-    row = w.connection.execute(taken).one_or_none()
+    row = tx.connection.execute(taken).one_or_none()
     if row is None:
         return None
-    w.connection.execute(_delete_offers(w, _O.accepted_by == who, _O.code_hash != hashed))
+    tx.connection.execute(_delete_offers(tx, _O.accepted_by == who, _O.code_hash != hashed))
     return _to_pending_link(row)
 
 
@@ -427,19 +429,19 @@ def delete_link_offers(connection: Connection, space: str, who: Collection[str])
     return connection.execute(delete(link_offers).where(_O.space_id == space, theirs)).rowcount
 
 
-def require_link_tries_left(w: Transaction, who: str) -> None:
+def require_link_tries_left(tx: Transaction, who: str) -> None:
     """Asked before the code is looked for: whoever has none left learns nothing, right or wrong."""
-    lately = (_T.space_id == w.space, _T.person == who, _T.at > to_micros(w.at - _TRY_WINDOW))
+    lately = (_T.space_id == tx.space, _T.person == who, _T.at > to_micros(tx.at - _TRY_WINDOW))
     newest = select(_T.at).where(*lately).order_by(_T.at.desc()).limit(limits.LINK_TRIES_MAX_COUNT)
-    tries = w.connection.execute(newest).scalars().all()
+    tries = tx.connection.execute(newest).scalars().all()
     if len(tries) >= limits.LINK_TRIES_MAX_COUNT:
-        wait = from_micros(tries[-1]) + _TRY_WINDOW - w.at
+        wait = from_micros(tries[-1]) + _TRY_WINDOW - tx.at
         raise TooManyRequests(max(1, ceil(wait / _SECOND)))
 
 
-def insert_link_try(w: Transaction, who: str) -> None:
-    row = {"space_id": w.space, "person": who, "id": new_id(), "at": to_micros(w.at)}
-    w.connection.execute(insert(link_attempts).values(**row))
+def insert_link_try(tx: Transaction, who: str) -> None:
+    row = {"space_id": tx.space, "person": who, "id": new_id(), "at": to_micros(tx.at)}
+    tx.connection.execute(insert(link_attempts).values(**row))
 
 
 def _first_unexpired(connection: Connection, mine: Select[Any], at: datetime) -> PendingLink | None:
@@ -449,13 +451,13 @@ def _first_unexpired(connection: Connection, mine: Select[Any], at: datetime) ->
     return None if row is None or row.expires_at <= to_micros(at) else _to_pending_link(row)
 
 
-def _code_digest(w: Transaction, code: str) -> str:
+def _code_digest(tx: Transaction, code: str) -> str:
     """Keyed with what only this space has: the same code elsewhere is another."""
-    return keyed_digest(w.secret, f"link code {code}")
+    return keyed_digest(tx.secret, f"link code {code}")
 
 
-def _delete_offers(w: Transaction, *which: Any) -> Any:
-    return delete(link_offers).where(_O.space_id == w.space, *which)
+def _delete_offers(tx: Transaction, *which: Any) -> Any:
+    return delete(link_offers).where(_O.space_id == tx.space, *which)
 
 
 def _to_pending_link(row: Any) -> PendingLink:

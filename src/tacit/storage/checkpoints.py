@@ -39,8 +39,7 @@ from tacit.records.checkpoints import (
 )
 from tacit.records.memory import ChatKind
 from tacit.records.request import Request
-from tacit.storage import memory_reads as listeners
-from tacit.storage import statements
+from tacit.storage import memory_reads, statements
 from tacit.storage.engine import Database
 from tacit.storage.erasures import Exposure
 from tacit.storage.memories import Transaction
@@ -100,11 +99,11 @@ def find_checkpoint(
 
 
 def save_checkpoint(
-    w: Transaction, thread: str, data: str, allowed: frozenset[str] | None, version: int | None
+    tx: Transaction, thread: str, data: str, allowed: frozenset[str] | None, version: int | None
 ) -> Checkpoint:
     """`version` is the one that was read: 0, where there was none."""
-    params = {"space": w.space, "who": sorted(w.request.own_identities), "thread": thread}
-    row = w.connection.execute(w.dialect.lock_memory(_SELECT_OWN), params).first()
+    params = {"space": tx.space, "who": sorted(tx.request.own_identities), "thread": thread}
+    row = tx.connection.execute(tx.dialect.lock_memory(_SELECT_OWN), params).first()
     kept = None if row is None else _to_checkpoint(row)
     if kept is not None and not kept.is_open_to(allowed):
         raise Conflict("an agent that may use more keeps a checkpoint here: name another thread")
@@ -113,20 +112,22 @@ def save_checkpoint(
         raise Conflict(f"the checkpoint is at version {found} by now: read it again")
     named = None if allowed is None else json.dumps(sorted(allowed))
     values = {"data": data, "categories": named, "version": found + 1}
-    values["updated_at"] = to_micros(w.at)
+    values["updated_at"] = to_micros(tx.at)
     if kept is None:
-        _require_capacity(w)
-        key = {"space_id": w.space, "person": w.request.subject, "thread": thread}
-        w.connection.execute(insert(checkpoints_table).values(**key, **values))
+        _require_capacity(tx)
+        key = {"space_id": tx.space, "person": tx.request.subject, "thread": thread}
+        tx.connection.execute(insert(checkpoints_table).values(**key, **values))
     else:
-        one = (_C.space_id == w.space, _C.person == kept.person, _C.thread == thread)
-        w.connection.execute(update(checkpoints_table).where(*one).values(**values))
-    return Checkpoint(thread=thread, data=json.loads(data), version=found + 1, updated_at=w.at)
+        one = (_C.space_id == tx.space, _C.person == kept.person, _C.thread == thread)
+        tx.connection.execute(update(checkpoints_table).where(*one).values(**values))
+    return Checkpoint(thread=thread, data=json.loads(data), version=found + 1, updated_at=tx.at)
 
 
-def _require_capacity(w: Transaction) -> None:
-    theirs = (_C.space_id == w.space, _C.person.in_(sorted(w.request.own_identities)))
-    count = w.connection.execute(select(func.count()).select_from(checkpoints_table).where(*theirs))
+def _require_capacity(tx: Transaction) -> None:
+    theirs = (_C.space_id == tx.space, _C.person.in_(sorted(tx.request.own_identities)))
+    count = tx.connection.execute(
+        select(func.count()).select_from(checkpoints_table).where(*theirs)
+    )
     if count.scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
         raise InvalidInput(
             "checkpoint",
@@ -472,7 +473,7 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
     """A step, the values of its channels and what was written after it, as rows of one shape. CROSS
     JOIN is SQLite's word for "in this order"."""
     newest = _newest_step(shape, " AND id = :id" if by_id else "")
-    v, w = "graph_values", "graph_writes"  # by their names, which plans are checked for
+    v, tx = "graph_values", "graph_writes"  # by their names, which plans are checked for
     return _build_text(
         f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
         f"SELECT 0 AS part, spaces.identity_rev, {_STEP_COLUMNS} FROM spaces LEFT JOIN s ON 1 = 1 "
@@ -481,9 +482,9 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
         f"{v}.saved_at, {v}.data FROM s CROSS JOIN {_EACH_CHANNEL[dialect]} CROSS JOIN {v} "
         f"WHERE {_access_condition(v, shape)} AND {v}.thread = s.thread AND {v}.ns = s.ns "
         f"AND {v}.channel = e.key AND {v}.version = e.value "
-        f"UNION ALL SELECT 2, {w}.idx, {w}.channel, NULL, {w}.type, {w}.task, {w}.path, NULL, "
-        f"NULL, {w}.saved_at, {w}.data FROM s CROSS JOIN {w} "
-        f"WHERE {_access_condition(w, shape)} AND {w}.thread = s.thread AND {w}.ns = s.ns AND {w}.step = s.id",
+        f"UNION ALL SELECT 2, {tx}.idx, {tx}.channel, NULL, {tx}.type, {tx}.task, {tx}.path, NULL, "
+        f"NULL, {tx}.saved_at, {tx}.data FROM s CROSS JOIN {tx} "
+        f"WHERE {_access_condition(tx, shape)} AND {tx}.thread = s.thread AND {tx}.ns = s.ns AND {tx}.step = s.id",
         shape,
     )
 
@@ -628,23 +629,23 @@ def insert_steps_fast(
     return at if done else None
 
 
-def insert_steps(w: Transaction, to: StepTarget, rows: StepStatements) -> None:
-    request = w.request
+def insert_steps(tx: Transaction, to: StepTarget, rows: StepStatements) -> None:
+    request = tx.request
     same = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "person": request.subject,
-        "chat": require_step_places(w)[0],
+        "chat": require_step_places(tx)[0],
         "thread": to.thread,
         "ns": to.ns,
-        "audience": None if request.private else _common_audience(w, to),
+        "audience": None if request.private else _common_audience(tx, to),
         "categories": to.categories,
-        "saved_at": to_micros(w.at),
+        "saved_at": to_micros(tx.at),
     }
-    statements.run_statements(w.connection, rows(same))
+    statements.run_statements(tx.connection, rows(same))
 
 
-def require_step_places(w: Transaction) -> list[str]:
-    found = step_places(w.request)
+def require_step_places(tx: Transaction) -> list[str]:
+    found = step_places(tx.request)
     if found is None:
         raise InvalidInput(
             "chat", "steps of a graph are kept in a private chat, or in a group that one is in"
@@ -652,34 +653,34 @@ def require_step_places(w: Transaction) -> list[str]:
     return found
 
 
-def _common_audience(w: Transaction, to: StepTarget) -> str | None:
+def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
     """Who is here, as far as they were there for what this one goes on from: whoever came in
     between has not heard all of it."""
-    request, here = w.request, w.request.present
-    rows = _audiences_before(w, to)
-    sets = w.audiences.get_people(w.connection, w.space, {row[0] for row in rows})
+    request, here = tx.request, tx.request.present
+    rows = _audiences_before(tx, to)
+    sets = tx.audiences.get_people(tx.connection, tx.space, {row[0] for row in rows})
     for (audience,) in rows:
         were = {request.person(one) for one in sets[audience]} | {request.requester}
         here = frozenset(one for one in here if request.person(one) in were)
-    return listeners.ensure_audience(w.connection, w.dialect, w.space, here)
+    return memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, here)
 
 
-def _audiences_before(w: Transaction, to: StepTarget) -> Sequence[tuple[Any, ...]]:
+def _audiences_before(tx: Transaction, to: StepTarget) -> Sequence[tuple[Any, ...]]:
     """A graph within a graph begins with what that one has."""
     at = {
-        "space": w.space,
-        "mine": sorted(w.request.own_identities),
-        "places": require_step_places(w),
+        "space": tx.space,
+        "mine": sorted(tx.request.own_identities),
+        "places": require_step_places(tx),
     }
     at |= {"thread": to.thread, "ns": to.ns}
     if to.parent is not None:
         return statements.fetch_rows(
-            w.connection, _SELECT_AUDIENCE_OF_STEP, {**at, "id": to.parent}
+            tx.connection, _SELECT_AUDIENCE_OF_STEP, {**at, "id": to.parent}
         )
     if not to.ns:
         return []
     return statements.fetch_rows(
-        w.connection,
+        tx.connection,
         _SELECT_NEWEST_AUDIENCE,
         {**at, "ns": to.ns.rpartition(_NAMESPACE_SEPARATOR)[0]},
     )
@@ -698,45 +699,45 @@ AllowedCategories = frozenset[str] | None
 Conditions = list[ColumnElement[bool]]
 
 
-def _own_rows(w: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
+def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
     """Rows that the requester may make disappear: theirs, here, by agents that may use no more.
     Whoever else is in the room learns nothing from what goes."""
     c = table.c
     found = [
-        c.space_id == w.space,
-        c.person.in_(sorted(w.request.own_identities)),
-        c.chat.in_(require_step_places(w)),
+        c.space_id == tx.space,
+        c.person.in_(sorted(tx.request.own_identities)),
+        c.chat.in_(require_step_places(tx)),
     ]
     if allowed is None:
         return found
-    lists = w.connection.execute(select(c.categories).where(*found).distinct()).scalars()
+    lists = tx.connection.execute(select(c.categories).where(*found).distinct()).scalars()
     within = [one for one in lists if one and set(json.loads(one)) <= allowed]
     return [*found, c.categories.in_(within)]
 
 
-def delete_threads(w: Transaction, threads: Collection[str], allowed: AllowedCategories) -> None:
+def delete_threads(tx: Transaction, threads: Collection[str], allowed: AllowedCategories) -> None:
     for table in STEP_TABLES:
-        theirs = _own_rows(w, table, allowed)
+        theirs = _own_rows(tx, table, allowed)
         for some in _chunks_of(sorted(threads)):
-            w.connection.execute(delete(table).where(*theirs, table.c.thread.in_(some)))
+            tx.connection.execute(delete(table).where(*theirs, table.c.thread.in_(some)))
 
 
-def delete_runs(w: Transaction, runs: Collection[str], allowed: AllowedCategories) -> None:
+def delete_runs(tx: Transaction, runs: Collection[str], allowed: AllowedCategories) -> None:
     """The steps of these runs, with what was written after them and the values that no other step
     has."""
     touched: dict[tuple[str, str], set[str]] = {}
-    theirs = _own_rows(w, graph_steps, allowed)
+    theirs = _own_rows(tx, graph_steps, allowed)
     for some in _chunks_of(sorted(runs)):
         which = select(_STEPS.thread, _STEPS.ns, _STEPS.id).where(*theirs, _STEPS.run.in_(some))
-        for thread, ns, id in w.connection.execute(which):
+        for thread, ns, id in tx.connection.execute(which):
             touched.setdefault((thread, ns), set()).add(id)
     for (thread, ns), ids in sorted(touched.items()):
-        _delete_steps(w, thread, ns, ids, allowed)
+        _delete_steps(tx, thread, ns, ids, allowed)
 
 
-def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> None:
+def prune_thread(tx: Transaction, thread: str, allowed: AllowedCategories) -> None:
     """Of each namespace the newest step that each company may read, and what it is rebuilt from."""
-    which = (*_own_rows(w, graph_steps, allowed), _STEPS.thread == thread)
+    which = (*_own_rows(tx, graph_steps, allowed), _STEPS.thread == thread)
     columns = (
         _STEPS.ns,
         _STEPS.id,
@@ -746,7 +747,7 @@ def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> Non
         _STEPS.metadata,
         _STEPS.versions,
     )
-    rows = w.connection.execute(select(*columns).where(*which).order_by(_STEPS.id.desc())).all()
+    rows = tx.connection.execute(select(*columns).where(*which).order_by(_STEPS.id.desc())).all()
     for ns in sorted({row.ns for row in rows}):
         here = {row.id: row for row in rows if row.ns == ns}
         newest: dict[Any, str] = {}
@@ -754,17 +755,17 @@ def prune_thread(w: Transaction, thread: str, allowed: AllowedCategories) -> Non
             newest.setdefault((row.audience, row.categories), id)
         kept = set(newest.values())
         for id in newest.values():
-            kept |= _required_steps(w, thread, ns, here, id)
-        _delete_steps(w, thread, ns, set(here) - kept, allowed)
+            kept |= _required_steps(tx, thread, ns, here, id)
+        _delete_steps(tx, thread, ns, set(here) - kept, allowed)
 
 
 def _required_steps(
-    w: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str
+    tx: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str
 ) -> set[str]:
     """The steps that a channel of mere changes is put together from: back to the last one that has
     its whole value."""
     waiting = set(json.loads(here[id].metadata).get("counters_since_delta_snapshot") or ())
-    whole = _stored_values(w, thread, ns) if waiting else set()
+    whole = _stored_values(tx, thread, ns) if waiting else set()
     found: set[str] = set()
     while waiting and id in here and id not in found:
         found.add(id)
@@ -774,40 +775,40 @@ def _required_steps(
     return found
 
 
-def _stored_values(w: Transaction, thread: str, ns: str) -> set[tuple[str, str]]:
-    where = (*_own_rows(w, graph_values, None), _V.thread == thread, _V.ns == ns)
-    rows = w.connection.execute(select(_V.channel, _V.version).where(*where))
+def _stored_values(tx: Transaction, thread: str, ns: str) -> set[tuple[str, str]]:
+    where = (*_own_rows(tx, graph_values, None), _V.thread == thread, _V.ns == ns)
+    rows = tx.connection.execute(select(_V.channel, _V.version).where(*where))
     return {(channel, version) for channel, version in rows}
 
 
 def _delete_steps(
-    w: Transaction, thread: str, ns: str, ids: Collection[str], allowed: AllowedCategories
+    tx: Transaction, thread: str, ns: str, ids: Collection[str], allowed: AllowedCategories
 ) -> None:
     if not ids:
         return
     for table, id in ((graph_steps, _STEPS.id), (graph_writes, _O.step)):
-        where = (*_own_rows(w, table, allowed), table.c.thread == thread, table.c.ns == ns)
+        where = (*_own_rows(tx, table, allowed), table.c.thread == thread, table.c.ns == ns)
         for some in _chunks_of(sorted(ids)):
-            w.connection.execute(delete(table).where(*where, id.in_(some)))
-    left = (*_own_rows(w, graph_steps, None), _STEPS.thread == thread, _STEPS.ns == ns)
+            tx.connection.execute(delete(table).where(*where, id.in_(some)))
+    left = (*_own_rows(tx, graph_steps, None), _STEPS.thread == thread, _STEPS.ns == ns)
     for some in _chunks_of(sorted(ids)):
         orphans = update(graph_steps).where(*left, _STEPS.parent.in_(some))
-        w.connection.execute(orphans.values(parent=None))
-    versions = w.connection.execute(select(_STEPS.versions).where(*left)).scalars()
+        tx.connection.execute(orphans.values(parent=None))
+    versions = tx.connection.execute(select(_STEPS.versions).where(*left)).scalars()
     used = {pair for one in versions for pair in json.loads(one).items()}
-    where = (*_own_rows(w, graph_values, None), _V.thread == thread, _V.ns == ns)
-    for pairs in _chunks_of(sorted(_stored_values(w, thread, ns) - used)):
+    where = (*_own_rows(tx, graph_values, None), _V.thread == thread, _V.ns == ns)
+    for pairs in _chunks_of(sorted(_stored_values(tx, thread, ns) - used)):
         unused = tuple_(_V.channel, _V.version).in_(pairs)
-        w.connection.execute(delete(graph_values).where(*where, unused))
+        tx.connection.execute(delete(graph_values).where(*where, unused))
 
 
-def copy_thread(w: Transaction, source: str, target: str, allowed: AllowedCategories) -> None:
+def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCategories) -> None:
     """All of a thread, also under another name; what is there already stays."""
     for table in STEP_TABLES:
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
-        rows = select(*there).where(*_own_rows(w, table, allowed), c.thread == source)
-        w.connection.execute(w.dialect.insert_missing_statement(table).from_select(names, rows))
+        rows = select(*there).where(*_own_rows(tx, table, allowed), c.thread == source)
+        tx.connection.execute(tx.dialect.insert_missing_statement(table).from_select(names, rows))
 
 
 def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:

@@ -388,42 +388,42 @@ _MEMORIES = memories_table.c
 _PEOPLE = memory_people.c
 
 
-def hard_delete(w: Transaction, ids: Sequence[str]) -> None:
+def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
     """What is left is a keyed hash."""
     if not ids:
         return
-    which = (_MEMORIES.space_id == w.space, _MEMORIES.id.in_(ids))
-    threads = set(w.connection.execute(select(_MEMORIES.thread).where(*which)).scalars()) - {None}
+    which = (_MEMORIES.space_id == tx.space, _MEMORIES.id.in_(ids))
+    threads = set(tx.connection.execute(select(_MEMORIES.thread).where(*which)).scalars()) - {None}
     named = set(
-        w.connection.execute(
-            select(_PEOPLE.person).where(_PEOPLE.space_id == w.space, _PEOPLE.memory_id.in_(ids))
+        tx.connection.execute(
+            select(_PEOPLE.person).where(_PEOPLE.space_id == tx.space, _PEOPLE.memory_id.in_(ids))
         ).scalars()
     )
-    through = revisions.stored_access_paths(w.connection, w.space, ids)
-    revisions.increment_revisions(w.connection, w.space, through, removing=True)
-    revisions.remove_note_links(w, ids)
-    w.dialect.unindex_words(w.connection, w.space, ids)
-    w.connection.execute(delete(memories_table).where(*which))
-    w.connection.execute(
+    through = revisions.stored_access_paths(tx.connection, tx.space, ids)
+    revisions.increment_revisions(tx.connection, tx.space, through, removing=True)
+    revisions.remove_note_links(tx, ids)
+    tx.dialect.unindex_words(tx.connection, tx.space, ids)
+    tx.connection.execute(delete(memories_table).where(*which))
+    tx.connection.execute(
         update(memories_table)
-        .where(_MEMORIES.space_id == w.space, _MEMORIES.superseded_by.in_(ids))
+        .where(_MEMORIES.space_id == tx.space, _MEMORIES.superseded_by.in_(ids))
         .values(superseded_by=None)
     )
-    access_log.remove_memories_from_log(w.connection, w.space, ids)
-    delete_unmentioned_people(w.connection, w.space, named)
+    access_log.remove_memories_from_log(tx.connection, tx.space, ids)
+    delete_unmentioned_people(tx.connection, tx.space, named)
     rows = [
         {
-            "space_id": w.space,
-            "digest": keyed_digest(w.secret, id),
-            "erased_at": to_micros(w.at),
-            "actor": w.actor if w.actor.startswith("operator:") else "",
+            "space_id": tx.space,
+            "digest": keyed_digest(tx.secret, id),
+            "erased_at": to_micros(tx.at),
+            "actor": tx.actor if tx.actor.startswith("operator:") else "",
             "scrubbed": False,
         }
         for id in ids
     ]
-    w.dialect.insert_missing(w.connection, tombstones, rows)
-    for thread in sorted((threads | {w.thread}) - {""}):
+    tx.dialect.insert_missing(tx.connection, tombstones, rows)
+    for thread in sorted((threads | {tx.thread}) - {""}):
         memories.increment_thread_revision(
-            w, thread
+            tx, thread
         )  # whoever keeps a block of it builds that anew
-    memories.emit_erase_events(w, ids)
+    memories.emit_erase_events(tx, ids)

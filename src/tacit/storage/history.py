@@ -453,20 +453,20 @@ def current_block(
     return None if row is None or row.used_at < noted else row.built_at, named["audience"]
 
 
-def take_block(w: Transaction, audience: str, gap: timedelta) -> int:
+def take_block(tx: Transaction, audience: str, gap: timedelta) -> int:
     """The next revision of the thread: whatever is being written right now comes after it, also if
     it was begun before. Of two who begin a conversation at once, the first one's holds for both."""
-    next_one = memories.increment_thread_revision(w, w.thread)
-    named = {"space": w.space, "thread": w.thread, "audience": audience}
-    at = to_micros(w.at)
-    row = w.connection.execute(_SELECT_BLOCK, named).first()
+    next_one = memories.increment_thread_revision(tx, tx.thread)
+    named = {"space": tx.space, "thread": tx.thread, "audience": audience}
+    at = to_micros(tx.at)
+    row = tx.connection.execute(_SELECT_BLOCK, named).first()
     # The last use may have been noted up to a quarter of the gap before it was.
     goes_on = (
         row is not None
         and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
     )
     taken = int(row.built_at) if row is not None and goes_on else next_one
-    w.connection.execute(_UPSERT_BLOCK, named | {"at": at, "taken": taken})
+    tx.connection.execute(_UPSERT_BLOCK, named | {"at": at, "taken": taken})
     return taken
 
 

@@ -80,32 +80,32 @@ def find_result(
     )
 
 
-def lock_idempotency_key(w: Transaction, wanted: IdempotencyKey) -> None:
+def lock_idempotency_key(tx: Transaction, wanted: IdempotencyKey) -> None:
     """Serialize calls with this key by a person with several identities.
 
     With one identity the primary key does so: the second insert fails, and the retry finds the row.
     """
-    if len(w.request.own_identities) > 1:
-        what = f"{w.space} once {w.request.requester} {wanted.token}"
-        w.dialect.acquire_lock(w.connection, what)
+    if len(tx.request.own_identities) > 1:
+        what = f"{tx.space} once {tx.request.requester} {wanted.token}"
+        tx.dialect.acquire_lock(tx.connection, what)
 
 
 def insert_result(
-    w: Transaction,
+    tx: Transaction,
     person: str | None,
     wanted: IdempotencyKey,
     told: Mapping[str, Any],
     ids: Sequence[str | None],
 ) -> None:
     """Store the result in the transaction of the write, under the identity that made the call."""
-    key = {"space": w.space, "person": person, "token": wanted.token}
-    done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(w.at)}
+    key = {"space": tx.space, "person": person, "token": wanted.token}
+    done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(tx.at)}
     named = [
         (_INSERT_RESULT_ID, {**key, "position": position, "memory_id": id})
         for position, id in enumerate(ids)
         if id is not None
     ]
-    statements.run_statements(w.connection, [(_INSERT_RESULT, {**key, **done}), *named])
+    statements.run_statements(tx.connection, [(_INSERT_RESULT, {**key, **done}), *named])
 
 
 def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:

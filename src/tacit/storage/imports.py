@@ -16,8 +16,7 @@ from tacit.policy.predicate import sql_literal
 from tacit.records.drafts import ImportRun
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.request import Request
-from tacit.storage import memory_reads as listeners
-from tacit.storage import retention, statements, vectors
+from tacit.storage import memory_reads, retention, statements, vectors
 from tacit.storage.memories import (
     Transaction,
     embedded_mark_delete,
@@ -148,17 +147,17 @@ def _own_params(request: Request) -> dict[str, Any]:
     }
 
 
-def lock_imports(w: Transaction) -> None:
+def lock_imports(tx: Transaction) -> None:
     """Two imports of one person see what the other did: one of them waits."""
-    w.dialect.acquire_lock(w.connection, f"{w.space} imports {w.request.requester}")
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} imports {tx.request.requester}")
 
 
-def avoid_ids_of_second(w: Transaction) -> None:
+def avoid_ids_of_second(tx: Transaction) -> None:
     """Where hundreds are added in one second, chance alone would give an id twice."""
-    first, last = id_range_of_second(w.at)
-    params = {"space": w.space, "first": first, "last": last}
-    w.issued_ids.update(
-        id for (id,) in statements.fetch_rows(w.connection, _SELECT_IDS_OF_SECOND, params)
+    first, last = id_range_of_second(tx.at)
+    params = {"space": tx.space, "first": first, "last": last}
+    tx.issued_ids.update(
+        id for (id,) in statements.fetch_rows(tx.connection, _SELECT_IDS_OF_SECOND, params)
     )
 
 
@@ -170,11 +169,11 @@ def find_imports(
     return [_to_import(row) for row in connection.execute(_SELECT_IMPORT, params)]
 
 
-def begin_import(w: Transaction, run: str, source: str, total: int | None) -> StoredImport:
+def begin_import(tx: Transaction, run: str, source: str, total: int | None) -> StoredImport:
     """The run, as it stands before this call; one that was reverted begins anew."""
-    found = find_imports(w.connection, w.space, w.request.own_identities, run)
+    found = find_imports(tx.connection, tx.space, tx.request.own_identities, run)
     if not found:
-        return _insert_import(w, run, source, total)
+        return _insert_import(tx, run, source, total)
     kept = found[0]
     if any(one.run.reverting for one in found):
         raise Conflict("this import is being reverted: revert it to the end, then begin again")
@@ -183,16 +182,16 @@ def begin_import(w: Transaction, run: str, source: str, total: int | None) -> St
     if kept.run.reverted_at is None:
         return kept
     zero = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
-    at = to_micros(w.at)
-    update_import(w, kept, {**zero, "total": total, "started_at": at, "reverted_at": None})
-    return find_imports(w.connection, w.space, w.request.own_identities, run)[0]
+    at = to_micros(tx.at)
+    update_import(tx, kept, {**zero, "total": total, "started_at": at, "reverted_at": None})
+    return find_imports(tx.connection, tx.space, tx.request.own_identities, run)[0]
 
 
-def _insert_import(w: Transaction, run: str, source: str, total: int | None) -> StoredImport:
-    at = to_micros(w.at)
+def _insert_import(tx: Transaction, run: str, source: str, total: int | None) -> StoredImport:
+    at = to_micros(tx.at)
     row = {
-        "space_id": w.space,
-        "person": w.request.subject,
+        "space_id": tx.space,
+        "person": tx.request.subject,
         "run": run,
         "id": new_id(),
         "source": source,
@@ -203,35 +202,35 @@ def _insert_import(w: Transaction, run: str, source: str, total: int | None) -> 
         "reverting": False,
         "reverted_at": None,
     }
-    w.connection.execute(insert(imports_table).values(**row))
-    return find_imports(w.connection, w.space, w.request.own_identities, run)[0]
+    tx.connection.execute(insert(imports_table).values(**row))
+    return find_imports(tx.connection, tx.space, tx.request.own_identities, run)[0]
 
 
-def update_import(w: Transaction, kept: StoredImport, values: Mapping[str, Any]) -> None:
-    one = (_R.space_id == w.space, _R.person == kept.person, _R.run == kept.run.run)
-    moved = {**values, "updated_at": to_micros(w.at)}
-    w.connection.execute(update(imports_table).where(*one).values(**moved))
+def update_import(tx: Transaction, kept: StoredImport, values: Mapping[str, Any]) -> None:
+    one = (_R.space_id == tx.space, _R.person == kept.person, _R.run == kept.run.run)
+    moved = {**values, "updated_at": to_micros(tx.at)}
+    tx.connection.execute(update(imports_table).where(*one).values(**moved))
 
 
 def add_import_counts(
-    w: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None
+    tx: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None
 ) -> ImportRun:
     """The run, with what this call did."""
     values: dict[str, Any] = {name: getattr(kept.run, name) + by for name, by in more.items()}
     if total is not None:
         values["total"] = total
-    update_import(w, kept, values)
-    return replace(kept.run, **values, updated_at=w.at)
+    update_import(tx, kept, values)
+    return replace(kept.run, **values, updated_at=tx.at)
 
 
-def insert_imported(w: Transaction, made: Iterable[tuple[str, str | None, str]]) -> None:
+def insert_imported(tx: Transaction, made: Iterable[tuple[str, str | None, str]]) -> None:
     """By token: the run that made a memory, or None where it was here before, and its id."""
-    fixed = {"space_id": w.space, "person": w.request.subject, "at": to_micros(w.at)}
+    fixed = {"space_id": tx.space, "person": tx.request.subject, "at": to_micros(tx.at)}
     steps = [
         (_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id})
         for t, run, id in made
     ]
-    statements.insert_rows(w.connection, steps)
+    statements.insert_rows(tx.connection, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,18 +243,18 @@ class ImportedMemory:
     is_changed: bool  # it stands otherwise, or something else stands in its place
 
 
-def list_imported(w: Transaction, run: str, most: int) -> list[ImportedMemory]:
+def list_imported(tx: Transaction, run: str, most: int) -> list[ImportedMemory]:
     """Some of what a run made and nobody has undone yet; its memories are locked."""
     rows = (
         select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
         .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
         .where(
-            _I.space_id == w.space, _I.person.in_(sorted(w.request.own_identities)), _I.run == run
+            _I.space_id == tx.space, _I.person.in_(sorted(tx.request.own_identities)), _I.run == run
         )
         .order_by(_I.person, _I.token)
         .limit(most)
     )
-    return [_to_imported(row) for row in w.connection.execute(w.dialect.lock_memory(rows))]
+    return [_to_imported(row) for row in tx.connection.execute(tx.dialect.lock_memory(rows))]
 
 
 def _to_imported(row: Any) -> ImportedMemory:
@@ -269,18 +268,18 @@ def _to_imported(row: Any) -> ImportedMemory:
     )
 
 
-def mark_undone(w: Transaction, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
+def mark_undone(tx: Transaction, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
     """What is forgotten may be imported again; what is left is known as before, and stays."""
     of_run = (
-        _I.space_id == w.space,
-        _I.person.in_(sorted(w.request.own_identities)),
+        _I.space_id == tx.space,
+        _I.person.in_(sorted(tx.request.own_identities)),
         _I.run == run,
     )
     if forgotten:
-        w.connection.execute(delete(imported_items).where(*of_run, _I.token.in_(forgotten)))
+        tx.connection.execute(delete(imported_items).where(*of_run, _I.token.in_(forgotten)))
     if left:
         these = update(imported_items).where(*of_run, _I.token.in_(left))
-        w.connection.execute(these.values(run=None))
+        tx.connection.execute(these.values(run=None))
 
 
 def list_imports(
@@ -333,12 +332,12 @@ def _to_import(row: Any) -> StoredImport:
 # moved on once for all of them.
 
 
-def bulk_insert(w: Transaction, memories: Sequence[Memory]) -> None:
+def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
     """They are told in their threads under revisions that do not count them."""
     if not memories:
         return
     audience_ids = {
-        one: listeners.ensure_audience(w.connection, w.dialect, w.space, one)
+        one: memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, one)
         for one in {memory.heard_by for memory in memories}
     }
     through = {
@@ -346,37 +345,37 @@ def bulk_insert(w: Transaction, memories: Sequence[Memory]) -> None:
         for memory in memories
         for door in access_paths_of(memory, audience_ids[memory.heard_by])
     }
-    revisions = increment_revisions(w.connection, w.space, through)
+    revisions = increment_revisions(tx.connection, tx.space, through)
     made: list[Statement] = []
     for memory in memories:
         stamp = revisions[home_path_of(memory)]
-        made += _memory_inserts(w, memory, audience_ids[memory.heard_by], stamp)
-        emit_memory_event(w, memory, HistoryEvent.ADD)
-    whole = all(w.vectors.of_memory(memory) is not None for memory in memories)
-    statements.insert_rows(w.connection, made)
+        made += _memory_inserts(tx, memory, audience_ids[memory.heard_by], stamp)
+        emit_memory_event(tx, memory, HistoryEvent.ADD)
+    whole = all(tx.vectors.of_memory(memory) is not None for memory in memories)
+    statements.insert_rows(tx.connection, made)
     statements.run_statements(
-        w.connection, [embedded_mark_delete(w.space, w.vectors.model if whole else "")]
+        tx.connection, [embedded_mark_delete(tx.space, tx.vectors.model if whole else "")]
     )
     retention.insert_thread_changes(
-        w, [(memory.thread or w.thread, memory.id) for memory in memories], "created"
+        tx, [(memory.thread or tx.thread, memory.id) for memory in memories], "created"
     )
 
 
 def _memory_inserts(
-    w: Transaction, memory: Memory, audience: str | None, stamp: int
+    tx: Transaction, memory: Memory, audience: str | None, stamp: int
 ) -> list[Statement]:
     made = [
-        *w.dialect.insert_memory_statements(
+        *tx.dialect.insert_memory_statements(
             to_row(memory, audience) | {"stamp": stamp}, memory.content
         ),
-        version_insert(memory, audience, w.actor, w.at),
+        version_insert(memory, audience, tx.actor, tx.at),
         *people_inserts(memory),
         first_history_insert(
-            memory, HistoryEvent.ADD, w.actor, w.at, {"why": w.why} if w.why else None
+            memory, HistoryEvent.ADD, tx.actor, tx.at, {"why": tx.why} if tx.why else None
         ),
     ]
-    vector = w.vectors.of_memory(memory)
+    vector = tx.vectors.of_memory(memory)
     if vector is not None:
-        home, model = home_path_of(memory), w.vectors.model
-        made.append(vectors.upsert_vector(w.dialect, w.space, home, memory.id, model, vector))
+        home, model = home_path_of(memory), tx.vectors.model
+        made.append(vectors.upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector))
     return made

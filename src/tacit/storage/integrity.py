@@ -335,12 +335,12 @@ def delete_stray_document(connection: Connection, number: int) -> bool:
     return True
 
 
-def reindex_memory(w: Transaction, memory: Memory, audience: str | None) -> None:
+def reindex_memory(tx: Transaction, memory: Memory, audience: str | None) -> None:
     """Anew, whatever there was."""
     through = revisions.acl_tokens_of_memory(memory, audience)
-    w.dialect.unindex_words(w.connection, w.space, [memory.id])
+    tx.dialect.unindex_words(tx.connection, tx.space, [memory.id])
     # The first step adds the memory itself, which is there.
-    _, *words = w.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
-    statements.run_statements(w.connection, words)
-    w.dialect.reindex_words(w.connection, memory, through)
-    revisions.restamp_memories(w.connection, w.space, [memory.id])
+    _, *words = tx.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
+    statements.run_statements(tx.connection, words)
+    tx.dialect.reindex_words(tx.connection, memory, through)
+    revisions.restamp_memories(tx.connection, tx.space, [memory.id])

@@ -186,14 +186,20 @@ def list_hearsay(
 
 
 def save_fact(
-    w: Transaction, memory_id: str, owner: str, content: str, fact: StoredFact, *, new: bool = False
+    tx: Transaction,
+    memory_id: str,
+    owner: str,
+    content: str,
+    fact: StoredFact,
+    *,
+    new: bool = False,
 ) -> None:
     """In the place of what was known of the memory before, unless it is `new`."""
     if not new:
-        drop = delete(learned_facts_table).where(_L.space_id == w.space, _L.memory_id == memory_id)
-        w.connection.execute(drop)
+        drop = delete(learned_facts_table).where(_L.space_id == tx.space, _L.memory_id == memory_id)
+        tx.connection.execute(drop)
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "memory_id": memory_id,
         "owner": owner,
         "content_digest": normalized_digest(content),
@@ -203,7 +209,7 @@ def save_fact(
         "about_speaker": fact.about_speaker,
         "about": fact.about,
     }
-    statements.run_statements(w.connection, [(_INSERT_FACT, row)])
+    statements.run_statements(tx.connection, [(_INSERT_FACT, row)])
 
 
 def pack_mentions(mentions: Sequence[Sequence[str | None]]) -> str:
@@ -311,19 +317,19 @@ class PendingProposal:
 
 
 def insert_proposal(
-    w: Transaction, memory_id: str, concerns: str, reason: str, replaces: str | None, signals: int
+    tx: Transaction, memory_id: str, concerns: str, reason: str, replaces: str | None, signals: int
 ) -> None:
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "memory_id": memory_id,
         "concerns": concerns,
         "reason": reason,
         "replaces": replaces,
         "signals": signals,
-        "created_at": to_micros(w.at),
-        "expires_at": to_micros(w.at + timedelta(days=limits.PROPOSAL_DAYS)),
+        "created_at": to_micros(tx.at),
+        "expires_at": to_micros(tx.at + timedelta(days=limits.PROPOSAL_DAYS)),
     }
-    w.dialect.insert_missing(w.connection, proposals, [row])
+    tx.dialect.insert_missing(tx.connection, proposals, [row])
 
 
 def list_proposals(
@@ -356,51 +362,51 @@ def get_proposed_memory(
 
 
 def find_same_proposal(
-    w: Transaction, who: Collection[str], content_digest: str
+    tx: Transaction, who: Collection[str], content_digest: str
 ) -> PendingProposal | None:
     """The same, waiting already."""
-    params = {"space": w.space, "who": sorted(who), "content_digest": content_digest}
-    ids = {id for (id,) in statements.fetch_rows(w.connection, _SELECT_SAME_PROPOSAL, params)}
-    found = list_proposals(w.connection, w.space, who, w.at) if ids else []
+    params = {"space": tx.space, "who": sorted(who), "content_digest": content_digest}
+    ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_PROPOSAL, params)}
+    found = list_proposals(tx.connection, tx.space, who, tx.at) if ids else []
     return next((one for one in found if one.memory_id in ids), None)
 
 
-def add_proposal_signal(w: Transaction, memory_id: str) -> None:
-    one = update(proposals).where(_PROPOSAL.space_id == w.space, _PROPOSAL.memory_id == memory_id)
-    w.connection.execute(one.values(signals=_PROPOSAL.signals + 1))
+def add_proposal_signal(tx: Transaction, memory_id: str) -> None:
+    one = update(proposals).where(_PROPOSAL.space_id == tx.space, _PROPOSAL.memory_id == memory_id)
+    tx.connection.execute(one.values(signals=_PROPOSAL.signals + 1))
 
 
-def delete_proposal(w: Transaction, memory_id: str) -> None:
+def delete_proposal(tx: Transaction, memory_id: str) -> None:
     """It was answered."""
-    w.connection.execute(
-        delete(proposals).where(_PROPOSAL.space_id == w.space, _PROPOSAL.memory_id == memory_id)
+    tx.connection.execute(
+        delete(proposals).where(_PROPOSAL.space_id == tx.space, _PROPOSAL.memory_id == memory_id)
     )
 
 
-def insert_refusal(w: Transaction, concerns: str, content_digest: str) -> None:
+def insert_refusal(tx: Transaction, concerns: str, content_digest: str) -> None:
     """Not to be asked again for a while: what is kept is a hash."""
-    until = to_micros(w.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
+    until = to_micros(tx.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
     old = delete(declined_proposals).where(
-        _D.space_id == w.space, _D.concerns == concerns, _D.content_digest == content_digest
+        _D.space_id == tx.space, _D.concerns == concerns, _D.content_digest == content_digest
     )
-    w.connection.execute(old)
+    tx.connection.execute(old)
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "concerns": concerns,
         "content_digest": content_digest,
         "until": until,
     }
-    w.dialect.insert_missing(w.connection, declined_proposals, [row])
+    tx.dialect.insert_missing(tx.connection, declined_proposals, [row])
 
 
-def is_declined(w: Transaction, who: Collection[str], content_digest: str) -> bool:
+def is_declined(tx: Transaction, who: Collection[str], content_digest: str) -> bool:
     params = {
-        "space": w.space,
+        "space": tx.space,
         "who": sorted(who),
         "content_digest": content_digest,
-        "now": to_micros(w.at),
+        "now": to_micros(tx.at),
     }
-    return bool(statements.fetch_rows(w.connection, _SELECT_REFUSAL, params))
+    return bool(statements.fetch_rows(tx.connection, _SELECT_REFUSAL, params))
 
 
 def list_expired_proposals(

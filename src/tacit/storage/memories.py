@@ -23,8 +23,7 @@ from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.records.text import text_to_embed
-from tacit.storage import memory_reads as listeners
-from tacit.storage import statements, vectors
+from tacit.storage import memory_reads, statements, vectors
 from tacit.storage.chats import read_chat
 from tacit.storage.dialect import Dialect
 from tacit.storage.memory_reads import (
@@ -234,43 +233,43 @@ class EventRecord(NamedTuple):
 
 
 def emit_memory_event(
-    w: Transaction, memory: Memory, event: HistoryEvent, near: Mapping[str, float] | None = None
+    tx: Transaction, memory: Memory, event: HistoryEvent, near: Mapping[str, float] | None = None
 ) -> None:
     """Something happened to a memory; `near` is what it is like."""
     best = max(near.values()) if near else None
-    node = EventNode.WORKER if w.actor == SYSTEM_ACTOR else EventNode.HOTPATH
-    w.events.append(_event_of(memory, node, _OPERATIONS[event], best))
+    node = EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+    tx.events.append(_event_of(memory, node, _OPERATIONS[event], best))
 
 
-def emit_turn_event(w: Transaction, turn: Memory) -> None:
-    w.events.append(_event_of(turn, EventNode.EPISODIC, EventOperation.CREATE))
+def emit_turn_event(tx: Transaction, turn: Memory) -> None:
+    tx.events.append(_event_of(turn, EventNode.EPISODIC, EventOperation.CREATE))
 
 
-def emit_erase_events(w: Transaction, ids: Sequence[str]) -> None:
-    node = EventNode.WORKER if w.actor == SYSTEM_ACTOR else EventNode.HOTPATH
-    w.events.extend(EventRecord(node, EventOperation.ERASE, memory_id=id) for id in ids)
+def emit_erase_events(tx: Transaction, ids: Sequence[str]) -> None:
+    node = EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+    tx.events.extend(EventRecord(node, EventOperation.ERASE, memory_id=id) for id in ids)
 
 
-def emit_classification(w: Transaction, category: str | None) -> None:
-    w.events.append(EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, category=category))
+def emit_classification(tx: Transaction, category: str | None) -> None:
+    tx.events.append(EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, category=category))
 
 
-def emit_skipped_classification(w: Transaction) -> None:
+def emit_skipped_classification(tx: Transaction) -> None:
     """Unless something was: the turn holds nothing to keep."""
-    if not any(one.op is EventOperation.CLASSIFY for one in w.events):
-        w.events.append(
+    if not any(one.op is EventOperation.CLASSIFY for one in tx.events):
+        tx.events.append(
             EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.SKIPPED)
         )
 
 
-def set_event_similarity(w: Transaction, id: str, near: Mapping[str, float]) -> None:
+def set_event_similarity(tx: Transaction, id: str, near: Mapping[str, float]) -> None:
     """What a memory that this write made or changed is like, found before it was written."""
     best = max((likeness for other, likeness in near.items() if other != id), default=None)
     if best is None:
         return
-    for place, one in enumerate(w.events):
+    for place, one in enumerate(tx.events):
         if one.memory_id == id and one.op in (EventOperation.CREATE, EventOperation.UPDATE):
-            w.events[place] = one._replace(likeness=best)
+            tx.events[place] = one._replace(likeness=best)
 
 
 def _event_of(
@@ -361,80 +360,80 @@ class Transaction:
         return self.request.space
 
 
-def draw_memory_id(w: Transaction) -> str:
+def draw_memory_id(tx: Transaction) -> str:
     """Draw an id that no memory has, or had before it was erased. If a row of this second already
     has it, the insert fails and the write runs again: one second has 238,328 ids, so a repeated
     draw comes from all of them."""
     for attempt in range(limits.ID_ATTEMPTS_MAX_COUNT):
-        id = new_id() if attempt or w.is_retry else new_memory_id(w.at)
-        if id not in w.issued_ids and not (w.has_tombstones and _is_erased_id(w, id)):
-            w.issued_ids.add(id)
+        id = new_id() if attempt or tx.is_retry else new_memory_id(tx.at)
+        if id not in tx.issued_ids and not (tx.has_tombstones and _is_erased_id(tx, id)):
+            tx.issued_ids.add(id)
             return id
     raise StoreBusy("no free id was found; try again")
 
 
-def _is_erased_id(w: Transaction, id: str) -> bool:
-    params = {"space": w.space, "digest": keyed_digest(w.secret, id)}
-    return bool(statements.fetch_rows(w.connection, _SELECT_TOMBSTONE, params))
+def _is_erased_id(tx: Transaction, id: str) -> bool:
+    params = {"space": tx.space, "digest": keyed_digest(tx.secret, id)}
+    return bool(statements.fetch_rows(tx.connection, _SELECT_TOMBSTONE, params))
 
 
-def get_for_update(w: Transaction, id: str) -> Memory | None:
+def get_for_update(tx: Transaction, id: str) -> Memory | None:
     """The row a change is about, locked. Only `may_change` says whether it exists for anybody."""
-    row = w.connection.execute(
-        w.dialect.lock_memory(_SELECT_MEMORY), {"space": w.space, "id": id}
+    row = tx.connection.execute(
+        tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}
     ).first()
     if row is None:
         return None
-    members = w.audiences.get_people(w.connection, w.space, [row[_AUDIENCE]])
+    members = tx.audiences.get_people(tx.connection, tx.space, [row[_AUDIENCE]])
     return to_memory(row, members[row[_AUDIENCE]])
 
 
 def insert_memory(
-    w: Transaction, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, told: bool = True
+    tx: Transaction, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, told: bool = True
 ) -> None:
     """A new memory with its first version, its people, its words, its history and its delta, if
     that is `told` of it."""
-    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    stamp, shown = _increment_counters(w, memory, audience, told=told)
+    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    stamp, shown = _increment_counters(tx, memory, audience, told=told)
     row = to_row(memory, audience) | {"stamp": stamp}
     statements.run_statements(
-        w.connection,
+        tx.connection,
         [
-            *w.dialect.insert_memory_statements(row, memory.content),
-            version_insert(memory, audience, w.actor, w.at),
+            *tx.dialect.insert_memory_statements(row, memory.content),
+            version_insert(memory, audience, tx.actor, tx.at),
             *people_inserts(memory),
-            *_vector_statements(w, memory),
-            first_history_insert(memory, event, w.actor, w.at, _event_detail(w, None)),
+            *_vector_statements(tx, memory),
+            first_history_insert(memory, event, tx.actor, tx.at, _event_detail(tx, None)),
             *shown,
-            *_similarity_inserts(w, memory, stamp),
+            *_similarity_inserts(tx, memory, stamp),
         ],
     )
-    w.added.append(row)
-    emit_memory_event(w, memory, event, w.vectors.alike.similarity if w.vectors.alike else None)
+    tx.added.append(row)
+    emit_memory_event(tx, memory, event, tx.vectors.alike.similarity if tx.vectors.alike else None)
 
 
-def insert_turn(w: Transaction, turn: Memory) -> None:
+def insert_turn(tx: Transaction, turn: Memory) -> None:
     """What was said, as it was said: without versions or history, and no delta tells of it."""
-    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, turn.heard_by)
+    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, turn.heard_by)
     through = access_paths_of(turn, audience)
-    revisions = increment_revisions(w.connection, w.space, through)
+    revisions = increment_revisions(tx.connection, tx.space, through)
     home = home_path_of(turn)
     # A chat's turns in the order they were written down, whatever the clock says.
     place = chat_path(turn.learned_in) if turn.learned_in else home
     row = to_row(turn, audience) | {"stamp": revisions[home], "seq": revisions[place]}
     statements.run_statements(
-        w.connection,
+        tx.connection,
         [
-            *w.dialect.insert_memory_statements(row, turn.content),
+            *tx.dialect.insert_memory_statements(row, turn.content),
             *people_inserts(turn),
-            *_vector_statements(w, turn),
+            *_vector_statements(tx, turn),
         ],
     )
-    emit_turn_event(w, turn)
+    emit_turn_event(tx, turn)
 
 
 def update_content(
-    w: Transaction,
+    tx: Transaction,
     memory: Memory,
     detail: dict[str, str] | None = None,
     *,
@@ -442,41 +441,46 @@ def update_content(
 ) -> None:
     """Another version: `memory` is the new one, its number already counted up. With the same words
     it means the same."""
-    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    _replace_row(w, memory, audience)
-    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, audience))
+    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    _replace_row(tx, memory, audience)
+    tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
     if not same_words:
-        _delete_vector(w, memory)
+        _delete_vector(tx, memory)
     statements.run_statements(
-        w.connection,
+        tx.connection,
         [
-            version_insert(memory, audience, w.actor, w.at),
-            *([] if same_words else _vector_statements(w, memory)),
+            version_insert(memory, audience, tx.actor, tx.at),
+            *([] if same_words else _vector_statements(tx, memory)),
             history_insert(
-                w.connection, memory, HistoryEvent.UPDATE, w.actor, w.at, _event_detail(w, detail)
+                tx.connection,
+                memory,
+                HistoryEvent.UPDATE,
+                tx.actor,
+                tx.at,
+                _event_detail(tx, detail),
             ),
-            *_change_log_inserts(w, memory, "updated"),
+            *_change_log_inserts(tx, memory, "updated"),
         ],
     )
-    update_note_links(w, memory)
-    emit_memory_event(w, memory, HistoryEvent.UPDATE)
+    update_note_links(tx, memory)
+    emit_memory_event(tx, memory, HistoryEvent.UPDATE)
 
 
 def update_fields(
-    w: Transaction,
+    tx: Transaction,
     memory: Memory,
     event: HistoryEvent,
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
     """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
-    audience = listeners.ensure_audience(w.connection, w.dialect, w.space, memory.heard_by)
-    _replace_row(w, memory, audience)
-    w.dialect.reindex_words(w.connection, memory, acl_tokens_of_memory(memory, audience))
-    w.connection.execute(
+    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    _replace_row(tx, memory, audience)
+    tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
+    tx.connection.execute(
         _UPDATE_CURRENT_VERSION,
         {
-            "b_space": w.space,
+            "b_space": tx.space,
             "b_id": memory.id,
             "b_version": memory.version,
             "visibility": memory.visibility.value,
@@ -484,120 +488,122 @@ def update_fields(
             "portable": memory.portable,
         },
     )
-    update_note_links(w, memory)
-    record_event(w, memory, event, shown, detail)
+    update_note_links(tx, memory)
+    record_event(tx, memory, event, shown, detail)
 
 
 def record_event(
-    w: Transaction,
+    tx: Transaction,
     memory: Memory,
     event: HistoryEvent,
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
-    told = [] if shown is None else _change_log_inserts(w, memory, shown)
-    what = history_insert(w.connection, memory, event, w.actor, w.at, _event_detail(w, detail))
-    statements.run_statements(w.connection, [what, *told])
-    emit_memory_event(w, memory, event)
+    told = [] if shown is None else _change_log_inserts(tx, memory, shown)
+    what = history_insert(tx.connection, memory, event, tx.actor, tx.at, _event_detail(tx, detail))
+    statements.run_statements(tx.connection, [what, *told])
+    emit_memory_event(tx, memory, event)
 
 
-def _event_detail(w: Transaction, detail: dict[str, str] | None) -> dict[str, str] | None:
-    return {**(detail or {}), "why": w.why} if w.why else detail
+def _event_detail(tx: Transaction, detail: dict[str, str] | None) -> dict[str, str] | None:
+    return {**(detail or {}), "why": tx.why} if tx.why else detail
 
 
-def increment_thread_revision(w: Transaction, thread: str) -> int:
-    params = {"space": w.space, "thread": thread, "at": to_micros(w.at)}
-    ((rev,),) = statements.fetch_rows(w.connection, INCREMENT_THREAD_REVISION, params)
+def increment_thread_revision(tx: Transaction, thread: str) -> int:
+    params = {"space": tx.space, "thread": thread, "at": to_micros(tx.at)}
+    ((rev,),) = statements.fetch_rows(tx.connection, INCREMENT_THREAD_REVISION, params)
     return int(rev)
 
 
-def _increment_stamp(w: Transaction, memory: Memory, audience: str | None, *, before: bool) -> int:
+def _increment_stamp(tx: Transaction, memory: Memory, audience: str | None, *, before: bool) -> int:
     """Everything that leads to the memory, or led to it before, has something new behind it."""
     through = access_paths_of(memory, audience)
     if before:
-        through |= stored_access_paths(w.connection, w.space, [memory.id])
-    return increment_revisions(w.connection, w.space, through)[home_path_of(memory)]
+        through |= stored_access_paths(tx.connection, tx.space, [memory.id])
+    return increment_revisions(tx.connection, tx.space, through)[home_path_of(memory)]
 
 
 def _increment_counters(
-    w: Transaction, memory: Memory, audience: str | None, *, told: bool
+    tx: Transaction, memory: Memory, audience: str | None, *, told: bool
 ) -> tuple[int, list[Statement]]:
     """The stamp of a new memory, and the change that its thread tells, if it is told."""
-    threads = _threads_of(w, memory) if told else []
+    threads = _threads_of(tx, memory) if told else []
     if len(threads) != 1:
-        stamp = _increment_stamp(w, memory, audience, before=False)
-        return stamp, _change_log_inserts(w, memory, "created") if told else []
+        stamp = _increment_stamp(tx, memory, audience, before=False)
+        return stamp, _change_log_inserts(tx, memory, "created") if told else []
     through, (thread,) = access_paths_of(memory, audience), threads
-    revisions, rev = increment_with_thread(w.connection, w.space, through, thread, to_micros(w.at))
-    shown = change_log_insert(memory, thread, rev, "created", w.at)
+    revisions, rev = increment_with_thread(
+        tx.connection, tx.space, through, thread, to_micros(tx.at)
+    )
+    shown = change_log_insert(memory, thread, rev, "created", tx.at)
     return revisions[home_path_of(memory)], [shown]
 
 
-def _threads_of(w: Transaction, memory: Memory) -> list[str]:
+def _threads_of(tx: Transaction, memory: Memory) -> list[str]:
     """Where it happens, and where it came from: both keep a block of it."""
-    return sorted({w.thread, memory.thread or w.thread} - {""})
+    return sorted({tx.thread, memory.thread or tx.thread} - {""})
 
 
-def _change_log_inserts(w: Transaction, memory: Memory, word: str) -> list[Statement]:
-    threads = _threads_of(w, memory)
-    if word == "updated" and w.request.private and memory.learned_kind is ChatKind.GROUP:
+def _change_log_inserts(tx: Transaction, memory: Memory, word: str) -> list[Statement]:
+    threads = _threads_of(tx, memory)
+    if word == "updated" and tx.request.private and memory.learned_kind is ChatKind.GROUP:
         # What the owner changes in private is no news to the room.
-        threads = [thread for thread in threads if thread == w.thread]
+        threads = [thread for thread in threads if thread == tx.thread]
     return [
-        change_log_insert(memory, thread, increment_thread_revision(w, thread), word, w.at)
+        change_log_insert(memory, thread, increment_thread_revision(tx, thread), word, tx.at)
         for thread in threads
     ]
 
 
-def _similarity_inserts(w: Transaction, memory: Memory, stamp: int) -> list[Statement]:
+def _similarity_inserts(tx: Transaction, memory: Memory, stamp: int) -> list[Statement]:
     """What it is like, if that was at hand."""
-    alike = w.vectors.alike
+    alike = tx.vectors.alike
     if alike is None:
         return []
     if alike.revision != stamp - 1:
         raise StaleRevision
-    w.edges[:] = [
+    tx.edges[:] = [
         MemoryEdge(min(memory.id, other), max(memory.id, other), round(strength, 4), found=True)
         for other, strength in alike.similarity.items()
     ]
-    return [edge_inserts(w.space, w.edges, w.at)] if w.edges else []
+    return [edge_inserts(tx.space, tx.edges, tx.at)] if tx.edges else []
 
 
-def _vector_statements(w: Transaction, memory: Memory) -> list[Statement]:
+def _vector_statements(tx: Transaction, memory: Memory) -> list[Statement]:
     """The vector that was made before this transaction; without one it is made afterwards."""
-    vector = w.vectors.of_memory(memory)
+    vector = tx.vectors.of_memory(memory)
     if vector is None:
-        return [embedded_mark_delete(w.space, "")]
-    model, home = w.vectors.model, home_path_of(memory)
+        return [embedded_mark_delete(tx.space, "")]
+    model, home = tx.vectors.model, home_path_of(memory)
     return [
-        embedded_mark_delete(w.space, model),
-        vectors.upsert_vector(w.dialect, w.space, home, memory.id, model, vector),
+        embedded_mark_delete(tx.space, model),
+        vectors.upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
     ]
 
 
-def _delete_vector(w: Transaction, memory: Memory) -> None:
+def _delete_vector(tx: Transaction, memory: Memory) -> None:
     v = vectors_table.c
-    w.connection.execute(
+    tx.connection.execute(
         delete(vectors_table).where(
-            v.space_id == w.space,
+            v.space_id == tx.space,
             v.home_path == home_path_of(memory),
             v.memory_id == memory.id,
         )
     )
 
 
-def _replace_row(w: Transaction, memory: Memory, audience: str | None) -> None:
+def _replace_row(tx: Transaction, memory: Memory, audience: str | None) -> None:
     values = to_row(memory, audience) | {
-        "stamp": _increment_stamp(w, memory, audience, before=True)
+        "stamp": _increment_stamp(tx, memory, audience, before=True)
     }
     del values["space_id"], values["id"], values["created_at"]
     del values["access_count"], values["last_accessed_at"]  # moved by reads alone
-    w.connection.execute(_UPDATE_MEMORY, {"b_space": w.space, "b_id": memory.id, **values})
+    tx.connection.execute(_UPDATE_MEMORY, {"b_space": tx.space, "b_id": memory.id, **values})
     p = memory_people.c
-    w.connection.execute(
-        delete(memory_people).where(p.space_id == w.space, p.memory_id == memory.id)
+    tx.connection.execute(
+        delete(memory_people).where(p.space_id == tx.space, p.memory_id == memory.id)
     )
-    statements.run_statements(w.connection, people_inserts(memory))
+    statements.run_statements(tx.connection, people_inserts(memory))
 
 
 # Keys: one active value for each (owner or room, category, key).
@@ -617,59 +623,63 @@ _SELECT_CHAT_VALUES = select(_M.id, _M.owner, _M.overridden).where(
 )
 
 
-def list_key_holders(w: Transaction, category: str, key: str, *, for_room: bool) -> list[Any]:
+def list_key_holders(tx: Transaction, category: str, key: str, *, for_room: bool) -> list[Any]:
     """The active values of a key, of all the writer's identities or of the room."""
-    params: dict[str, Any] = {"space": w.space, "category": category, "key": key}
+    params: dict[str, Any] = {"space": tx.space, "category": category, "key": key}
     if for_room:
-        params["rooms"] = sorted(w.request.chat_ids)
-        return list(w.connection.execute(_SELECT_CHAT_VALUES.where(_IS_ACTIVE), params))
-    params["owners"] = sorted(w.request.own_identities)
-    return list(w.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params))
+        params["rooms"] = sorted(tx.request.chat_ids)
+        return list(tx.connection.execute(_SELECT_CHAT_VALUES.where(_IS_ACTIVE), params))
+    params["owners"] = sorted(tx.request.own_identities)
+    return list(tx.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params))
 
 
-def is_key_taken(w: Transaction, memory: Memory) -> bool:
+def is_key_taken(tx: Transaction, memory: Memory) -> bool:
     """Whether another memory holds this one's key by now."""
     if memory.key is None:
         return False
-    params: dict[str, Any] = {"space": w.space, "category": memory.category, "key": memory.key}
+    params: dict[str, Any] = {"space": tx.space, "category": memory.category, "key": memory.key}
     if memory.owner is None:
-        rooms = sorted(read_chat(w.connection, w.space, memory.learned_in or "").chat_ids)
-        found = w.connection.execute(
+        rooms = sorted(read_chat(tx.connection, tx.space, memory.learned_in or "").chat_ids)
+        found = tx.connection.execute(
             _SELECT_CHAT_VALUES.where(_IS_ACTIVE), params | {"rooms": rooms}
         )
     else:
         params["owners"] = sorted(
-            load_identities(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+            load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
+                memory.owner
+            )
         )
-        found = w.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params)
+        found = tx.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params)
     return any(row.id != memory.id for row in found)
 
 
-def list_key_siblings(w: Transaction, memory: Memory) -> list[str]:
+def list_key_siblings(tx: Transaction, memory: Memory) -> list[str]:
     """Values of the same key that other identities of the owner hold, in any state."""
     if memory.key is None or memory.owner is None:
         return []
     owners = sorted(
-        load_identities(w.connection, w.space, [memory.owner]).current_identities(memory.owner)
+        load_identities(tx.connection, tx.space, [memory.owner]).current_identities(memory.owner)
     )
-    params = {"space": w.space, "category": memory.category, "key": memory.key, "owners": owners}
+    params = {"space": tx.space, "category": memory.category, "key": memory.key, "owners": owners}
     return [
-        row.id for row in w.connection.execute(_SELECT_OWNERS_VALUES, params) if row.id != memory.id
+        row.id
+        for row in tx.connection.execute(_SELECT_OWNERS_VALUES, params)
+        if row.id != memory.id
     ]
 
 
-def has_duplicate(w: Transaction, asked: Draft) -> bool:
+def has_duplicate(tx: Transaction, asked: Draft) -> bool:
     """Whether the writer has a value of this key, or without a key the very same words and
     data."""
     if asked.key is not None and asked.category is not None:
-        return bool(list_key_holders(w, asked.category, asked.key, for_room=False))
+        return bool(list_key_holders(tx, asked.category, asked.key, for_room=False))
     same = select(_M.data).where(
-        _M.space_id == w.space,
-        _M.owner.in_(sorted(w.request.own_identities)),
+        _M.space_id == tx.space,
+        _M.owner.in_(sorted(tx.request.own_identities)),
         _M.content == asked.content,
         _M.state == sql_literal(State.ACTIVE),
     )
-    kept = w.connection.execute(same).scalars()
+    kept = tx.connection.execute(same).scalars()
     return any(
         validation.is_same_json(unpack_object(one) if one else None, asked.data or None)
         for one in kept

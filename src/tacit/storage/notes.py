@@ -433,58 +433,58 @@ def _to_file_states(folder: str, files: Any, lines: Any) -> dict[str, FileState]
     }
 
 
-def save_file_state(w: Transaction, state: FileState) -> None:
+def save_file_state(tx: Transaction, state: FileState) -> None:
     """In the place of what was known. Lines of memories that are not there are left out."""
-    named = {"space": w.space, "folder": state.folder, "path": state.path}
+    named = {"space": tx.space, "folder": state.folder, "path": state.path}
     values = {
         "digest": state.digest,
         "stamp": state.stamp,
         "problem": state.problem,
         "asked": state.asked,
     }
-    if _has_deleted_memories(w, state):
+    if _has_deleted_memories(tx, state):
         values["stamp"] = -1  # something of it was buried since: it has to be looked at
-    note = get_note(w.connection, w.space, state.path)
+    note = get_note(tx.connection, tx.space, state.path)
     values["subject"] = None if note is None else note.subject
     values["chat"] = None if note is None else note.chat
-    w.connection.execute(_UPSERT_FILE, named | values)
+    tx.connection.execute(_UPSERT_FILE, named | values)
     old = {
         id: (v, d, g)
-        for _, id, v, d, g in statements.fetch_rows(w.connection, _SELECT_LINES_OF_FILE, named)
+        for _, id, v, d, g in statements.fetch_rows(tx.connection, _SELECT_LINES_OF_FILE, named)
     }
     new = {id: (line.version, line.done, line.digest) for id, line in state.lines.items()}
     changed = {id for id, line in new.items() if old.get(id) != line}
-    there = _existing_ids(w, changed)
-    of = (_L.space_id == w.space, _L.folder == state.folder, _L.path == state.path)
+    there = _existing_ids(tx, changed)
+    of = (_L.space_id == tx.space, _L.folder == state.folder, _L.path == state.path)
     for some in split_into_chunks((old.keys() - new.keys()) | (changed & old.keys())):
-        w.connection.execute(delete(note_lines).where(*of, _L.memory_id.in_(some)))
-    file: dict[str, Any] = {"space_id": w.space, "folder": state.folder, "path": state.path}
+        tx.connection.execute(delete(note_lines).where(*of, _L.memory_id.in_(some)))
+    file: dict[str, Any] = {"space_id": tx.space, "folder": state.folder, "path": state.path}
     rows = [
         file | {"memory_id": id, "version": line.version, "done": line.done, "digest": line.digest}
         for id, line in sorted(state.lines.items())
         if id in there
     ]
     if rows:
-        w.connection.execute(insert(note_lines), rows)
+        tx.connection.execute(insert(note_lines), rows)
 
 
-def _has_deleted_memories(w: Transaction, state: FileState) -> bool:
-    return len(_existing_ids(w, state.lines)) < len(state.lines)
+def _has_deleted_memories(tx: Transaction, state: FileState) -> bool:
+    return len(_existing_ids(tx, state.lines)) < len(state.lines)
 
 
-def _existing_ids(w: Transaction, ids: Collection[str]) -> set[str]:
+def _existing_ids(tx: Transaction, ids: Collection[str]) -> set[str]:
     found: set[str] = set()
     for some in split_into_chunks(ids):
         there = select(_FILE_MEMORY.id).where(
-            _FILE_MEMORY.space_id == w.space, _FILE_MEMORY.id.in_(some)
+            _FILE_MEMORY.space_id == tx.space, _FILE_MEMORY.id.in_(some)
         )
-        found |= set(w.connection.execute(there).scalars())
+        found |= set(tx.connection.execute(there).scalars())
     return found
 
 
-def delete_file_state(w: Transaction, folder: str, path: str) -> None:
-    of = (_FILE_ROW.space_id == w.space, _FILE_ROW.folder == folder, _FILE_ROW.path == path)
-    w.connection.execute(delete(note_files).where(*of))
+def delete_file_state(tx: Transaction, folder: str, path: str) -> None:
+    of = (_FILE_ROW.space_id == tx.space, _FILE_ROW.folder == folder, _FILE_ROW.path == path)
+    tx.connection.execute(delete(note_files).where(*of))
 
 
 def list_orphaned_files(connection: Connection, space: str, folder: str) -> list[str]:
@@ -519,69 +519,69 @@ _DELETE_EMPTY_SESSIONS = delete(notes_table).where(
 )
 
 
-def list_summaries_of(w: Transaction, paths: Collection[str]) -> set[str]:
+def list_summaries_of(tx: Transaction, paths: Collection[str]) -> set[str]:
     """The summaries of these notes: they were made of what stood there, in its words."""
     found: set[str] = set()
     for some in split_into_chunks(paths):
         heads = select(_ERASED_NOTE.summary_id).where(
-            _ERASED_NOTE.space_id == w.space, _ERASED_NOTE.path.in_(some)
+            _ERASED_NOTE.space_id == tx.space, _ERASED_NOTE.path.in_(some)
         )
-        found |= {id for id in w.connection.execute(heads).scalars() if id is not None}
+        found |= {id for id in tx.connection.execute(heads).scalars() if id is not None}
     return found
 
 
-def delete_empty_sessions(w: Transaction, paths: Collection[str]) -> int:
+def delete_empty_sessions(tx: Transaction, paths: Collection[str]) -> int:
     """After an erasure: sessions of which nothing is left go, with their links. Their files are
     still known, and so will be removed. Says how many went."""
     count = 0
     for some in split_into_chunks(paths):
-        count += w.connection.execute(
-            _DELETE_EMPTY_SESSIONS, {"space": w.space, "paths": some}
+        count += tx.connection.execute(
+            _DELETE_EMPTY_SESSIONS, {"space": tx.space, "paths": some}
         ).rowcount
     return count
 
 
-def is_tombstoned(w: Transaction, name: str) -> bool:
+def is_tombstoned(tx: Transaction, name: str) -> bool:
     """Whether a memory of this id was erased, or a note of this path, with whom it was about."""
-    params = {"space": w.space, "digest": keyed_digest(w.secret, name)}
-    return bool(statements.fetch_rows(w.connection, _SELECT_TOMBSTONE, params))
+    params = {"space": tx.space, "digest": keyed_digest(tx.secret, name)}
+    return bool(statements.fetch_rows(tx.connection, _SELECT_TOMBSTONE, params))
 
 
 def erase_notes(
-    w: Transaction, subjects: Collection[str], chats: Collection[str] = ()
+    tx: Transaction, subjects: Collection[str], chats: Collection[str] = ()
 ) -> Counter[str]:
     """With a person go their notes, and what is known of the files: hashes of the paths are left,
     so that nobody reads such a file again. Says how many rows went, by table."""
     paths: set[str] = set()
     for n in (_ERASED_NOTE, _ERASED_FILE):
         whose = or_(n.subject.in_(sorted(subjects)), n.chat.in_(sorted(chats)))
-        theirs = select(n.path).where(n.space_id == w.space, whose)
-        paths |= set(w.connection.execute(theirs).scalars())
+        theirs = select(n.path).where(n.space_id == tx.space, whose)
+        paths |= set(tx.connection.execute(theirs).scalars())
     counts: Counter[str] = Counter()
     for some in split_into_chunks(paths):
         rows = [
             {
-                "space_id": w.space,
-                "digest": keyed_digest(w.secret, path),
-                "erased_at": to_micros(w.at),
-                "actor": w.actor if w.actor.startswith("operator:") else "",
+                "space_id": tx.space,
+                "digest": keyed_digest(tx.secret, path),
+                "erased_at": to_micros(tx.at),
+                "actor": tx.actor if tx.actor.startswith("operator:") else "",
                 "scrubbed": False,
             }
             for path in some
         ]
-        w.dialect.insert_missing(w.connection, tombstones, rows)
+        tx.dialect.insert_missing(tx.connection, tombstones, rows)
         for table, column in (
             (note_items, _ERASED_ITEM.path),
             (note_files, _ERASED_FILE.path),
             (notes_table, _ERASED_NOTE.path),
         ):
-            gone = delete(table).where(table.c.space_id == w.space, column.in_(some))
-            counts[table.name] += w.connection.execute(gone).rowcount
-    named = (_ERASED_NOTE.space_id == w.space, _ERASED_NOTE.contact_id.in_(sorted(subjects)))
-    met = list(w.connection.execute(select(_ERASED_NOTE.path).where(*named)).scalars())
+            gone = delete(table).where(table.c.space_id == tx.space, column.in_(some))
+            counts[table.name] += tx.connection.execute(gone).rowcount
+    named = (_ERASED_NOTE.space_id == tx.space, _ERASED_NOTE.contact_id.in_(sorted(subjects)))
+    met = list(tx.connection.execute(select(_ERASED_NOTE.path).where(*named)).scalars())
     unnamed = update(notes_table).where(*named).values(contact_id=None, contact_nickname=None)
-    w.connection.execute(unnamed)
-    mark_notes_changed(w, {*paths, *met})
+    tx.connection.execute(unnamed)
+    mark_notes_changed(tx, {*paths, *met})
     return counts
 
 
@@ -624,15 +624,15 @@ _SELECT_REVISION = select(revisions.c.rev).where(
 )
 
 
-def ensure_note(w: Transaction, row: NoteRow) -> NoteRow:
+def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
     """The note of this path; made of `row` where there is none yet."""
-    found = get_note(w.connection, w.space, row.path)
+    found = get_note(tx.connection, tx.space, row.path)
     if found is None:
-        w.dialect.insert_missing(
-            w.connection, notes_table, [to_note_columns(w.space, row) | {"stamp": 0}]
+        tx.dialect.insert_missing(
+            tx.connection, notes_table, [to_note_columns(tx.space, row) | {"stamp": 0}]
         )
-        touch_notes(w, row.path)
-        found = get_note(w.connection, w.space, row.path)
+        touch_notes(tx, row.path)
+        found = get_note(tx.connection, tx.space, row.path)
         assert found is not None
     return found
 
@@ -643,48 +643,48 @@ def get_note(connection: Connection, space: str, path: str) -> NoteRow | None:
     return to_note(found[0]) if found else None
 
 
-def update_note(w: Transaction, path: str, **changes: Any) -> None:
+def update_note(tx: Transaction, path: str, **changes: Any) -> None:
     """Other values for fields of NoteRow, by their names: thread, summary_id, source, channel,
     contact_id, contact_nickname, tags, links, layout, updated_at."""
-    one = update(notes_table).where(_N.space_id == w.space, _N.path == path)
-    if not w.connection.execute(one.values(**pack_changes(changes))).rowcount:
+    one = update(notes_table).where(_N.space_id == tx.space, _N.path == path)
+    if not tx.connection.execute(one.values(**pack_changes(changes))).rowcount:
         raise NotFound("note")
-    touch_notes(w, path)
+    touch_notes(tx, path)
 
 
-def touch_notes(w: Transaction, *paths: str) -> None:
+def touch_notes(tx: Transaction, *paths: str) -> None:
     """These notes changed. Their stamps move at the end of the write, or at `settle(w)`."""
-    mark_notes_changed(w, paths)
+    mark_notes_changed(tx, paths)
 
 
-def stamp_notes(w: Transaction) -> int:
+def stamp_notes(tx: Transaction) -> int:
     """Moves the stamps of what this write changed now, and not at its end; the space's revision
     from then on. For whoever stores a note's stamp in the same write."""
-    if w.changed_notes:
-        stamp_changed_notes(w)
-    return notes_revision(w.connection, w.space)
+    if tx.changed_notes:
+        stamp_changed_notes(tx)
+    return notes_revision(tx.connection, tx.space)
 
 
-def rename_note(w: Transaction, path: str, to: NoteRow) -> NoteRow:
+def rename_note(tx: Transaction, path: str, to: NoteRow) -> NoteRow:
     """The note with its items under the path of `to`, which has to be free. The state of its file
     stays under the old path: that is how a mirror knows that it has to go."""
-    if get_note(w.connection, w.space, to.path) is not None:
+    if get_note(tx.connection, tx.space, to.path) is not None:
         raise Conflict("there is a note of that name already; choose another one")
-    done = ensure_note(w, to)
-    of = (_I.space_id == w.space, _I.path == path)
-    w.connection.execute(update(note_items).where(*of).values(path=to.path))
-    delete_note(w, path)
+    done = ensure_note(tx, to)
+    of = (_I.space_id == tx.space, _I.path == path)
+    tx.connection.execute(update(note_items).where(*of).values(path=to.path))
+    delete_note(tx, path)
     return done
 
 
-def delete_note(w: Transaction, path: str) -> None:
+def delete_note(tx: Transaction, path: str) -> None:
     """The note and its items; not its memories, nor the state of its file."""
-    w.connection.execute(delete(notes_table).where(_N.space_id == w.space, _N.path == path))
-    touch_notes(w, path)
+    tx.connection.execute(delete(notes_table).where(_N.space_id == tx.space, _N.path == path))
+    touch_notes(tx, path)
 
 
 def put_item(
-    w: Transaction,
+    tx: Transaction,
     path: str,
     memory_id: str,
     section: Section,
@@ -695,11 +695,11 @@ def put_item(
     behind all others if it is new, and stays where it was if it is not; so does its day."""
     moves = position is not None
     if position is None:
-        last = select(func.max(_I.position)).where(_I.space_id == w.space, _I.path == path)
-        found = w.connection.execute(last).scalar()
+        last = select(func.max(_I.position)).where(_I.space_id == tx.space, _I.path == path)
+        found = tx.connection.execute(last).scalar()
         position = 0 if found is None else found + 1
     params = {
-        "space": w.space,
+        "space": tx.space,
         "path": path,
         "id": memory_id,
         "section": section.value,
@@ -707,29 +707,29 @@ def put_item(
         "moves": moves,
         "added_on": None if added_on is None else added_on.isoformat(),
     }
-    w.connection.execute(_UPSERT_ITEM, params)
-    touch_notes(w, path)
+    tx.connection.execute(_UPSERT_ITEM, params)
+    touch_notes(tx, path)
 
 
-def replace_item(w: Transaction, path: str, old_id: str, new_id: str) -> None:
+def replace_item(tx: Transaction, path: str, old_id: str, new_id: str) -> None:
     """Another memory in the same place. Where one memory supersedes another of the same home, that
     happens by itself: both have the row then, and what is superseded is not shown."""
-    of = (_I.space_id == w.space, _I.path == path)
-    old = w.connection.execute(
+    of = (_I.space_id == tx.space, _I.path == path)
+    old = tx.connection.execute(
         select(*_ITEM_COLUMNS[1:]).where(*of, _I.memory_id == old_id)
     ).first()
     if old is None or old_id == new_id:
         return
     item = to_item(new_id, *old)
-    w.connection.execute(delete(note_items).where(*of, _I.memory_id == old_id))
-    put_item(w, path, new_id, item.section, item.position, item.added_on)
+    tx.connection.execute(delete(note_items).where(*of, _I.memory_id == old_id))
+    put_item(tx, path, new_id, item.section, item.position, item.added_on)
 
 
-def remove_item(w: Transaction, path: str, memory_id: str) -> None:
+def remove_item(tx: Transaction, path: str, memory_id: str) -> None:
     """Out of the note; the memory stays."""
-    of = (_I.space_id == w.space, _I.path == path, _I.memory_id == memory_id)
-    if w.connection.execute(delete(note_items).where(*of)).rowcount:
-        touch_notes(w, path)
+    of = (_I.space_id == tx.space, _I.path == path, _I.memory_id == memory_id)
+    if tx.connection.execute(delete(note_items).where(*of)).rowcount:
+        touch_notes(tx, path)
 
 
 def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:

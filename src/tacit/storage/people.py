@@ -122,34 +122,34 @@ def _first_head(heads: Collection[str], requester: str | None) -> str:
     return requester if requester in heads and requester is not None else min(heads)
 
 
-def merge_people(w: Transaction, person: str, into: str) -> None:
+def merge_people(tx: Transaction, person: str, into: str) -> None:
     """Whom the requester did not name is absent, whoever else did."""
-    if not w.request.private or not _is_named(w, person) or not _is_named(w, into):
+    if not tx.request.private or not _is_named(tx, person) or not _is_named(tx, into):
         raise NotFound("person")
-    w.dialect.acquire_lock(w.connection, f"{w.space} {w.request.subject} merging")
-    found = read_merge_groups(w.connection, w.request)
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} {tx.request.subject} merging")
+    found = read_merge_groups(tx.connection, tx.request)
     one, other = merged_identities(found, person), merged_identities(found, into)
     if into in one:
         raise Conflict(f"{person} and {into} are already one person to you")
-    if w.connection.execute(select(_S.into).where(*_is_merge_of(w, person))).first() is not None:
+    if tx.connection.execute(select(_S.into).where(*_is_merge_of(tx, person))).first() is not None:
         raise Conflict(f"{person} is merged into somebody else: undo that first")
     if len(one | other) > limits.IDENTITIES_PER_PERSON_MAX_COUNT:
         most = limits.IDENTITIES_PER_PERSON_MAX_COUNT
         raise InvalidInput("into", f"one person has at most {most} identities")
     row = {
-        "space_id": w.space,
-        "known_to": w.request.subject,
+        "space_id": tx.space,
+        "known_to": tx.request.subject,
         "person": person,
         "into": into,
-        "created_at": to_micros(w.at),
+        "created_at": to_micros(tx.at),
     }
-    w.connection.execute(insert(same_people).values(row))
+    tx.connection.execute(insert(same_people).values(row))
 
 
-def unmerge_person(w: Transaction, person: str) -> None:
-    private = w.request.private
+def unmerge_person(tx: Transaction, person: str) -> None:
+    private = tx.request.private
     done = (
-        w.connection.execute(delete(same_people).where(*_is_merge_of(w, person)))
+        tx.connection.execute(delete(same_people).where(*_is_merge_of(tx, person)))
         if private
         else None
     )
@@ -167,21 +167,21 @@ def delete_merges(connection: Connection, space: str, who: Collection[str]) -> i
     )
 
 
-def _is_merge_of(w: Transaction, person: str) -> tuple[ColumnElement[bool], ...]:
+def _is_merge_of(tx: Transaction, person: str) -> tuple[ColumnElement[bool], ...]:
     return (
-        _S.space_id == w.space,
-        _S.known_to.in_(sorted(w.request.own_identities)),
+        _S.space_id == tx.space,
+        _S.known_to.in_(sorted(tx.request.own_identities)),
         _S.person == person,
     )
 
 
-def _is_named(w: Transaction, person: str) -> bool:
+def _is_named(tx: Transaction, person: str) -> bool:
     named = select(_NAMES.person).where(
-        _NAMES.space_id == w.space,
-        _NAMES.known_to.in_(sorted(w.request.own_identities)),
+        _NAMES.space_id == tx.space,
+        _NAMES.known_to.in_(sorted(tx.request.own_identities)),
         _NAMES.person == person,
     )
-    return w.connection.execute(named.limit(1)).first() is not None
+    return tx.connection.execute(named.limit(1)).first() is not None
 
 
 # People by name: those a requester speaks of, and those who are in the room with them.

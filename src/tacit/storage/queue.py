@@ -736,29 +736,29 @@ _FAIL_UPDATE = (
 )
 
 
-def insert_updates(w: Transaction, channel: str, brought: Sequence[ConversationUpdate]) -> int:
+def insert_updates(tx: Transaction, channel: str, brought: Sequence[ConversationUpdate]) -> int:
     """Those that are not known yet; says how many that are."""
-    w.dialect.acquire_lock(w.connection, f"{w.space} updates {channel}")
-    where = {"b_space": w.space, "b_channel": channel}
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} updates {channel}")
+    where = {"b_space": tx.space, "b_channel": channel}
     known: set[str] = set()
     for some in _batches_of([one.id for one in brought]):
         known.update(
             id
             for (id,) in statements.fetch_rows(
-                w.connection, _SELECT_KNOWN_UPDATES, {**where, "ids": some}
+                tx.connection, _SELECT_KNOWN_UPDATES, {**where, "ids": some}
             )
         )
     new = [one for one in brought if one.id not in known]
     if not new:
         return 0
-    at = to_micros(w.at)
+    at = to_micros(tx.at)
     last = max(
-        (seq for (seq,) in statements.fetch_rows(w.connection, _SELECT_LAST_SEQ, where) if seq),
+        (seq for (seq,) in statements.fetch_rows(tx.connection, _SELECT_LAST_SEQ, where) if seq),
         default=0,
     )
     rows = [
         {
-            "space_id": w.space,
+            "space_id": tx.space,
             "channel": channel,
             "update_id": one.id,
             "seq": seq,
@@ -771,7 +771,7 @@ def insert_updates(w: Transaction, channel: str, brought: Sequence[ConversationU
         }
         for seq, one in enumerate(new, start=max(last + 1, at))
     ]
-    w.connection.execute(insert(updates), rows)
+    tx.connection.execute(insert(updates), rows)
     return len(new)
 
 
@@ -787,46 +787,46 @@ def list_waiting_updates(
     ]
 
 
-def finish_update(w: Transaction, channel: str, id: str) -> None:
-    w.connection.execute(_FINISH_UPDATE, _update_params(w, channel, id))
+def finish_update(tx: Transaction, channel: str, id: str) -> None:
+    tx.connection.execute(_FINISH_UPDATE, _update_params(tx, channel, id))
 
 
-def fail_update(w: Transaction, channel: str, id: str) -> bool:
+def fail_update(tx: Transaction, channel: str, id: str) -> bool:
     """Whether it still waits."""
     return (
-        w.connection.execute(_FAIL_UPDATE, _update_params(w, channel, id)).scalar()
+        tx.connection.execute(_FAIL_UPDATE, _update_params(tx, channel, id)).scalar()
         == UPDATE_WAITING
     )
 
 
-def _update_params(w: Transaction, channel: str, id: str) -> dict[str, Any]:
-    at = to_micros(w.at)
-    return {"b_space": w.space, "b_channel": channel, "b_id": id, "b_at": at}
+def _update_params(tx: Transaction, channel: str, id: str) -> dict[str, Any]:
+    at = to_micros(tx.at)
+    return {"b_space": tx.space, "b_channel": channel, "b_id": id, "b_at": at}
 
 
-def clear_updates_of_people(w: Transaction, who: Collection[str]) -> int:
+def clear_updates_of_people(tx: Transaction, who: Collection[str]) -> int:
     """What these people sent, and whatever came from their private chats. That it came stays known:
     brought again, it is not taken in again."""
     alone = (
         select(_C.chat)
         .join(chats_table, (_CHATS.space_id == _C.space_id) & (_CHATS.id == _C.chat))
         .where(
-            _C.space_id == w.space,
+            _C.space_id == tx.space,
             _C.person.in_(sorted(who)),
             _CHATS.kind == ChatKind.PRIVATE.value,
         )
     )
-    rooms = sorted(set(w.connection.execute(alone).scalars()))
-    return _clear_updates(w, _U.person.in_(sorted(who))) + clear_updates_of_chats(w, rooms)
+    rooms = sorted(set(tx.connection.execute(alone).scalars()))
+    return _clear_updates(tx, _U.person.in_(sorted(who))) + clear_updates_of_chats(tx, rooms)
 
 
-def clear_updates_of_chats(w: Transaction, rooms: Collection[str]) -> int:
-    return sum(_clear_updates(w, _U.chat.in_(some)) for some in _batches_of(sorted(rooms)))
+def clear_updates_of_chats(tx: Transaction, rooms: Collection[str]) -> int:
+    return sum(_clear_updates(tx, _U.chat.in_(some)) for some in _batches_of(sorted(rooms)))
 
 
-def _clear_updates(w: Transaction, which: ColumnElement[bool]) -> int:
-    these = update(updates).where(_U.space_id == w.space, which)
-    return w.connection.execute(these.values(**_CLEARED_VALUES, at=to_micros(w.at))).rowcount
+def _clear_updates(tx: Transaction, which: ColumnElement[bool]) -> int:
+    these = update(updates).where(_U.space_id == tx.space, which)
+    return tx.connection.execute(these.values(**_CLEARED_VALUES, at=to_micros(tx.at))).rowcount
 
 
 def _batches_of(names: Sequence[str]) -> Iterator[Sequence[str]]:

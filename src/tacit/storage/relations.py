@@ -89,80 +89,80 @@ def _insert_found_edges(count: int) -> TextClause:
 
 
 def replace_found_edges(
-    w: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
+    tx: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
 ) -> list[MemoryEdge]:
     """What a memory is like, in place of what it was like before. An edge by likeness has no
     direction: it runs from the smaller id, so that there is never a second one."""
     if not new:
         for statement in _DELETE_FOUND_EDGES:
-            w.connection.execute(statement, {"space": w.space, "id": id})
+            tx.connection.execute(statement, {"space": tx.space, "id": id})
     others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
     others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
     if others:
-        params_of_others = {"space": w.space, "ids": others}
+        params_of_others = {"space": tx.space, "ids": others}
         active = {
-            id for (id,) in statements.fetch_rows(w.connection, _SELECT_ACTIVE, params_of_others)
+            id for (id,) in statements.fetch_rows(tx.connection, _SELECT_ACTIVE, params_of_others)
         }
         others = [one for one in others if one in active]
     if not others:
         return []
-    params: dict[str, Any] = {"space": w.space, "found": True, "at": to_micros(w.at)}
+    params: dict[str, Any] = {"space": tx.space, "found": True, "at": to_micros(tx.at)}
     for n, other in enumerate(others):
         params[f"from{n}"], params[f"to{n}"] = min(id, other), max(id, other)
         params[f"strength{n}"] = round(likeness[other], 4)
     return [
         MemoryEdge(*row)
-        for row in statements.fetch_rows(w.connection, _insert_found_edges(len(others)), params)
+        for row in statements.fetch_rows(tx.connection, _insert_found_edges(len(others)), params)
     ]
 
 
 def insert_stated_edge(
-    w: Transaction, from_id: str, to_id: str, relation_type: str, strength: float
+    tx: Transaction, from_id: str, to_id: str, relation_type: str, strength: float
 ) -> None:
     """Somebody says that two memories belong together. That they are related goes both ways, so it
     is kept once; any other relation runs from one to the other."""
     if relation_type == RELATED_TO:
         from_id, to_id = min(from_id, to_id), max(from_id, to_id)
-    w.connection.execute(
+    tx.connection.execute(
         delete(relations_table).where(
-            _R.space_id == w.space,
+            _R.space_id == tx.space,
             _R.from_id == from_id,
             _R.to_id == to_id,
             _R.relation_type == relation_type,
         )
     )
-    row = _edge_row(w, from_id, to_id, relation_type=relation_type, strength=strength, found=False)
-    w.dialect.insert_missing(w.connection, relations_table, [row])
-    revisions.restamp_memories(w.connection, w.space, [from_id, to_id])
+    row = _edge_row(tx, from_id, to_id, relation_type=relation_type, strength=strength, found=False)
+    tx.dialect.insert_missing(tx.connection, relations_table, [row])
+    revisions.restamp_memories(tx.connection, tx.space, [from_id, to_id])
 
 
 def _edge_row(
-    w: Transaction, from_id: str, to_id: str, strength: float, relation_type: str, *, found: bool
+    tx: Transaction, from_id: str, to_id: str, strength: float, relation_type: str, *, found: bool
 ) -> dict[str, Any]:
     return {
-        "space_id": w.space,
+        "space_id": tx.space,
         "from_id": from_id,
         "to_id": to_id,
         "relation_type": relation_type,
         "strength": round(strength, 4),
         "found": found,
-        "created_at": to_micros(w.at),
+        "created_at": to_micros(tx.at),
     }
 
 
-def insert_source_turns(w: Transaction, id: str, turns: Sequence[str]) -> None:
+def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
     """Which turns a memory was learned from; those of the writer's own that there are."""
     named = select(_MEMORY.id).where(
-        _MEMORY.space_id == w.space,
+        _MEMORY.space_id == tx.space,
         _MEMORY.id.in_(sorted(turns)),
         _MEMORY.is_turn.is_(True),
-        _MEMORY.owner == w.request.subject,
+        _MEMORY.owner == tx.request.subject,
     )
     rows = [
-        {"space_id": w.space, "memory_id": id, "turn_id": turn}
-        for turn in w.connection.execute(named).scalars()
+        {"space_id": tx.space, "memory_id": id, "turn_id": turn}
+        for turn in tx.connection.execute(named).scalars()
     ]
-    w.dialect.insert_missing(w.connection, derived_from, rows)
+    tx.dialect.insert_missing(tx.connection, derived_from, rows)
 
 
 # Which memories a picture shows first: pinned, important, newest; and what belongs together.
@@ -416,29 +416,31 @@ def list_pair_checks(
     return found
 
 
-def save_pair_checks(w: Transaction, noted: Mapping[PairKey, PairCheck]) -> None:
+def save_pair_checks(tx: Transaction, noted: Mapping[PairKey, PairCheck]) -> None:
     """In place of what was known of these pairs. Both memories of each must be there."""
     for (first, second), check in noted.items():
-        w.connection.execute(
+        tx.connection.execute(
             delete(pair_checks).where(
-                _K.space_id == w.space, _K.first_id == first, _K.second_id == second
+                _K.space_id == tx.space, _K.first_id == first, _K.second_id == second
             )
         )
         row = {
-            "space_id": w.space,
+            "space_id": tx.space,
             "first_id": first,
             "second_id": second,
             "similarity": check.similarity,
             "is_same": check.is_same,
             "checked_at": to_micros(check.checked_at),
         }
-        w.dialect.insert_missing(w.connection, pair_checks, [row])
+        tx.dialect.insert_missing(tx.connection, pair_checks, [row])
 
 
-def delete_old_pair_checks(w: Transaction) -> None:
+def delete_old_pair_checks(tx: Transaction) -> None:
     """Pairs that may be compared again."""
-    before = to_micros(w.at - timedelta(days=limits.PAIR_CHECK_DAYS))
-    w.connection.execute(delete(pair_checks).where(_K.space_id == w.space, _K.checked_at < before))
+    before = to_micros(tx.at - timedelta(days=limits.PAIR_CHECK_DAYS))
+    tx.connection.execute(
+        delete(pair_checks).where(_K.space_id == tx.space, _K.checked_at < before)
+    )
 
 
 # How often, and how much
@@ -456,33 +458,35 @@ def last_reflection(
     return None if found is None else (from_micros(found.at), found.spent)
 
 
-def save_reflection(w: Transaction, owner: str, task: str, at: datetime, spent: int) -> None:
+def save_reflection(tx: Transaction, owner: str, task: str, at: datetime, spent: int) -> None:
     which = (
-        _REFLECTIONS.space_id == w.space,
+        _REFLECTIONS.space_id == tx.space,
         _REFLECTIONS.owner == owner,
         _REFLECTIONS.task == task,
     )
-    w.connection.execute(delete(reflections).where(*which))
+    tx.connection.execute(delete(reflections).where(*which))
     row = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "owner": owner,
         "task": task,
         "at": to_micros(at),
         "spent": spent,
     }
-    w.dialect.insert_missing(w.connection, reflections, [row])
+    tx.dialect.insert_missing(tx.connection, reflections, [row])
 
 
 # What was derived from what
 
 
-def insert_sources(w: Transaction, id: str, evidence: Iterable[str]) -> None:
+def insert_sources(tx: Transaction, id: str, evidence: Iterable[str]) -> None:
     """Which memories or turns something was made of."""
-    rows = [{"space_id": w.space, "memory_id": id, "turn_id": one} for one in sorted(set(evidence))]
-    w.dialect.insert_missing(w.connection, derived_from, rows)
+    rows = [
+        {"space_id": tx.space, "memory_id": id, "turn_id": one} for one in sorted(set(evidence))
+    ]
+    tx.dialect.insert_missing(tx.connection, derived_from, rows)
 
 
-def list_insights(w: Transaction, ids: Collection[str]) -> list[str]:
+def list_insights(tx: Transaction, ids: Collection[str]) -> list[str]:
     """The insights that rest on any of these memories, whatever became of them."""
     found: set[str] = set()
     for some in _id_chunks(sorted(ids)):
@@ -493,13 +497,13 @@ def list_insights(w: Transaction, ids: Collection[str]) -> list[str]:
                 and_(_MEMORIES.space_id == _D.space_id, _MEMORIES.id == _D.memory_id),
             )
             .where(
-                _D.space_id == w.space,
+                _D.space_id == tx.space,
                 _D.turn_id.in_(some),
                 _MEMORIES.kind == Kind.INSIGHT.value,
                 _MEMORIES.inferred.is_(True),
             )
         )
-        found.update(w.connection.execute(resting).scalars())
+        found.update(tx.connection.execute(resting).scalars())
     return sorted(found)
 
 

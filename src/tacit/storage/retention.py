@@ -128,7 +128,7 @@ _SELECT_DUE_FOR_PURGE = (
 )
 
 
-def list_expired(w: Transaction, most: int, *, turns: bool) -> list[str]:
+def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
     """Active memories, or turns, whose time is up; locked."""
     statement = (
         select(_M.id)
@@ -142,10 +142,10 @@ def list_expired(w: Transaction, most: int, *, turns: bool) -> list[str]:
         .order_by(_M.expires_at, _M.id)
         .limit(bindparam("most"))
     )
-    return _lock_ids(w, statement, {"now": to_micros(w.at), "most": most})
+    return _lock_ids(tx, statement, {"now": to_micros(tx.at), "most": most})
 
 
-def list_unused(w: Transaction, since: datetime, below: int, after: str, most: int) -> list[str]:
+def list_unused(tx: Transaction, since: datetime, below: int, after: str, most: int) -> list[str]:
     """Active memories of little importance that were neither used nor changed since; locked. An
     index leads to them up to the default threshold; above, a space is walked through by ids."""
     before: ColumnElement[int] = bindparam("before")
@@ -165,48 +165,48 @@ def list_unused(w: Transaction, since: datetime, below: int, after: str, most: i
     else:
         statement = statement.where(_M.id > bindparam("after")).order_by(_M.id)
         params |= {"after": after}
-    return _lock_ids(w, statement.limit(bindparam("most")), params)
+    return _lock_ids(tx, statement.limit(bindparam("most")), params)
 
 
-def list_owner_counts(w: Transaction, after: str, most: int) -> list[tuple[str, int]]:
+def list_owner_counts(tx: Transaction, after: str, most: int) -> list[tuple[str, int]]:
     """The next owners, and how many active memories each has."""
-    params = {"space": w.space, "after": after, "most": most}
-    return [(row.owner, int(row[1])) for row in w.connection.execute(_SELECT_OWNER_COUNTS, params)]
+    params = {"space": tx.space, "after": after, "most": most}
+    return [(row.owner, int(row[1])) for row in tx.connection.execute(_SELECT_OWNER_COUNTS, params)]
 
 
-def list_evictable(w: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
+def list_evictable(tx: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
     """What of an owner's may give way: not pinned, and not changed since."""
-    params = {"space": w.space, "owner": owner, "until": to_micros(until)}
-    return w.connection.execute(_SELECT_EVICTABLE, params).all()
+    params = {"space": tx.space, "owner": owner, "until": to_micros(until)}
+    return tx.connection.execute(_SELECT_EVICTABLE, params).all()
 
 
-def list_due_for_purge(w: Transaction, most: int) -> Sequence[Row[Any]]:
+def list_due_for_purge(tx: Transaction, most: int) -> Sequence[Row[Any]]:
     """What is to be removed for good by now; locked."""
-    params = {"space": w.space, "now": to_micros(w.at), "most": most}
-    return w.connection.execute(w.dialect.lock_memory(_SELECT_DUE_FOR_PURGE), params).all()
+    params = {"space": tx.space, "now": to_micros(tx.at), "most": most}
+    return tx.connection.execute(tx.dialect.lock_memory(_SELECT_DUE_FOR_PURGE), params).all()
 
 
-def _lock_ids(w: Transaction, statement: Select[Any], params: dict[str, Any]) -> list[str]:
-    locked = w.dialect.lock_memory(statement)
-    return list(w.connection.execute(locked, {"space": w.space, **params}).scalars())
+def _lock_ids(tx: Transaction, statement: Select[Any], params: dict[str, Any]) -> list[str]:
+    locked = tx.dialect.lock_memory(statement)
+    return list(tx.connection.execute(locked, {"space": tx.space, **params}).scalars())
 
 
 def retire_memories(
-    w: Transaction, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
+    tx: Transaction, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
 ) -> int:
     """Past its time, out of mind and restorable until then. Says how many were active until now."""
-    return _retire_active(w, ids, state, shown, until, HistoryEvent.TTL, {"aged": why})
+    return _retire_active(tx, ids, state, shown, until, HistoryEvent.TTL, {"aged": why})
 
 
-def forget_memories(w: Transaction, ids: Sequence[str], until: datetime, why: str) -> int:
+def forget_memories(tx: Transaction, ids: Sequence[str], until: datetime, why: str) -> int:
     """The same for what its owner no longer wants, all of it at once."""
     return _retire_active(
-        w, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why}
+        tx, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why}
     )
 
 
 def _retire_active(
-    w: Transaction,
+    tx: Transaction,
     ids: Sequence[str],
     state: State,
     shown: str | None,
@@ -216,18 +216,23 @@ def _retire_active(
 ) -> int:
     """The same as `writes.change` for each of them, in a few statements for all. Neither their
     wording nor their people nor what leads to them changes."""
-    params = {"space": w.space, "ids": list(ids)}
+    params = {"space": tx.space, "ids": list(ids)}
     active = _SELECT_RETIRED.where(
         _IN_SPACE, _M.id.in_(bindparam("ids", expanding=True)), _IS_ACTIVE
     )
-    rows = w.connection.execute(w.dialect.lock_memory(active), params).all() if ids else []
+    rows = tx.connection.execute(tx.dialect.lock_memory(active), params).all() if ids else []
     if not rows:
         return 0
-    at, found = to_micros(w.at), [row.id for row in rows]
-    through = stored_access_paths(w.connection, w.space, found)
-    revisions = increment_revisions(w.connection, w.space, through)
-    fixed = {"b_space": w.space, "b_state": state.value, "b_at": at, "b_purge_at": to_micros(until)}
-    w.connection.execute(
+    at, found = to_micros(tx.at), [row.id for row in rows]
+    through = stored_access_paths(tx.connection, tx.space, found)
+    revisions = increment_revisions(tx.connection, tx.space, through)
+    fixed = {
+        "b_space": tx.space,
+        "b_state": state.value,
+        "b_at": at,
+        "b_purge_at": to_micros(until),
+    }
+    tx.connection.execute(
         _UPDATE_RETIRED,
         [
             fixed | {"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]}
@@ -235,37 +240,37 @@ def _retire_active(
         ],
     )
     told = {
-        "space_id": w.space,
+        "space_id": tx.space,
         "event": event.value,
-        "actor": w.actor,
+        "actor": tx.actor,
         "detail": json.dumps(detail),
         "at": at,
     }
-    last = w.connection.execute(_SELECT_LAST_EVENTS, {"space": w.space, "ids": found}).all()
-    w.connection.execute(
+    last = tx.connection.execute(_SELECT_LAST_EVENTS, {"space": tx.space, "ids": found}).all()
+    tx.connection.execute(
         insert(history_table),
         [
             told | {"memory_id": id, "version": version, "owner": owner, "seq": (seq or 0) + 1}
             for id, version, owner, seq in last
         ],
     )
-    update_note_links_of_many(w, found)
+    update_note_links_of_many(tx, found)
     node, op = (
         (EventNode.WORKER, EventOperation.TTL)
         if event is HistoryEvent.TTL
         else (EventNode.HOTPATH, EventOperation.DELETE)
     )
-    w.events.extend(
+    tx.events.extend(
         EventRecord(node, op, EventStatus.OK, row.id, row.owner, row.thread, row.category)
         for row in rows
     )
     if shown is not None:
-        both = [(thread, row.id) for row in rows for thread in {row.thread or "", w.thread}]
-        insert_thread_changes(w, both, shown)
+        both = [(thread, row.id) for row in rows for thread in {row.thread or "", tx.thread}]
+        insert_thread_changes(tx, both, shown)
     return len(rows)
 
 
-def insert_thread_changes(w: Transaction, changed: Iterable[tuple[str, str]], shown: str) -> None:
+def insert_thread_changes(tx: Transaction, changed: Iterable[tuple[str, str]], shown: str) -> None:
     """By thread: where they came from, and where it happens. Revisions of one sweep are not counted
     up: where each lies in the stretch goes by a keyed hash, so that nobody learns how much else was
     swept."""
@@ -273,20 +278,20 @@ def insert_thread_changes(w: Transaction, changed: Iterable[tuple[str, str]], sh
     for thread, id in changed:
         if thread:
             threads.setdefault(thread, []).append(id)
-    at = to_micros(w.at)
+    at = to_micros(tx.at)
     changes = []
     for thread in sorted(threads):
-        params = {"space": w.space, "thread": thread, "at": at, "window": _WINDOW_MICROS}
-        ((last,),) = statements.fetch_rows(w.connection, _RESERVE_REVISIONS, params)
+        params = {"space": tx.space, "thread": thread, "at": at, "window": _WINDOW_MICROS}
+        ((last,),) = statements.fetch_rows(tx.connection, _RESERVE_REVISIONS, params)
         taken: set[int] = set()
         for id in sorted(threads[thread]):
-            place = int(keyed_digest(w.secret, id)[:12], 16) % _WINDOW_MICROS
+            place = int(keyed_digest(tx.secret, id)[:12], 16) % _WINDOW_MICROS
             while place in taken:
                 place = (place + 1) % _WINDOW_MICROS
             taken.add(place)
             changes.append(
                 {
-                    "space_id": w.space,
+                    "space_id": tx.space,
                     "thread": thread,
                     "rev": int(last) - place,
                     "memory_id": id,
@@ -295,7 +300,7 @@ def insert_thread_changes(w: Transaction, changed: Iterable[tuple[str, str]], sh
                 }
             )
     if changes:
-        statements.insert_rows(w.connection, [(_INSERT_CHANGE, one) for one in changes])
+        statements.insert_rows(tx.connection, [(_INSERT_CHANGE, one) for one in changes])
 
 
 # Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what

@@ -301,81 +301,83 @@ _COPY_ITEM = text(
 )
 
 
-def update_note_links(w: Transaction, memory: Memory) -> None:
+def update_note_links(tx: Transaction, memory: Memory) -> None:
     """For every change of one memory: a look at two indexes, where nothing of it is noted."""
     for (path,) in statements.fetch_rows(
-        w.connection, _NOTES_WITH_MEMORY, {"space": w.space, "id": memory.id}
+        tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}
     ):
-        superseded = w.changed_notes.setdefault(path, set())
+        superseded = tx.changed_notes.setdefault(path, set())
         if memory.state is State.SUPERSEDED and memory.superseded_by:
             superseded.add(memory.id)
 
 
-def update_note_links_of_many(w: Transaction, ids: Sequence[str]) -> set[str]:
+def update_note_links_of_many(tx: Transaction, ids: Sequence[str]) -> set[str]:
     """The same for many; the notes that they stand in."""
-    params = {"space": w.space, "ids": list(ids)}
-    paths = set(w.connection.execute(_NOTES_WITH_MEMORIES, params).scalars())
-    mark_notes_changed(w, paths)
+    params = {"space": tx.space, "ids": list(ids)}
+    paths = set(tx.connection.execute(_NOTES_WITH_MEMORIES, params).scalars())
+    mark_notes_changed(tx, paths)
     return paths
 
 
-def remove_note_links(w: Transaction, ids: Sequence[str]) -> None:
+def remove_note_links(tx: Transaction, ids: Sequence[str]) -> None:
     """Before these memories go, and their rows here with them: no file is as it was known."""
-    params = {"space": w.space, "ids": list(ids)}
-    paths = update_note_links_of_many(w, ids) | set(
-        w.connection.execute(_FILES_WITH_MEMORIES, params).scalars()
+    params = {"space": tx.space, "ids": list(ids)}
+    paths = update_note_links_of_many(tx, ids) | set(
+        tx.connection.execute(_FILES_WITH_MEMORIES, params).scalars()
     )
     if not paths:
         return
-    mark_notes_changed(w, paths)
-    w.connection.execute(_CLEAR_SUMMARY, params)
+    mark_notes_changed(tx, paths)
+    tx.connection.execute(_CLEAR_SUMMARY, params)
     for some in split_into_chunks(paths):
-        w.connection.execute(_RESET_FILE_STAMP, {"space": w.space, "paths": some})
+        tx.connection.execute(_RESET_FILE_STAMP, {"space": tx.space, "paths": some})
 
 
-def mark_notes_changed(w: Transaction, paths: Collection[str]) -> None:
+def mark_notes_changed(tx: Transaction, paths: Collection[str]) -> None:
     for path in paths:
-        w.changed_notes.setdefault(path, set())
+        tx.changed_notes.setdefault(path, set())
 
 
-def stamp_changed_notes(w: Transaction) -> None:
+def stamp_changed_notes(tx: Transaction) -> None:
     """At the end of a write that changed notes: one revision for all of them. Whoever sees it sees
     everything up to it, because the next one waits for this write."""
-    for path, superseded in sorted(w.changed_notes.items()):
+    for path, superseded in sorted(tx.changed_notes.items()):
         for id in sorted(superseded):
-            _replace_superseded(w, path, id)
-    stamp = increment_revisions(w.connection, w.space, [NOTES_PATH])[NOTES_PATH]
-    of = {"b_space": w.space, "b_stamp": stamp}
-    w.connection.execute(
-        _SET_NOTE_STAMP, [of | {"b_path": path} for path in sorted(w.changed_notes)]
+            _replace_superseded(tx, path, id)
+    stamp = increment_revisions(tx.connection, tx.space, [NOTES_PATH])[NOTES_PATH]
+    of = {"b_space": tx.space, "b_stamp": stamp}
+    tx.connection.execute(
+        _SET_NOTE_STAMP, [of | {"b_path": path} for path in sorted(tx.changed_notes)]
     )
-    w.changed_notes.clear()
+    tx.changed_notes.clear()
 
 
-def _replace_superseded(w: Transaction, path: str, id: str) -> None:
+def _replace_superseded(tx: Transaction, path: str, id: str) -> None:
     """What took its place takes its place here too, if it has the same home. The old one keeps its
     row: should the new one be reverted, it stands where it stood."""
-    row = _select_home(w, id)
-    after = None if row is None or row.superseded_by is None else _select_home(w, row.superseded_by)
-    if row is None or after is None or not _is_same_home(w, row, after):
+    row = _select_home(tx, id)
+    after = (
+        None if row is None or row.superseded_by is None else _select_home(tx, row.superseded_by)
+    )
+    if row is None or after is None or not _is_same_home(tx, row, after):
         return
-    params = {"space": w.space, "path": path, "old": id, "new": row.superseded_by}
-    statements.run_statements(w.connection, [(_COPY_ITEM, params)])
-    one = update(notes_table).where(_N.space_id == w.space, _N.path == path, _N.summary_id == id)
-    w.connection.execute(one.values(summary_id=row.superseded_by))
+    params = {"space": tx.space, "path": path, "old": id, "new": row.superseded_by}
+    statements.run_statements(tx.connection, [(_COPY_ITEM, params)])
+    one = update(notes_table).where(_N.space_id == tx.space, _N.path == path, _N.summary_id == id)
+    tx.connection.execute(one.values(summary_id=row.superseded_by))
 
 
-def _select_home(w: Transaction, id: str) -> Any:
+def _select_home(tx: Transaction, id: str) -> Any:
     one = select(_MEMORY.owner, _MEMORY.learned_in, _MEMORY.superseded_by)
-    return w.connection.execute(one.where(_MEMORY.space_id == w.space, _MEMORY.id == id)).first()
+    return tx.connection.execute(one.where(_MEMORY.space_id == tx.space, _MEMORY.id == id)).first()
 
 
-def _is_same_home(w: Transaction, before: Any, after: Any) -> bool:
+def _is_same_home(tx: Transaction, before: Any, after: Any) -> bool:
     if before.owner is None or after.owner is None:
         return bool(before.owner == after.owner and before.learned_in == after.learned_in)
-    return after.owner in load_identities(w.connection, w.space, [before.owner]).current_identities(
-        before.owner
-    )
+    return after.owner in load_identities(
+        tx.connection, tx.space, [before.owner]
+    ).current_identities(before.owner)
 
 
 def split_into_chunks(names: Collection[str]) -> list[list[str]]:

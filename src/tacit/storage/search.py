@@ -414,37 +414,37 @@ def count_own(
 
 
 def browse_space(
-    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int
+    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int
 ) -> list[Memory]:
     """Of everybody's memories, or of some owners'. For an operator, in a transaction that notes
     whose they were."""
-    ids = _newest_ids(_space_queries(w, wanted, owners), limit)
+    ids = _newest_ids(_space_queries(tx, wanted, owners), limit)
     if not ids:
         return []
-    rows = statements.fetch_rows(w.connection, _SELECT_BY_ID, {"p_space": w.space, "ids": ids})
-    members = w.audiences.get_people(w.connection, w.space, [row[_AUDIENCE] for row in rows])
-    found = [apply_expiry(to_memory(row, members[row[_AUDIENCE]]), w.at) for row in rows]
+    rows = statements.fetch_rows(tx.connection, _SELECT_BY_ID, {"p_space": tx.space, "ids": ids})
+    members = tx.audiences.get_people(tx.connection, tx.space, [row[_AUDIENCE] for row in rows])
+    found = [apply_expiry(to_memory(row, members[row[_AUDIENCE]]), tx.at) for row in rows]
     return sorted(found, key=_position_of, reverse=True)
 
 
-def count_in_space(w: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> int:
-    return _count_matches(_space_queries(w, wanted, owners))
+def count_in_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> int:
+    return _count_matches(_space_queries(tx, wanted, owners))
 
 
 def list_owned(
-    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None
+    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
 ) -> list[OwnedMemory]:
     """As many as are counted, where an operator counts what somebody may have."""
-    ids = _newest_ids(_space_queries(w, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
+    ids = _newest_ids(_space_queries(tx, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
     if not ids:
         return []
-    found = statements.fetch_rows(w.connection, _SELECT_OWNED, {"p_space": w.space, "ids": ids})
+    found = statements.fetch_rows(tx.connection, _SELECT_OWNED, {"p_space": tx.space, "ids": ids})
     return list(map(OwnedMemory._make, found))
 
 
-def list_wordings(w: Transaction, memory: Memory) -> dict[int, str]:
+def list_wordings(tx: Transaction, memory: Memory) -> dict[int, str]:
     """Of every version; for an operator too."""
-    rows = w.connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id})
+    rows = tx.connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id})
     return {row.version: row.content for row in rows}
 
 
@@ -460,12 +460,12 @@ def _own_queries(
 
 
 def _space_queries(
-    w: Transaction, wanted: ListFilter, owners: Iterable[str] | None
+    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
 ) -> list[_OwnerQuery]:
-    params = {"p_space": w.space, "p_at": to_micros(w.at)}
-    through = _build_query(w.connection, w.dialect, None, owners is not None, wanted, params)
+    params = {"p_space": tx.space, "p_at": to_micros(tx.at)}
+    through = _build_query(tx.connection, tx.dialect, None, owners is not None, wanted, params)
     return _split_by_owner(
-        w.connection, through, wanted, params, [None] if owners is None else sorted(owners)
+        tx.connection, through, wanted, params, [None] if owners is None else sorted(owners)
     )
 
 

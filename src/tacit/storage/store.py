@@ -614,7 +614,7 @@ class Store:
             if first and not self.requests.is_registered(space, asking, rev):
                 return None  # no error: to undo it, a connection would forget its statements
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
-            w = Transaction(
+            tx = Transaction(
                 connection=connection,
                 dialect=dialect,
                 audiences=self.audiences,
@@ -627,7 +627,7 @@ class Store:
                 is_retry=again,
                 vectors=vectors,
             )
-            return w, _stamp_notes_of(w, work(w))
+            return tx, _stamp_notes_of(tx, work(tx))
 
         written = self.database.write(_with_retry_flag(partial(attempt, first=True)))
         if written is None:
@@ -636,8 +636,8 @@ class Store:
             self.requests.register(self.database, space, asking, self.clock())
             written = self.database.write(_with_retry_flag(partial(attempt, first=False)))
             assert written is not None
-        w, done = written
-        self.emit_events(space, w.at, w.events)
+        tx, done = written
+        self.emit_events(space, tx.at, tx.events)
         return done
 
     def write_as(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
@@ -661,11 +661,11 @@ class Store:
         self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool
     ) -> T:
         def attempt(connection: Connection, *, again: bool) -> tuple[Transaction, T]:
-            w = self._begin_as(connection, space, actor, changing=changing, again=again)
-            return w, _stamp_notes_of(w, work(w))
+            tx = self._begin_as(connection, space, actor, changing=changing, again=again)
+            return tx, _stamp_notes_of(tx, work(tx))
 
-        w, done = self.database.write(_with_retry_flag(attempt))
-        self.emit_events(space, w.at, w.events)
+        tx, done = self.database.write(_with_retry_flag(attempt))
+        self.emit_events(space, tx.at, tx.events)
         return done
 
     def _begin_as(
@@ -705,8 +705,8 @@ def _with_retry_flag(attempt: Callable[..., T]) -> Callable[[Connection], T]:
     return lambda connection: attempt(connection, again=next(runs) > 0)
 
 
-def _stamp_notes_of(w: Transaction, done: T) -> T:
+def _stamp_notes_of(tx: Transaction, done: T) -> T:
     """The last thing of a write: notes that it changed have changed."""
-    if w.changed_notes:
-        revisions.stamp_changed_notes(w)
+    if tx.changed_notes:
+        revisions.stamp_changed_notes(tx)
     return done

@@ -77,10 +77,10 @@ class Account(Resource, name="account"):
         some categories only: a link shares them all."""
         code = links.create_link_code()
 
-        def work(w: Transaction) -> LinkOffer:
-            me = self._require_linkable_identity(w)
-            _account_of(w, me)
-            expires_at = auth.insert_link_offer(w, me, links.normalize_link_code(code))
+        def work(tx: Transaction) -> LinkOffer:
+            me = self._require_linkable_identity(tx)
+            _account_of(tx, me)
+            expires_at = auth.insert_link_offer(tx, me, links.normalize_link_code(code))
             return LinkOffer(code=code, expires_at=expires_at)
 
         return self._context.write(work)
@@ -92,14 +92,14 @@ class Account(Resource, name="account"):
         some of them TooManyRequests."""
         wanted = links.normalize_link_code(code)
 
-        def work(w: Transaction) -> LinkWaiting | None:
-            me = self._require_linkable_identity(w)
-            if not _is_unlinked(w, me):  # before any code is looked for: this tells nothing of one
+        def work(tx: Transaction) -> LinkWaiting | None:
+            me = self._require_linkable_identity(tx)
+            if not _is_unlinked(tx, me):  # before any code is looked for: this tells nothing of one
                 raise Conflict(_ALREADY_LINKED)
-            auth.require_link_tries_left(w, me)
-            found = auth.accept_link_offer(w, me, wanted)
+            auth.require_link_tries_left(tx, me)
+            found = auth.accept_link_offer(tx, me, wanted)
             if found is None:
-                auth.insert_link_try(w, me)  # stays, though it is refused
+                auth.insert_link_try(tx, me)  # stays, though it is refused
                 return None
             return build_accepted_link(found)
 
@@ -129,20 +129,20 @@ class Account(Resource, name="account"):
     def confirm_link(self) -> Link:
         """Yes, that is me too. From the next read on, both identities are one person."""
 
-        def work(w: Transaction) -> Link:
-            me = self._require_linkable_identity(w)
-            waiting = auth.find_pending_link(w.connection, w.space, me, w.at)
+        def work(tx: Transaction) -> Link:
+            me = self._require_linkable_identity(tx)
+            waiting = auth.find_pending_link(tx.connection, tx.space, me, tx.at)
             if waiting is None:
                 raise NotFound("link")
             other = waiting.accepted_by
-            if not _is_unlinked(w, other):
+            if not _is_unlinked(tx, other):
                 raise Conflict("the other identity is not free any more: begin with a new code")
-            account = _account_of(w, me)
+            account = _account_of(tx, me)
             if account is None:
                 account = f"{external_keys.ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
-                _begin_link(w, me, account, me)
-            auth.delete_link_offers(w.connection, w.space, (me, other))
-            return _begin_link(w, other, account, me)
+                _begin_link(tx, me, account, me)
+            auth.delete_link_offers(tx.connection, tx.space, (me, other))
+            return _begin_link(tx, other, account, me)
 
         return self._context.write(work, changing=True)
 
@@ -151,8 +151,8 @@ class Account(Resource, name="account"):
         """No, or not any more: a code of yours, or your answer to one, is void. In your own private
         chat only."""
 
-        def work(w: Transaction) -> None:
-            auth.delete_link_offers(w.connection, w.space, (self._require_private_identity(w),))
+        def work(tx: Transaction) -> None:
+            auth.delete_link_offers(tx.connection, tx.space, (self._require_private_identity(tx),))
 
         self._context.write(work)
 
@@ -161,11 +161,11 @@ class Account(Resource, name="account"):
         """This identity leaves its account at once, and what was said as the account stays there.
         In your own private chat only."""
 
-        def work(w: Transaction) -> Link:
-            me = self._require_private_identity(w)
-            link = end_link(w.connection, w.space, me, LinkKind.LINK, w.at)
-            auth.delete_link_offers(w.connection, w.space, (me,))
-            return replace(link, ended_at=w.at)
+        def work(tx: Transaction) -> Link:
+            me = self._require_private_identity(tx)
+            link = end_link(tx.connection, tx.space, me, LinkKind.LINK, tx.at)
+            auth.delete_link_offers(tx.connection, tx.space, (me,))
+            return replace(link, ended_at=tx.at)
 
         return self._context.write(work, changing=True)
 
@@ -182,40 +182,40 @@ class Account(Resource, name="account"):
 
         return self._context.read(work)
 
-    def _require_private_identity(self, w: Transaction) -> str:
+    def _require_private_identity(self, tx: Transaction) -> str:
         """The identity that asks, if nobody else listens."""
         me = self._context.raw_request.subject
-        if me is None or not w.request.private:
+        if me is None or not tx.request.private:
             raise InvalidInput("link", "works in a private chat only")
-        auth.lock_link_offers(w, me)
+        auth.lock_link_offers(tx, me)
         return me
 
-    def _require_linkable_identity(self, w: Transaction) -> str:
+    def _require_linkable_identity(self, tx: Transaction) -> str:
         """The same, if it may share everything that is theirs."""
         if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
-        return self._require_private_identity(w)
+        return self._require_private_identity(tx)
 
 
-def _is_unlinked(w: Transaction, identity: str) -> bool:
+def _is_unlinked(tx: Transaction, identity: str) -> bool:
     """Whether it can come into somebody's account."""
     is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
-    return not is_account and current_link(w.connection, w.space, identity) is None
+    return not is_account and current_link(tx.connection, tx.space, identity) is None
 
 
-def _account_of(w: Transaction, identity: str) -> str | None:
+def _account_of(tx: Transaction, identity: str) -> str | None:
     """The account that others come into: its own, or the one it is."""
     if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
         return identity
-    link = current_link(w.connection, w.space, identity)
+    link = current_link(tx.connection, tx.space, identity)
     if link is not None and not link.holds:
         raise Conflict("this identity has a link that was never verified: unlink it first")
     return None if link is None else link.target
 
 
-def _begin_link(w: Transaction, source: str, target: str, actor: str) -> Link:
-    where = (w.connection, w.space, source, target, LinkKind.LINK)
-    return begin_link(*where, verified=True, actor=actor, at=w.at)
+def _begin_link(tx: Transaction, source: str, target: str, actor: str) -> Link:
+    where = (tx.connection, tx.space, source, target, LinkKind.LINK)
+    return begin_link(*where, verified=True, actor=actor, at=tx.at)
 
 
 def build_accepted_link(found: auth.PendingLink) -> LinkWaiting:

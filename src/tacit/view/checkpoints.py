@@ -145,7 +145,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
             self._context.write(
-                lambda w: checkpoints.delete_runs(w, named, self._allowed_categories)
+                lambda tx: checkpoints.delete_runs(tx, named, self._allowed_categories)
             )
 
     @operations.write(disabled=None)
@@ -154,7 +154,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
             self._context.write(
-                lambda w: checkpoints.copy_thread(w, there, here, self._allowed_categories)
+                lambda tx: checkpoints.copy_thread(tx, there, here, self._allowed_categories)
             )
 
     @operations.write(disabled=None)
@@ -168,7 +168,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         if strategy == "delete":
             if named:
                 self._context.write(
-                    lambda w: checkpoints.delete_threads(w, named, self._allowed_categories)
+                    lambda tx: checkpoints.delete_threads(tx, named, self._allowed_categories)
                 )
             return
         for one in named:  # each in a transaction of its own
@@ -192,7 +192,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         plain = context.guard is None
         at = checkpoints.insert_steps_fast(*where, to, rows) if plain else None
         if at is None:
-            context.write(lambda w: checkpoints.insert_steps(w, to, rows))
+            context.write(lambda tx: checkpoints.insert_steps(tx, to, rows))
         return at
 
     def _read_gate(
@@ -286,10 +286,10 @@ class Checkpoints(Resource, name="checkpoints"):
         if version is not None:
             validation.parse_int("version", version, 0, limits.REVISION_MAX)
 
-        def work(w: Transaction) -> Checkpoint:
-            _require_private(w.request)
+        def work(tx: Transaction) -> Checkpoint:
+            _require_private(tx.request)
             return checkpoints.save_checkpoint(
-                w, where, whole, self._context.allowed_categories(self._context.agent), version
+                tx, where, whole, self._context.allowed_categories(self._context.agent), version
             )
 
         return self._context.write(work)
@@ -317,15 +317,15 @@ class Checkpoints(Resource, name="checkpoints"):
         """Gone at once, whether or not there was one. In a private chat only."""
         where = self._checkpoint_thread(thread)
 
-        def work(w: Transaction) -> None:
-            _require_private(w.request)
+        def work(tx: Transaction) -> None:
+            _require_private(tx.request)
             mine, allowed = (
-                w.request.own_identities,
+                tx.request.own_identities,
                 self._context.allowed_categories(self._context.agent),
             )
-            kept = checkpoints.find_checkpoint(w.connection, w.space, mine, where)
+            kept = checkpoints.find_checkpoint(tx.connection, tx.space, mine, where)
             if kept is not None and kept.is_open_to(allowed):
-                checkpoints.delete_checkpoints(w.connection, w.space, mine, where)
+                checkpoints.delete_checkpoints(tx.connection, tx.space, mine, where)
 
         self._context.write(work)
 

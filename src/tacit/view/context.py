@@ -156,20 +156,20 @@ class ViewContext:
         """`near` is what the words are like, where the vectors do not say so."""
         written: list[Transaction] = []
 
-        def related(w: Transaction) -> Remembered:
-            done = work(w)
+        def related(tx: Transaction) -> Remembered:
+            done = work(tx)
             if vectors.alike is None and done.state is not State.PENDING:
-                w.edges[:] = relations.replace_found_edges(w, done.id, near, new=done.created)
-                memories.set_event_similarity(w, done.id, near)
-            written[:] = [w]
+                tx.edges[:] = relations.replace_found_edges(tx, done.id, near, new=done.created)
+                memories.set_event_similarity(tx, done.id, near)
+            written[:] = [tx]
             return done
 
         done = self.write(related, vectors)
         if self.runtime.has_missing_vectors or done.state is State.PENDING:
             self.runtime.wake_indexer()
-        for w in written:
-            for row in w.added:
-                self.retriever.index_cache.add_written(row, vector, w.edges)
+        for tx in written:
+            for row in tx.added:
+                self.retriever.index_cache.add_written(row, vector, tx.edges)
         return done
 
     def allowed_categories(self, agent: str | None) -> frozenset[str] | None:
@@ -205,15 +205,15 @@ class ViewContext:
         raise NotFound
 
     def get_for_update(
-        self, w: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
+        self, tx: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
     ) -> Memory:
         """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
         good = validation.parse_memory_id(id)
-        memory = memories.get_for_update(w, good) if good is not None else None
+        memory = memories.get_for_update(tx, good) if good is not None else None
         if memory is None:
             raise NotFound
-        if may_change(act, w.request, memory, to) is None:
-            self._count_refusal(w.request, memory)
+        if may_change(act, tx.request, memory, to) is None:
+            self._count_refusal(tx.request, memory)
             raise NotFound
         if not self.may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
             raise NotFound  # what was said is not changed, it goes or it stays

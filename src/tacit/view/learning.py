@@ -185,7 +185,7 @@ class ViewLearning(Resource):
         asked = said[-1] if _ends_with_question(said) else None
         if not (_has_statement(kept) or asked):
             return Accepted(refused=refused)
-        count = self._context.write(lambda w: self._queue_turns(w, kept, asked))
+        count = self._context.write(lambda tx: self._queue_turns(tx, kept, asked))
         self._context.runtime.wake_learners()
         if self._context.options.turns_days is not None:
             self._context.runtime.wake_indexer()
@@ -199,7 +199,7 @@ class ViewLearning(Resource):
         it finds nothing more to do; of a message that is not yours, neither."""
         named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
         done = self._context.write(
-            lambda w: reverting.unlearn_message(w, named, self._context.category_filter())
+            lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter())
         )
         self._context.runtime.wake_indexer()
         return done
@@ -216,7 +216,7 @@ class ViewLearning(Resource):
         except SecretRefused as secret:
             return (TraceStep(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
         if parse_bool("keep", keep):
-            turn = self._context.write(lambda w: self._build_turn(w.request, w.at, said, []))
+            turn = self._context.write(lambda tx: self._build_turn(tx.request, tx.at, said, []))
             return trace_turn(
                 self._context.runtime.pipeline, self._context.space, self._context.thread, turn
             )
@@ -268,33 +268,33 @@ class ViewLearning(Resource):
         return self._context.read(work)
 
     def _queue_turns(
-        self, w: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
+        self, tx: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
     ) -> int:
         learning = self._context.runtime.learning
         assert learning is not None
-        assert w.request.subject is not None
+        assert tx.request.subject is not None
         days = self._context.options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _has_statement(kept):
-            recorded = recording.record_episodes(w, kept, None, days)
+            recorded = recording.record_episodes(tx, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
         for held, id in zip(kept, recorded, strict=True):
             one = held.said
             own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
             if own:
-                turn = self._build_turn(w.request, w.at, one, before)
+                turn = self._build_turn(tx.request, tx.at, one, before)
                 turns.append(replace(turn, recorded=id, hold_words=held.hold_words).pack())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         count = len(turns)
         if asked:
             # No word of it is kept: what comes next may answer it, and corrects nothing untold.
-            question = replace(self._build_turn(w.request, w.at, asked, []), text=_QUESTION_TEXT)
+            question = replace(self._build_turn(tx.request, tx.at, asked, []), text=_QUESTION_TEXT)
             turns.append(question.pack())
-        due = w.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
+        due = tx.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         queue.insert_jobs(
-            w.connection, w.space, w.thread, LEARN_JOB, w.request.subject, turns, w.at, due
+            tx.connection, tx.space, tx.thread, LEARN_JOB, tx.request.subject, turns, tx.at, due
         )
         return count
 

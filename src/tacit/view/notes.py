@@ -123,7 +123,7 @@ class Sessions(Resource, name="sessions"):
             self._context.parse_category(category)
         vectors = self._context.retriever.embed_inline(plan.texts)
         ended = self._context.write(
-            lambda w: self._write_session_end(w, named, seen, plan), vectors
+            lambda tx: self._write_session_end(tx, named, seen, plan), vectors
         )
         self._context.runtime.wake_indexer()
         return ended
@@ -145,15 +145,15 @@ class Sessions(Resource, name="sessions"):
         return here
 
     def _write_session_end(
-        self, w: Transaction, named: str | None, seen: SessionContext, plan: SessionPlan
+        self, tx: Transaction, named: str | None, seen: SessionContext, plan: SessionPlan
     ) -> SessionEnded:
         ending = SessionEnding(
-            tx=w,
-            session=self._require_session(w.request, named),
+            tx=tx,
+            session=self._require_session(tx.request, named),
             ttls=self._context.options.ttl_days,
             usable=self._context.may_use,
             agent=self._context.agent,
-            contact=self._build_contact() if w.request.private else None,
+            contact=self._build_contact() if tx.request.private else None,
         )
         return ending.save(seen, plan)
 
@@ -162,16 +162,16 @@ class Sessions(Resource, name="sessions"):
     ) -> EndedConversation:
         learning = self._context.runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.join_draft_text(draft)
-        tongue = choose_locale(learning.locale if learning is not None else AUTO, spoken)
+        locale = choose_locale(learning.locale if learning is not None else AUTO, spoken)
         model = learning.model if learning is not None else None
         budget = None
         if learning is not None and model is not None:
             budget = make_budget(self._context.storage, self._context.space, learning.allowance)
         return EndedConversation(
             messages=tuple(said),
-            speaker=self._requester_name("name") or tongue.texts["unnamed"],
+            speaker=self._requester_name("name") or locale.texts["unnamed"],
             at=self._context.storage.clock(),
-            locale=tongue,
+            locale=locale,
             model=model,
             budget=budget,
         )
@@ -290,17 +290,17 @@ class Files(Resource, name="files"):
             restorable_days=self._context.options.restorable_days,
         )
 
-        def work(w: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             # A writer acts with all their identities; what they were shown is what they may read.
             union = self._context.options.union
             resolve = self._context.storage.requests.resolve
             asked = resolve(
-                w.connection, self._context.space, self._context.raw_request, w.at, union=union
+                tx.connection, self._context.space, self._context.raw_request, tx.at, union=union
             )
-            tree = self._open_tree(w.connection, replace(asked, at=w.at))
+            tree = self._open_tree(tx.connection, replace(asked, at=tx.at))
             act(
                 FileEditor(
-                    tx=w,
+                    tx=tx,
                     tree=tree,
                     retention=how,
                     thread=self._context.thread,

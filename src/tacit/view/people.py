@@ -83,15 +83,15 @@ class People(Resource, name="people"):
             raise InvalidInput("kind", "use name, username, alias or relation")
         wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
 
-        def work(w: Transaction) -> Person:
+        def work(tx: Transaction) -> Person:
             (who,) = people.resolve_or_create_people(
-                w.connection, w.dialect, w.request, [person], "person", w.at
+                tx.connection, tx.dialect, tx.request, [person], "person", tx.at
             )
-            people.add_person_name(w.connection, w.dialect, w.request, who, wanted, what, w.at)
+            people.add_person_name(tx.connection, tx.dialect, tx.request, who, wanted, what, tx.at)
             revisions.increment_revisions(
-                w.connection, w.space, map(revisions.person_path, w.request.own_identities)
+                tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
             )
-            named = people.person_label(w.connection, w.request, [who], wanted, what)
+            named = people.person_label(tx.connection, tx.request, [who], wanted, what)
             assert named is not None
             return named
 
@@ -104,9 +104,9 @@ class People(Resource, name="people"):
         for everybody, an operator says. In a private chat only."""
         one, other = _parse_person_id(person, "person"), _parse_person_id(into, "into")
 
-        def work(w: Transaction) -> Person:
-            people.merge_people(w, one, other)
-            return _reload_person(w, other)
+        def work(tx: Transaction) -> Person:
+            people.merge_people(tx, one, other)
+            return _reload_person(tx, other)
 
         return self._context.write(work)
 
@@ -115,9 +115,9 @@ class People(Resource, name="people"):
         """Undo the merge of this person into another."""
         one = _parse_person_id(person, "person")
 
-        def work(w: Transaction) -> Person:
-            people.unmerge_person(w, one)
-            return _reload_person(w, one)
+        def work(tx: Transaction) -> Person:
+            people.unmerge_person(tx, one)
+            return _reload_person(tx, one)
 
         return self._context.write(work)
 
@@ -129,12 +129,12 @@ def _parse_person_id(person: object, field: str) -> str:
     return found
 
 
-def _reload_person(w: Transaction, person: str) -> Person:
+def _reload_person(tx: Transaction, person: str) -> Person:
     # What is kept at hand of the requester's goes by the names that were true before.
     revisions.increment_revisions(
-        w.connection, w.space, map(revisions.person_path, w.request.own_identities)
+        tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
     )
-    return find_known_person(w.connection, w.request, person) or people.build_person(
+    return find_known_person(tx.connection, tx.request, person) or people.build_person(
         {person}, set()
     )
 

@@ -54,7 +54,7 @@ class Proposals(Resource, name="proposals"):
         your proposals: you say yes, in private, and nobody else. For models and tools, which may
         not settle that themselves."""
         name, slot = self._context.parse_category(category), self._context.parse_key(key)
-        self._context.write(lambda w: memory_writes.propose_sharing(w, name, slot))
+        self._context.write(lambda tx: memory_writes.propose_sharing(tx, name, slot))
         self._context.runtime.wake_indexer()
 
     @write(disabled=None, replay=NOTHING)
@@ -70,26 +70,26 @@ class Proposals(Resource, name="proposals"):
     def _answer_proposal(self, id: str, *, yes: bool) -> None:
         good = validation.parse_memory_id(id)
 
-        def work(w: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             asked = learned_facts.list_proposals(
-                w.connection, w.space, w.request.own_identities, w.at
+                tx.connection, tx.space, tx.request.own_identities, tx.at
             )
             one = next((one for one in asked if one.memory_id == good), None)
-            memory = memories.get_for_update(w, one.memory_id) if one is not None else None
-            if one is None or memory is None or not _is_answerable_here(w.request, memory):
+            memory = memories.get_for_update(tx, one.memory_id) if one is not None else None
+            if one is None or memory is None or not _is_answerable_here(tx.request, memory):
                 raise NotFound("proposal")
             if not self._context.may_use(memory):
                 raise NotFound("proposal")
-            old = memories.get_for_update(w, one.replaces) if yes and one.replaces else None
+            old = memories.get_for_update(tx, one.replaces) if yes and one.replaces else None
             if memory_writes.is_sharing_proposal(memory):
                 if yes:
-                    memory_writes.approve_sharing(w, one, memory, old)
+                    memory_writes.approve_sharing(tx, one, memory, old)
                 else:
-                    memory_writes.decline_sharing(w, one, memory)
+                    memory_writes.decline_sharing(tx, one, memory)
             elif yes:
-                memory_writes.approve_proposal(w, one, memory, [old] if old is not None else [])
+                memory_writes.approve_proposal(tx, one, memory, [old] if old is not None else [])
             else:
-                memory_writes.decline_proposal(w, one, memory)
+                memory_writes.decline_proposal(tx, one, memory)
 
         self._context.write(work)
         self._context.runtime.wake_indexer()

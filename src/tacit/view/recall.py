@@ -251,7 +251,7 @@ class ViewRecall(Resource):
         if taken is not None:
             return taken
         # Under an idempotency key too: this write is not what the caller asked for.
-        return self._context.unguarded().write(lambda w: history.take_block(w, audience, gap))
+        return self._context.unguarded().write(lambda tx: history.take_block(tx, audience, gap))
 
     def _build_block(
         self, connection: Connection, request: Request, style: Style, taken: int

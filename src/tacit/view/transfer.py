@@ -91,9 +91,9 @@ class Imports(Resource, name="imports"):
         whole = _parse_count("total", total)
         before = _parse_count("after", after)
 
-        def work(w: Transaction) -> ImportStep:
-            _require_private(w.request)
-            return self._insert_batch(w, named, batch, whole, before)
+        def work(tx: Transaction) -> ImportStep:
+            _require_private(tx.request)
+            return self._insert_batch(tx, named, batch, whole, before)
 
         vectors = self._embed_new_items(batch)
         done = self._context.write(work, vectors)
@@ -136,9 +136,9 @@ class Imports(Resource, name="imports"):
         self._require_all_categories()
         days = self._context.options.restorable_days
 
-        def work(w: Transaction) -> tuple[RevertedImport, bool]:
-            _require_private(w.request)
-            return revert.revert_import_step(w, named, days)
+        def work(tx: Transaction) -> tuple[RevertedImport, bool]:
+            _require_private(tx.request)
+            return revert.revert_import_step(tx, named, days)
 
         more = True
         while more:
@@ -151,7 +151,7 @@ class Imports(Resource, name="imports"):
 
         def take(line: export.ExportLine) -> bool:
             self._context.parse_category(category_of(line.draft))
-            return self._context.write(lambda w: export.import_line(w, line))
+            return self._context.write(lambda tx: export.import_line(tx, line))
 
         done = export.import_lines(lines, self._context.options.categories, take)
         if done.created:
@@ -200,34 +200,34 @@ class Imports(Resource, name="imports"):
         return self._context.retriever.embed_inline(contents) if contents else NO_VECTORS
 
     def _insert_batch(
-        self, w: Transaction, run: str, batch: ImportBatch, total: int | None, after: int | None
+        self, tx: Transaction, run: str, batch: ImportBatch, total: int | None, after: int | None
     ) -> ImportStep:
-        imports.lock_imports(w)
-        kept = imports.begin_import(w, run, batch.source, total)
-        imports.avoid_ids_of_second(w)
-        until = w.at + timedelta(days=self._context.options.restorable_days)
-        past = transfer.list_lapsed(w.connection, w.request, batch)
-        retention.retire_memories(w, past, State.EXPIRED, "expired", until, "expired")
+        imports.lock_imports(tx)
+        kept = imports.begin_import(tx, run, batch.source, total)
+        imports.avoid_ids_of_second(tx)
+        until = tx.at + timedelta(days=self._context.options.restorable_days)
+        past = transfer.list_lapsed(tx.connection, tx.request, batch)
+        retention.retire_memories(tx, past, State.EXPIRED, "expired", until, "expired")
         made: dict[int, Memory] = {}
         seen: set[object] = set()
 
         def make(item: CheckedItem) -> str:
-            transfer.check_people(w.connection, w.request, item, seen)
+            transfer.check_people(tx.connection, tx.request, item, seen)
             made[item.position] = compose_memory(
-                w, item.draft, None, self._context.options.ttl_days
+                tx, item.draft, None, self._context.options.ttl_days
             )
             return made[item.position].id
 
-        found = transfer.sort_batch(w.connection, w.request, w.secret, batch, make)
-        imports.bulk_insert(w, list(made.values()))
+        found = transfer.sort_batch(tx.connection, tx.request, tx.secret, batch, make)
+        imports.bulk_insert(tx, list(made.values()))
         for memory in made.values():
             if memory.key is not None:
-                mine = sorted(w.request.own_identities)
-                update_key_precedence(w.connection, w.space, mine, memory.category, memory.key)
+                mine = sorted(tx.request.own_identities)
+                update_key_precedence(tx.connection, tx.space, mine, memory.category, memory.key)
         new = [(token, run, made[item.position].id) for item, token in found.new]
-        imports.insert_imported(w, [*new, *((token, None, id) for _, token, id in found.known)])
+        imports.insert_imported(tx, [*new, *((token, None, id) for _, token, id in found.known)])
         now = imports.add_import_counts(
-            w, kept, transfer.count_batch(kept.run, batch, found, after), total
+            tx, kept, transfer.count_batch(kept.run, batch, found, after), total
         )
         return ImportStep(
             created=len(found.new),

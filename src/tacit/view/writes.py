@@ -9,7 +9,7 @@ from typing import Unpack
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learning import episodes as recording
-from tacit.learning import memory_writes as learning
+from tacit.learning import memory_writes
 from tacit.learning.episodes import read_held_messages
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import forget as forgetting
@@ -46,7 +46,7 @@ class ViewWrites(Resource):
         self._context.parse_category(category_of(asked))
         return self._context.write_text(
             text_to_embed(asked.key, asked.content),
-            lambda w: learning.remember(w, asked, self._context.options.ttl_days),
+            lambda tx: memory_writes.remember(tx, asked, self._context.options.ttl_days),
             new=asked.key is None and not asked.for_room,
         )
 
@@ -83,16 +83,18 @@ class ViewWrites(Resource):
                 "update", "changes neither key nor room; for visibility there is set_visibility"
             )
 
-        def work(w: Transaction) -> Remembered:
-            memory = self._context.get_for_update(w, id, ChangeAction.UPDATE)
+        def work(tx: Transaction) -> Remembered:
+            memory = self._context.get_for_update(tx, id, ChangeAction.UPDATE)
             if if_version is not None:
-                seen, _ = memory_reads.visible_version(w.connection, w.audiences, w.request, memory)
+                seen, _ = memory_reads.visible_version(
+                    tx.connection, tx.audiences, tx.request, memory
+                )
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
-            standing = may_change(ChangeAction.UPDATE, w.request, memory)
+            standing = may_change(ChangeAction.UPDATE, tx.request, memory)
             assert standing is not None
-            return learning.update_memory(
-                w, memory, standing, asked, self._context.options.ttl_days
+            return memory_writes.update_memory(
+                tx, memory, standing, asked, self._context.options.ttl_days
             )
 
         return self._context.write_text(self._text_to_embed(id, asked.content), work)
@@ -130,9 +132,9 @@ class ViewWrites(Resource):
         """Name people whom this must never reach: a surprise, a confidence."""
         named = self._context.parse_draft(withheld_from=who).withheld_from or ()
 
-        def work(w: Transaction) -> None:
-            memory = self._context.get_for_update(w, id, ChangeAction.WITHHOLD)
-            learning.withhold_memory(w, memory, named)
+        def work(tx: Transaction) -> None:
+            memory = self._context.get_for_update(tx, id, ChangeAction.WITHHOLD)
+            memory_writes.withhold_memory(tx, memory, named)
 
         self._context.write(work)
 
@@ -151,7 +153,7 @@ class ViewWrites(Resource):
             return Recorded()
         vectors = self._context.retriever.embed_inline([one.said.content for one in kept])
         ids = self._context.write(
-            lambda w: recording.record_episodes(w, kept, named, days), vectors
+            lambda tx: recording.record_episodes(tx, kept, named, days), vectors
         )
         if not vectors.model:
             self._context.runtime.wake_indexer()
@@ -167,13 +169,13 @@ class ViewWrites(Resource):
         if id == other:
             raise InvalidInput("other", "is the same memory; name another one")
 
-        def work(w: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             memory, to = (
-                self._context.get_for_update(w, id, ChangeAction.PIN),
-                self._context.get_for_update(w, other, ChangeAction.PIN),
+                self._context.get_for_update(tx, id, ChangeAction.PIN),
+                self._context.get_for_update(tx, other, ChangeAction.PIN),
             )
-            relations.insert_stated_edge(w, memory.id, to.id, kind, weight)
-            memories.record_event(w, memory, HistoryEvent.LINK, None, {"relation": kind})
+            relations.insert_stated_edge(tx, memory.id, to.id, kind, weight)
+            memories.record_event(tx, memory, HistoryEvent.LINK, None, {"relation": kind})
 
         self._context.write(work)
 
@@ -182,8 +184,8 @@ class ViewWrites(Resource):
         """Out of mind, restorable for 30 days."""
         days = self._context.options.restorable_days
         self._context.write(
-            lambda w: forgetting.forget_memory(
-                w, self._context.get_for_update(w, id, ChangeAction.FORGET), days
+            lambda tx: forgetting.forget_memory(
+                tx, self._context.get_for_update(tx, id, ChangeAction.FORGET), days
             )
         )
 
@@ -205,12 +207,12 @@ class ViewWrites(Resource):
     def restore(self, id: str) -> None:
         """Bring back what was forgotten, as long as it is not purged."""
 
-        def work(w: Transaction) -> None:
-            memory = self._context.get_for_update(w, id, ChangeAction.RESTORE)
+        def work(tx: Transaction) -> None:
+            memory = self._context.get_for_update(tx, id, ChangeAction.RESTORE)
             try:
-                forgetting.restore_memory(w, memory, self._context.options.ttl_days)
+                forgetting.restore_memory(tx, memory, self._context.options.ttl_days)
             except Conflict:
-                if w.request.private and is_owner(w.request, memory):
+                if tx.request.private and is_owner(tx.request, memory):
                     raise
                 raise NotFound from None  # what stands in its place is not theirs to know of
 
@@ -222,8 +224,8 @@ class ViewWrites(Resource):
         that is yours."""
         also = validation.parse_bool("turns", turns)
         done = self._context.write(
-            lambda w: erasing.erase_memory(
-                w, self._context.get_for_update(w, id, ChangeAction.ERASE), turns=also
+            lambda tx: erasing.erase_memory(
+                tx, self._context.get_for_update(tx, id, ChangeAction.ERASE), turns=also
             )
         )
         return erasing.finish_erasure(self._context.storage, done)
@@ -235,10 +237,10 @@ class ViewWrites(Resource):
         if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
-        def work(w: Transaction) -> RecordedErasure:
-            if not w.request.private:
+        def work(tx: Transaction) -> RecordedErasure:
+            if not tx.request.private:
                 raise InvalidInput("wipe", "works in a private chat only")
-            return erasing.erase_owner(w, w.request.own_identities)
+            return erasing.erase_owner(tx, tx.request.own_identities)
 
         return erasing.finish_erasure(self._context.storage, self._context.write(work))
 
@@ -250,29 +252,31 @@ class ViewWrites(Resource):
         what: str,
         to: Visibility | None = None,
     ) -> None:
-        def work(w: Transaction) -> None:
-            memory = self._context.get_for_update(w, id, act, to)
+        def work(tx: Transaction) -> None:
+            memory = self._context.get_for_update(tx, id, act, to)
             changed = how(memory)
             if changed != memory:
-                changed = replace(changed, updated_at=w.at)
-                memories.update_fields(w, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
+                changed = replace(changed, updated_at=tx.at)
+                memories.update_fields(
+                    tx, changed, HistoryEvent.UPDATE, "updated", {"fields": what}
+                )
 
         self._context.write(work)
 
     def _forget_matching(self, wanted: ListFilter) -> int:
         """Your own, as far as this chat may hear them: in private, all of them."""
 
-        def work(w: Transaction) -> int:
-            own = replace(wanted, owners=tuple(sorted(w.request.own_identities)), state="active")
-            asked = w.request.for_management() if w.request.private else w.request
+        def work(tx: Transaction) -> int:
+            own = replace(wanted, owners=tuple(sorted(tx.request.own_identities)), state="active")
+            asked = tx.request.for_management() if tx.request.private else tx.request
             count = 0
             while found := search.list_memories(
-                w.connection, w.audiences, w.dialect, asked, own, limits.PAGE_MAX_COUNT
+                tx.connection, tx.audiences, tx.dialect, asked, own, limits.PAGE_MAX_COUNT
             ):
                 for memory, _ in found:
-                    held = memories.get_for_update(w, memory.id)
+                    held = memories.get_for_update(tx, memory.id)
                     if held is not None:
-                        forgetting.forget_memory(w, held, self._context.options.restorable_days)
+                        forgetting.forget_memory(tx, held, self._context.options.restorable_days)
                 count += len(found)
             return count
 

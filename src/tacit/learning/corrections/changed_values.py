@@ -151,7 +151,7 @@ def _another_deed(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues
         return False
     person = has_name(clause) or bool(set(clause.subject) & own.words["people"])
     whom = person and set(clause.subject) <= set(old.subject) and bool(old.said)
-    first = [w for w in clause.said if w.low not in own.words["small"]][:1]
+    first = [tx for tx in clause.said if tx.low not in own.words["small"]][:1]
     known = {word.stem for word in old.words}
     return (
         whom
@@ -234,7 +234,7 @@ def _moved_on(
 
 def _core(old: ClauseOutline, own: CorrectionCues) -> list[TypedValue]:
     """The values before the first preposition: Dr Bloom, of "Dr Bloom at Parkside"."""
-    end = next((n for n, w in enumerate(old.said) if w.low in own.words["prepositions"]), None)
+    end = next((n for n, tx in enumerate(old.said) if tx.low in own.words["prepositions"]), None)
     return values_within(old, old.said[:end])
 
 
@@ -278,7 +278,7 @@ def _beside(stem: str, old: ClauseOutline, clause: ClauseOutline, own: Correctio
         if after and after[0].low in own.words["belonging"] and not moved:
             if _whereabouts(old, clause, after[0].low, own):
                 continue
-            told = [w for w in after[1:] if w.low not in plain and w.low[:1].isalpha()]
+            told = [tx for tx in after[1:] if tx.low not in plain and tx.low[:1].isalpha()]
             if told and told[0].stem not in old.stems:
                 return True
     return False

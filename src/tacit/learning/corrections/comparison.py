@@ -189,7 +189,7 @@ def _decide_by_sort(
 def _within_other(change: ValueChange, own: CorrectionCues) -> bool:
     """ "Lives in England", "lives in Leeds": a country, and a town in it."""
     sides = [
-        {w.low for w in side} & own.words["countries"] for side in (change.before, change.after)
+        {tx.low for tx in side} & own.words["countries"] for side in (change.before, change.after)
     ]
     return bool(sides[0]) != bool(sides[1])
 
@@ -270,7 +270,7 @@ def _name_and_word(change: ValueChange, new: ClauseOutline, own: CorrectionCues)
 
 
 def _named_words(change: ValueChange) -> bool:
-    return all(any(w.text[:1].isupper() for w in side) for side in (change.before, change.after))
+    return all(any(tx.text[:1].isupper() for tx in side) for side in (change.before, change.after))
 
 
 def _opening(gist: ClauseOutline, own: CorrectionCues) -> str:
@@ -628,7 +628,7 @@ def _differing(
     while before and after and before[-1].stem == after[-1].stem and before[-1].low not in units:
         before, after = before[:-1], after[:-1]
     # Less may be said the second time: "the top shelf of the fridge", "the bottom shelf".
-    at = next((n for n, w in enumerate(before) if w.low in own.words["prepositions"]), 0)
+    at = next((n for n, tx in enumerate(before) if tx.low in own.words["prepositions"]), 0)
     while after and 0 < at <= len(before) and before[at - 1].stem == after[-1].stem:
         before, after, at = before[: at - 1], after[:-1], at - 1
     return before, after

@@ -256,9 +256,9 @@ def link_topic(
             continue
         if topic.thing and not (set(old.subject) or _head(old, own) or {""}) <= clause.stems:
             continue
-        if old.negated and not topic.plain and not clause.stems & {w.stem for w in old.said}:
+        if old.negated and not topic.plain and not clause.stems & {tx.stem for tx in old.said}:
             continue  # who eats no meat may eat fish again
-        if clause.settings and all(w.low in " ".join(clause.settings) for w in clause.said):
+        if clause.settings and all(tx.low in " ".join(clause.settings) for tx in clause.said):
             continue  # when it is done, not what
         if old.verb in own.words["being"] and old.past:
             continue  # "the first car was a Fiat"

@@ -353,7 +353,7 @@ def _noun(
     dropped = own.among("small", "passing_mods", "adverbs")
     mine = [at for at, word in enumerate(clause.words) if word.low in own.words["mine"]]
     said = clause.words[mine[-1] + 1 :] if mine else clause.said
-    nouns = [w for w in said if w.low not in dropped and w.low[:1].isalnum()]
+    nouns = [tx for tx in said if tx.low not in dropped and tx.low[:1].isalnum()]
     if not (clause.speaks or mine) or not nouns:
         return None
     return tuple(word.stem for word in nouns), tuple(word.text for word in nouns)

@@ -444,7 +444,7 @@ def _as_speaker(
 
 def _names_at(words: tuple[WordToken, ...], position: int, names: list[str]) -> int:
     for count in (len(names), 1):
-        if names and [w.low for w in words[position : position + count]] == names[:count]:
+        if names and [tx.low for tx in words[position : position + count]] == names[:count]:
             return count
     return 0
 

@@ -7,8 +7,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from tacit.learning.corrections.cues import CorrectionCues
-from tacit.learning.corrections.cues import load_cues as cues_of
+from tacit.learning.corrections.cues import CorrectionCues, load_cues
 from tacit.learning.extraction.locale import Locale, load_locale
 
 # Words of a sentence and what sort of value they are: a day, an hour, a sum, a name.
@@ -98,7 +97,7 @@ def find_values(
 def _telling(code: str) -> tuple[frozenset[str], frozenset[str]]:
     """Words that may be a value of some sort without a capital; and those after which any may be a
     name."""
-    own, locale = cues_of(code), load_locale(code)
+    own, locale = load_cues(code), load_locale(code)
     lists = ("weekdays", "days", "half", "number_words", "clock_words", "colours", "titles")
     telling = frozenset().union(*(own.words[name] for name in lists))
     telling |= locale.words["months"] | locale.words["first_names"]

@@ -202,7 +202,7 @@ def _dimension(value: str, locale: Locale) -> str | None:
     words = value.split()
     if len(words) > _DIMENSION_MAX_COUNT:
         return None  # "window seats on long flights" leaves room for another
-    return next((locale.dimensions[w] for w in words if w in locale.dimensions), None)
+    return next((locale.dimensions[tx] for tx in words if tx in locale.dimensions), None)
 
 
 # One clause, its dates marked, against the forms of a language: what it states, or nothing.

@@ -350,7 +350,7 @@ class _Reader:
         months = [str(word) for word in document["dates"]["words"]["months"]]
         self.words["months"] = frozenset(months)
         for name in ("weekdays", "numbers", "units", "which"):
-            self.words[name] = frozenset(str(w) for w in document["dates"]["words"][name])
+            self.words[name] = frozenset(str(tx) for tx in document["dates"]["words"][name])
         self.captures = {name: self._capture(entry) for name, entry in document["captures"].items()}
 
     def lexicon(self) -> tuple[Lexicon, ...]:

@@ -70,9 +70,9 @@ def is_name(text: str, locale: Locale, *, named: bool = False) -> bool:
         return False
     if len(words) < len(text.split()) and text.islower():
         # After a title any word is a name: "dr hale".
-        return all(w.isalpha() and w not in locale.words["small"] for w in words)
+        return all(tx.isalpha() and tx not in locale.words["small"] for tx in words)
     looks = named or locale.texts["names"] == "capital" or len(words) < len(text.split())
-    return _name_word(words[0], locale, looks) and all(_name_word(w, locale) for w in words[1:])
+    return _name_word(words[0], locale, looks) and all(_name_word(tx, locale) for tx in words[1:])
 
 
 def _name_word(word: str, locale: Locale, looks: bool = True) -> bool:

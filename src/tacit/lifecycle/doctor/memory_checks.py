@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.learning import memory_writes as remembering
+from tacit.learning import memory_writes
 from tacit.learning.corrections.supersession import KnownFact, replaces
 from tacit.learning.facts import Mention, StatedFact
 from tacit.lifecycle.doctor.check import (
@@ -310,7 +310,7 @@ def _find_duplicate_keys(connection: Connection, context: DoctorContext) -> Iter
 def _supersede_older_value(tx: Transaction, problem: Problem) -> bool:
     old, new = (memories.get_for_update(tx, id) for id in problem.key)
     if old is not None and new is not None and new.state is State.ACTIVE:
-        remembering.supersede_memory(tx, old, new.id)
+        memory_writes.supersede_memory(tx, old, new.id)
     return True
 
 
@@ -510,7 +510,7 @@ def _supersede_contradicted(tx: Transaction, problem: Problem) -> bool:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:
         return False
-    remembering.supersede_memory(replace(tx, why=_CONTRADICTION_REASON), old, new.id)
+    memory_writes.supersede_memory(replace(tx, why=_CONTRADICTION_REASON), old, new.id)
     return True
 
 
