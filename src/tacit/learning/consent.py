@@ -168,7 +168,7 @@ def propose_profile_field(
             raise Conflict("the person said no to this before: it is not kept, nor asked about")
     elif before is None:
         # Nothing recalls it, so nothing is like it yet: its vector is made afterwards.
-        memories.insert_memory(replace(tx, vectors=NO_VECTORS, added=[]), memory, told=False)
+        memories.insert_memory(replace(tx, vectors=NO_VECTORS, added=[]), memory, in_delta=False)
         assert memory.owner is not None
         replaced = old.id if old is not None and old.owner == memory.owner else None
         learned_facts.insert_proposal(tx, memory.id, memory.owner, _REASON, replaced, signals=1)

@@ -413,7 +413,7 @@ def quarantine_turn(tx: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) 
         portable=False,
     )
     memory = replace(compose_memory(tx, draft, None, ttls), state=State.QUARANTINED)
-    memories.insert_memory(tx, memory, told=False)
+    memories.insert_memory(tx, memory, in_delta=False)
     return LearnedFact(
         id=memory.id, outcome=ReconcileOutcome.NEW, state=State.QUARANTINED, content=memory.content
     )
@@ -442,7 +442,7 @@ def _propose(
         )
     composed = compose_memory(tx, _draft(tx, turn, decision, whom), None, ttls)
     memory = replace(composed, state=State.PENDING)
-    memories.insert_memory(tx, memory, told=False)
+    memories.insert_memory(tx, memory, in_delta=False)
     whose = _room(tx) if memory.owner is None else _owner(tx)
     learned_facts.save_fact(
         tx, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True
@@ -616,7 +616,7 @@ def propose_sharing(tx: Transaction, category: str, key: str) -> None:
         access_count=0,
         thread=tx.thread,
     )
-    memories.insert_memory(tx, copy, told=False)
+    memories.insert_memory(tx, copy, in_delta=False)
     learned_facts.insert_proposal(tx, copy.id, value.owner, _REASON, value.id, signals=1)
 
 

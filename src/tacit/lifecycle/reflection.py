@@ -196,7 +196,7 @@ class _Reflection:
             expires_at=tx.at + timedelta(days=self.options.reflect_insight_days),
             tags=_valid_tags(insight),
         )
-        memories.insert_memory(tx, memory, told=False)
+        memories.insert_memory(tx, memory, in_delta=False)
         relations.insert_sources(tx, memory.id, [one.memory.id for one in source.evidence])
         return True
 
@@ -423,7 +423,7 @@ class _Summarization:
             observed_at=source.session.last_at,
             run=source.session.name,
         )
-        memories.insert_memory(tx, memory, told=False)
+        memories.insert_memory(tx, memory, in_delta=False)
         relations.insert_sources(tx, memory.id, [turn.id for turn in source.turns])
         return True
 

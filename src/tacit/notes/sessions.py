@@ -314,7 +314,7 @@ def save_summary(
     )
     if old is None:
         memory = _build_summary(tx, content, sensitivity, ttls)
-        memories.insert_memory(tx, memory, told=False)
+        memories.insert_memory(tx, memory, in_delta=False)
     else:
         memory = _update_summary(tx, old, content, sensitivity, ttls)
     relations.insert_sources(tx, memory.id, [one.id for _, one in rows])

@@ -64,7 +64,8 @@ RELATED_TO = "related_to"
 _INSERT_VERSION = insert_statement(memory_versions)
 _INSERT_PERSON = insert_statement(memory_people)
 _INSERT_EVENT = insert_statement(history_table)
-# A revision only grows. It goes by the clock, so that its steps do not count what is hidden.
+# A revision only grows. It follows the clock: a plain counter would reveal how many hidden writes
+# happened between two visible ones.
 INCREMENT_THREAD_REVISION = text(
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
     "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
@@ -107,7 +108,7 @@ def people_inserts(memory: Memory) -> list[Statement]:
 
 
 def embedded_mark_delete(space: str, model: str) -> Statement:
-    """Models that made no vector of something new are no longer complete here."""
+    """Unmark the space as fully embedded for every model except the one that embeds the new text."""
     return _DELETE_EMBEDDED_MARK, {"space": space, "model": model}
 
 
@@ -136,7 +137,7 @@ def history_insert(
 def first_history_insert(
     memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
 ) -> Statement:
-    """With which the history of a new memory begins."""
+    """Insert the first history entry of a new memory; its sequence number is 1."""
     return _INSERT_EVENT, {**_history_row(memory, what, actor, at, detail), "seq": 1}
 
 
@@ -168,7 +169,7 @@ def _edge_insert(count: int) -> TextClause:
 
 
 def edge_inserts(space: str, found: Sequence[MemoryEdge], at: datetime) -> Statement:
-    """Of a new memory to others: there is none of them yet."""
+    """Insert the relations of a new memory to similar ones; it has none yet, so none can clash."""
     params: dict[str, Any] = {"space": space, "found": True, "at": to_micros(at)}
     for n, edge in enumerate(found):
         params[f"from{n}"], params[f"to{n}"] = edge.from_id, edge.to_id
@@ -219,8 +220,8 @@ _OPERATIONS = {
 
 
 class EventRecord(NamedTuple):
-    """What names a memory goes when that goes. What names none names nobody either: it is a count
-    and needs no erasing."""
+    """One event for the counts. An event with a memory id is erased with its memory; an event without
+    one names no person either, so it stays."""
 
     node: EventNode
     op: EventOperation
@@ -235,7 +236,7 @@ class EventRecord(NamedTuple):
 def emit_memory_event(
     tx: Transaction, memory: Memory, event: HistoryEvent, near: Mapping[str, float] | None = None
 ) -> None:
-    """Something happened to a memory; `near` is what it is like."""
+    """Emit an event of a memory; `near` maps the ids of similar memories to their similarity."""
     best = max(near.values()) if near else None
     node = EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
     tx.events.append(_event_of(memory, node, _OPERATIONS[event], best))
@@ -255,7 +256,7 @@ def emit_classification(tx: Transaction, category: str | None) -> None:
 
 
 def emit_skipped_classification(tx: Transaction) -> None:
-    """Unless something was: the turn holds nothing to keep."""
+    """Emit a skipped classification for a turn in which nothing was classified."""
     if not any(one.op is EventOperation.CLASSIFY for one in tx.events):
         tx.events.append(
             EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.SKIPPED)
@@ -303,23 +304,23 @@ _AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarMemories:
-    """What a new memory of the writer's own is like, from what was at hand."""
+    """The memories most similar to a new one of the writer, found in the process cache."""
 
-    similarity: Mapping[str, float]  # by id; the nearest, each of which stood then
-    revision: int  # the revision of the writer's partition at which that was so
+    similarity: Mapping[str, float]  # by id; the nearest that were active at `revision`
+    revision: int  # of the writer's own memories, when the cache was read
 
 
 class StaleRevision(Exception):
-    """Somebody wrote since the revision of what was at hand: look again, and write again."""
+    """Another transaction wrote for the same person since the cache was read: read and write again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextVectors:
-    """Texts as vectors, made before the transaction: nobody waits for a model under a lock."""
+    """Vectors of texts, computed before the transaction so that no lock waits for a model."""
 
     model: str = ""
     alike: SimilarMemories | None = None
-    by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, length 1
+    by_text: Mapping[str, bytes] = field(default_factory=dict)  # float32, little-endian, normalized
 
     def of_text(self, text: str) -> bytes | None:
         return self.by_text.get(text)
@@ -333,7 +334,7 @@ NO_VECTORS = TextVectors()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """One write: its transaction, who does it, where, and when."""
+    """The context of one write: connection, request, actor, time, and what it has written so far."""
 
     connection: Connection
     dialect: Dialect
@@ -345,10 +346,12 @@ class Transaction:
     thread: str
     at: datetime
     is_retry: bool = False  # an earlier run of this write failed, maybe because its ids were taken
-    why: str = ""  # told with everything that this write adds to a history
-    vectors: TextVectors = NO_VECTORS  # of the texts that this write may store
+    why: str = ""  # reason, stored with every history entry of this write
+    vectors: TextVectors = NO_VECTORS  # for the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
-    edges: list[MemoryEdge] = field(default_factory=list)  # with which they were added
+    edges: list[MemoryEdge] = field(
+        default_factory=list
+    )  # relations inserted with the rows of `added`
     issued_ids: set[str] = field(default_factory=set)  # ids that this write has used
     events: list[EventRecord] = field(default_factory=list)  # to be recorded once it is committed
     changed_notes: dict[str, set[str]] = field(
@@ -378,7 +381,7 @@ def _is_erased_id(tx: Transaction, id: str) -> bool:
 
 
 def get_for_update(tx: Transaction, id: str) -> Memory | None:
-    """The row a change is about, locked. Only `may_change` says whether it exists for anybody."""
+    """Lock and return a memory. The caller must ask `may_change` before revealing that it exists."""
     row = tx.connection.execute(
         tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}
     ).first()
@@ -389,12 +392,18 @@ def get_for_update(tx: Transaction, id: str) -> Memory | None:
 
 
 def insert_memory(
-    tx: Transaction, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, told: bool = True
+    tx: Transaction,
+    memory: Memory,
+    event: HistoryEvent = HistoryEvent.ADD,
+    *,
+    in_delta: bool = True,
 ) -> None:
-    """A new memory with its first version, its people, its words, its history and its delta, if
-    that is `told` of it."""
+    """Insert a memory with its first version, people, search words, vector and history.
+
+    With `in_delta` the change log of its thread gets an entry too, which `delta` reports.
+    """
     audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
-    stamp, shown = _increment_counters(tx, memory, audience, told=told)
+    stamp, delta = _increment_counters(tx, memory, audience, in_delta=in_delta)
     row = to_row(memory, audience) | {"stamp": stamp}
     statements.run_statements(
         tx.connection,
@@ -404,7 +413,7 @@ def insert_memory(
             *people_inserts(memory),
             *_vector_statements(tx, memory),
             first_history_insert(memory, event, tx.actor, tx.at, _event_detail(tx, None)),
-            *shown,
+            *delta,
             *_similarity_inserts(tx, memory, stamp),
         ],
     )
@@ -413,12 +422,12 @@ def insert_memory(
 
 
 def insert_turn(tx: Transaction, turn: Memory) -> None:
-    """What was said, as it was said: without versions or history, and no delta tells of it."""
+    """Insert a turn word for word: it has no versions or history, and no delta reports it."""
     audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, turn.heard_by)
     through = access_paths_of(turn, audience)
     revisions = increment_revisions(tx.connection, tx.space, through)
     home = home_path_of(turn)
-    # A chat's turns in the order they were written down, whatever the clock says.
+    # `seq` orders the turns of a chat by insertion, independent of the clock.
     place = chat_path(turn.learned_in) if turn.learned_in else home
     row = to_row(turn, audience) | {"stamp": revisions[home], "seq": revisions[place]}
     statements.run_statements(
@@ -439,8 +448,10 @@ def update_content(
     *,
     same_words: bool = False,
 ) -> None:
-    """Another version: `memory` is the new one, its number already counted up. With the same words
-    it means the same."""
+    """Store a new version: `memory` has the new content and an incremented version number.
+
+    With `same_words` the stored vector is kept.
+    """
     audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
     _replace_row(tx, memory, audience)
     tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
@@ -473,7 +484,7 @@ def update_fields(
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
-    """The same wording with other fields. `shown` is the delta's word for it, if it has one."""
+    """Change fields of a memory but not its content. `shown` is the verb of the delta entry, if any."""
     audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
     _replace_row(tx, memory, audience)
     tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
@@ -499,9 +510,9 @@ def record_event(
     shown: str | None,
     detail: dict[str, str] | None = None,
 ) -> None:
-    told = [] if shown is None else _change_log_inserts(tx, memory, shown)
+    delta = [] if shown is None else _change_log_inserts(tx, memory, shown)
     what = history_insert(tx.connection, memory, event, tx.actor, tx.at, _event_detail(tx, detail))
-    statements.run_statements(tx.connection, [what, *told])
+    statements.run_statements(tx.connection, [what, *delta])
     emit_memory_event(tx, memory, event)
 
 
@@ -516,7 +527,10 @@ def increment_thread_revision(tx: Transaction, thread: str) -> int:
 
 
 def _increment_stamp(tx: Transaction, memory: Memory, audience: str | None, *, before: bool) -> int:
-    """Everything that leads to the memory, or led to it before, has something new behind it."""
+    """Increment the revision of every access path of the memory, so that caches over them expire.
+
+    With `before`, also those of the row as it is stored now.
+    """
     through = access_paths_of(memory, audience)
     if before:
         through |= stored_access_paths(tx.connection, tx.space, [memory.id])
@@ -524,30 +538,30 @@ def _increment_stamp(tx: Transaction, memory: Memory, audience: str | None, *, b
 
 
 def _increment_counters(
-    tx: Transaction, memory: Memory, audience: str | None, *, told: bool
+    tx: Transaction, memory: Memory, audience: str | None, *, in_delta: bool
 ) -> tuple[int, list[Statement]]:
-    """The stamp of a new memory, and the change that its thread tells, if it is told."""
-    threads = _threads_of(tx, memory) if told else []
+    """Return the stamp of a new memory and the inserts of its delta entries."""
+    threads = _threads_of(tx, memory) if in_delta else []
     if len(threads) != 1:
         stamp = _increment_stamp(tx, memory, audience, before=False)
-        return stamp, _change_log_inserts(tx, memory, "created") if told else []
+        return stamp, _change_log_inserts(tx, memory, "created") if in_delta else []
     through, (thread,) = access_paths_of(memory, audience), threads
     revisions, rev = increment_with_thread(
         tx.connection, tx.space, through, thread, to_micros(tx.at)
     )
-    shown = change_log_insert(memory, thread, rev, "created", tx.at)
-    return revisions[home_path_of(memory)], [shown]
+    entry = change_log_insert(memory, thread, rev, "created", tx.at)
+    return revisions[home_path_of(memory)], [entry]
 
 
 def _threads_of(tx: Transaction, memory: Memory) -> list[str]:
-    """Where it happens, and where it came from: both keep a block of it."""
+    """Return the thread of this write and that of the memory: the blocks of both may contain it."""
     return sorted({tx.thread, memory.thread or tx.thread} - {""})
 
 
 def _change_log_inserts(tx: Transaction, memory: Memory, word: str) -> list[Statement]:
     threads = _threads_of(tx, memory)
     if word == "updated" and tx.request.private and memory.learned_kind is ChatKind.GROUP:
-        # What the owner changes in private is no news to the room.
+        # A change that the owner makes in private is not reported to the group.
         threads = [thread for thread in threads if thread == tx.thread]
     return [
         change_log_insert(memory, thread, increment_thread_revision(tx, thread), word, tx.at)
@@ -556,7 +570,7 @@ def _change_log_inserts(tx: Transaction, memory: Memory, word: str) -> list[Stat
 
 
 def _similarity_inserts(tx: Transaction, memory: Memory, stamp: int) -> list[Statement]:
-    """What it is like, if that was at hand."""
+    """Insert relations to similar memories, if the cache had them."""
     alike = tx.vectors.alike
     if alike is None:
         return []
@@ -686,9 +700,9 @@ def has_duplicate(tx: Transaction, asked: Draft) -> bool:
     )
 
 
-# What is settled before the disclosure rules: which value of a key wins in a person's union read,
-# and whether somebody a memory is withheld from is unknown to us. Kept in columns, so that a read
-# needs no second look; settled again whenever a key is written or a person's identities change.
+# Columns that the disclosure rules rely on, precomputed: `overridden` (another identity of the same
+# person has the value of this key that counts) and `withheld_unknown` (a person whom the memory is
+# withheld from is unknown). They are updated when a key is written or a person's identities change.
 
 SELECT_KEYED = (
     select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.overridden)
@@ -698,7 +712,7 @@ SELECT_KEYED = (
     )
     .where(
         _M.key.is_not(None),
-        # What waits for a yes is no value yet.
+        # A proposal is no value yet.
         _M.state.not_in([State.SUPERSEDED.value, State.PENDING.value]),
     )
 )
@@ -707,7 +721,7 @@ SELECT_KEYED = (
 def update_key_precedence(
     connection: Connection, space: str, owners: Collection[str], category: str, key: str
 ) -> None:
-    """One person wrote a key. With one identity there is nothing it could shadow."""
+    """Update which value of a key counts. With one identity there is only one."""
     if len(owners) > 1:
         found = connection.execute(
             SELECT_KEYED.where(
@@ -720,7 +734,7 @@ def update_key_precedence(
 def update_precedence_of_people(
     connection: Connection, space: str, identities: Identities, touched: Iterable[str]
 ) -> None:
-    """These people's identities changed: judge their keys and what is withheld from them again."""
+    """Update the precomputed columns of people whose identities changed."""
     seen: set[str] = set()
     for identity in sorted(touched):
         if identity in seen:
@@ -739,8 +753,8 @@ def update_precedence_of_people(
 
 
 def _mark_overridden(connection: Connection, space: str, rows: Collection[Any]) -> None:
-    """The account's value wins, else the newest; whoever may hear it. A forgotten value still
-    covers older ones: to forget a thing is not to bring back what was there before it."""
+    """Mark all but one value of a key: the account's value wins, else the newest, regardless of who
+    may see it. A forgotten value still overrides older ones: forgetting does not restore them."""
     if not rows:
         return
     winner = max(rows, key=key_precedence)
@@ -757,7 +771,7 @@ def _mark_overridden(connection: Connection, space: str, rows: Collection[Any]) 
 
 
 def key_precedence(row: Any) -> tuple[bool, int, str]:
-    """By when it was last worded: to pin or forget a value does not make it a newer one."""
+    """Return the sort key of a value: by its last wording, so that pinning does not make it newer."""
     return row.owner.startswith(f"{ACCOUNT_PREFIX}:"), row.worded_at, row.id
 
 
