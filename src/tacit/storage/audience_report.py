@@ -24,21 +24,24 @@ from tacit.storage import chats, people
 from tacit.storage.schema import chat_members, chats_table
 from tacit.storage.spaces import load_identities
 
-# Another chat, or somebody else who asks, as far as whoever wonders about it may know of them.
+# Hypothetical requests: another chat or another requester, limited to what the requester may know.
 
 
 @dataclass(frozen=True, slots=True)
 class HypotheticalRequest:
-    """One request as it would be, and as whoever wonders about it may know it."""
+    """A hypothetical request, with all links and with the links visible to the requester."""
 
-    asked: Request  # by everybody's links
-    known: Request  # by those that are not for others to tell
-    own: bool  # who wonders would ask themselves
+    asked: Request  # resolved with all links
+    known: Request  # resolved with the links that the requester may know
+    own: bool  # the requester is also the hypothetical requester
 
     def decide(self, memory: Memory) -> Decision:
-        """To oneself, what one would hear there, but no rule that only the links of others explain.
-        To somebody else, what they would hear if they were nobody but whom one knows: that they
-        have other keys is theirs to tell, and whether those let them hear it would tell."""
+        """Decide whether the memory may be shown in this request.
+
+        For the requester's own request, return the true outcome, but no rule that only other
+        people's links explain. For another person's request, use only the links that the requester
+        may know: the true outcome would reveal that this person has other keys.
+        """
         known = decide_with_precedence(self.known, memory)
         if not self.own:
             return known
@@ -48,7 +51,7 @@ class HypotheticalRequest:
         return true if true.allowed else Decision(False, "P0" if self.asked.private else "G0")
 
     def asked_by(self, identity: str) -> HypotheticalRequest:
-        """The same chat, where somebody else who is there asks."""
+        """Return the same chat with another member as the requester."""
         requester = self.known.person(identity)
         return HypotheticalRequest(self.asked, replace(self.known, requester=requester), own=False)
 
@@ -56,8 +59,11 @@ class HypotheticalRequest:
 def hypothetical_request(
     connection: Connection, request: Request, asking: RawRequest, *, theirs: bool = False
 ) -> HypotheticalRequest:
-    """Of a chat that they are not in, nothing that the store knows counts. `theirs`: if it is
-    private, it is a chat of whoever asks, whosever we may know it to be."""
+    """Build a hypothetical request.
+
+    Ignore stored data of a chat that the requester is not in. With `theirs`, a private chat is
+    taken as a chat of the asking person, whatever is stored about it.
+    """
     place = chats.read_chat(connection, request.space, asking.chat)
     alone = theirs and asking.kind is ChatKind.PRIVATE
     if alone or place.members.isdisjoint(request.own_identities):
@@ -88,8 +94,11 @@ def resolve_hypothetical(
 
 
 def visible_links(connection: Connection, request: Request, links: Identities) -> Identities:
-    """Of these the requester's own, and who of those they know by name turned out to be somebody
-    they have met: `people` tells them that much."""
+    """Return the links that the requester may know.
+
+    These are the requester's own and the merges of named people with people that the requester has
+    met, which the list of people shows too.
+    """
     own = {
         link
         for link in links.links
@@ -110,13 +119,13 @@ def _is_known(identity: str, met: frozenset[str]) -> bool:
     return identity in met or identity.startswith(f"{external_keys.PERSON_PREFIX}:")
 
 
-# Groups and who is in them, many at once: each list costs by what is shown of it.
+# Groups and their members, read in batches: the cost depends on the number of rows shown.
 
 _C = chat_members.c
 _H = chats_table.c
 _SPACE: BindParameter[str] = bindparam("space")
 _IS_MEMBER = and_(_C.space_id == _SPACE, _C.left_at.is_(None))
-# Under its newest id: who was in it under an older one came along.
+# Use the newest id of a group: its members were moved from the older ids.
 _IS_GROUP = and_(_H.space_id == _SPACE, _H.kind == ChatKind.GROUP.value, _H.migrated_to.is_(None))
 _GROUPS_OF_PEOPLE = (
     select(_H.id)
@@ -166,7 +175,7 @@ _COUNT_PEOPLE = select(func.count(_C.person.distinct())).where(_IS_OTHER_MEMBER)
 def list_groups_of(
     connection: Connection, space: str, who: Collection[str], most: int
 ) -> list[str]:
-    """The groups that these identities are in now, where they came last first."""
+    """List the groups that these identities are in now, the last joined first."""
     params = {"space": space, "who": sorted(who), "most": most}
     return list(connection.execute(_SELECT_GROUPS_OF, params).scalars())
 
@@ -176,7 +185,7 @@ def count_groups_of(connection: Connection, space: str, who: Collection[str]) ->
 
 
 def list_groups(connection: Connection, space: str, most: int, after: str = "") -> list[str]:
-    """All groups of a space, in the order of their ids, behind one of them."""
+    """List the groups of a space in the order of their ids, after the given id."""
     params = {"space": space, "after": after, "most": most}
     return list(connection.execute(_SELECT_GROUPS, params).scalars())
 
@@ -186,7 +195,7 @@ def group_cursor(last: str) -> str:
 
 
 def parse_group_cursor(cursor: Any) -> str:
-    """The id that a cursor stands behind."""
+    """Return the id that a cursor continues after."""
     if cursor is None:
         return ""
     try:
@@ -204,11 +213,11 @@ def count_groups(connection: Connection, space: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GroupMembers:
-    """Some groups, in the order that they were asked for, with the first of those in them."""
+    """Groups in the requested order, each with its first members."""
 
     places: tuple[StoredChat, ...]  # without their members
-    first_members: Mapping[str, tuple[str, ...]]  # chat → who is there, but for whoever asks
-    people: Mapping[str, Person] = field(default_factory=dict)  # those by the names they go by
+    first_members: Mapping[str, tuple[str, ...]]  # chat → members, without the requester
+    people: Mapping[str, Person] = field(default_factory=dict)  # with their public names
 
     def to_audience_chat(self, place: StoredChat) -> AudienceChat:
         there = self.first_members.get(place.id, ())
@@ -230,7 +239,7 @@ def read_group_members(
     besides: Collection[str] = (),
     also: Iterable[str] = (),
 ) -> GroupMembers:
-    """`also`: whose names are looked up besides."""
+    """Read groups and their first members; `also` adds people whose public names are read."""
     if not ids:
         return GroupMembers((), {}, people.read_public_names(connection, space, also))
     found = {
@@ -257,7 +266,7 @@ def read_group_members(
 def list_members_among(
     connection: Connection, space: str, ids: Sequence[str], who: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Which of these are in each."""
+    """Return which of these people are members of each chat."""
     params = {**_group_params(space, ids), "who": sorted(who)}
     return _group_by_chat(connection.execute(_SELECT_MEMBERS_AMONG, params)) if ids and who else {}
 
@@ -274,7 +283,7 @@ def _group_params(space: str, ids: Sequence[str]) -> dict[str, object]:
 
 
 def _earlier_ids(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, set[str]]:
-    """Every id that each has had, its own among them."""
+    """Return every id that each chat has had, including the current one."""
     newest = {id: id for id in ids}
     fringe = list(ids)
     while fringe:
@@ -294,22 +303,22 @@ def _group_by_chat(rows: Iterable[Row[Any]]) -> dict[str, tuple[str, ...]]:
     return {chat: tuple(there) for chat, there in found.items()}
 
 
-# One memory before everybody: in each room of somebody's, and alone with each who is there.
+# The audience of one memory: each chat of the requester, and each member in private.
 #
-# Only those whom the memory names, and who is one person with them, make a difference to a
-# decision: so a room of a thousand people costs what is shown of it.
+# Only the people that the memory names, and their other identities, affect a decision. The cost of
+# a group with a thousand members therefore depends on the number of rows shown.
 
 T = TypeVar("T", AudienceChat, Person)
 _NOBODY: frozenset[str] = frozenset()
 
 
 def named_people(memory: Memory) -> frozenset[str]:
-    """Everybody on whom a decision about it can depend."""
+    """Return all people on whom a decision about the memory can depend."""
     return concerned_people(memory) | memory.heard_by | memory.withheld_from
 
 
 def concerned_people(memory: Memory) -> frozenset[str]:
-    """Those of them who may ask for it where others could not."""
+    """Return the people that the memory concerns, who may retrieve it where others may not."""
     those = {one for one in (memory.owner, memory.speaker) if one is not None}
     return memory.subjects | those
 
@@ -319,7 +328,7 @@ def linked_identities(links: Identities) -> frozenset[str]:
 
 
 def list_own_chats(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
-    """The requester's private chat, and the groups that they are in now."""
+    """List the requester's private chat and the groups that the requester is in now."""
     ids = list_groups_of(
         connection, request.space, request.own_identities, limits.AUDIENCE_CHATS_MAX_COUNT
     )
@@ -333,7 +342,7 @@ def private_chat(chat: str) -> AudienceChat:
 
 @dataclass(frozen=True, slots=True)
 class _MemoryAudience:
-    """One memory, and who is whom of those it names: really, and as whoever wonders may know."""
+    """A memory with the links of the people it names: all, and those the requester may know."""
 
     request: Request
     memory: Memory
@@ -341,7 +350,11 @@ class _MemoryAudience:
     known: Identities
 
     def decide_in_group(self, place: StoredChat, subject: str | None) -> Decision:
-        """Whether it may be said there if `subject` asks, or else anybody whom it concerns."""
+        """Decide whether the memory may be shown in this group.
+
+        The request is made by `subject` or, if that is denied, by any member that the memory
+        concerns.
+        """
         asking = RawRequest(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
         there = resolve_hypothetical(self.request, asking, place, self.links, self.known)
         decision = there.decide(self.memory)
@@ -360,7 +373,7 @@ class _MemoryAudience:
         )
 
     def decide_alone(self, identity: str) -> Decision:
-        """Somebody in a private chat of theirs, whichever that is."""
+        """Decide whether the memory may be shown to a person in a private chat."""
         chat = identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
         asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
         at = resolve_hypothetical(
@@ -369,7 +382,7 @@ class _MemoryAudience:
         return at.decide(self.memory)
 
     def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
-        """Those in the rooms whom the memory names, as far as the requester may know."""
+        """Return the members that the memory names, as far as the requester may know."""
         people = named_people(self.memory)
         found = {one for some in there.values() for one in some} - self.request.own_identities
         return {one for one in found if not self.known.current_identities(one).isdisjoint(people)}
@@ -378,7 +391,7 @@ class _MemoryAudience:
 def report_for_person(
     connection: Connection, request: Request, subject: str, chat: str, memory: Memory
 ) -> AudienceReport:
-    """In the requester's rooms, and for those they share one with."""
+    """Report on the requester's chats and on the people who share a group with the requester."""
     space, mine = request.space, request.own_identities
     links = load_identities(connection, space, named_people(memory) | mine)
     told = _MemoryAudience(request, memory, links, visible_links(connection, request, links))
@@ -407,8 +420,11 @@ def report_for_person(
 
 
 def report_for_space(connection: Connection, request: Request, memory: Memory) -> AudienceReport:
-    """In the groups of the space, those first where it could be said, and for everybody whom the
-    memory names: in private nobody else hears it. For an operator, who may know who is whom."""
+    """Report on the groups of the space and on the people that the memory names, for an operator.
+
+    Groups where the memory may be shown come first. In private, only the people that the memory
+    names can see it. An operator may know all links.
+    """
     space = request.space
     links = load_identities(connection, space, named_people(memory))
     told = _MemoryAudience(request, memory, links, links)
@@ -448,7 +464,7 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
 def _relevant_groups(
     connection: Connection, space: str, memory: Memory, links: Identities
 ) -> list[str]:
-    """First where it was learned and where those are whose asking could matter; then others."""
+    """List the group where it was learned, then groups of the people it concerns, then others."""
     most = limits.AUDIENCE_CHATS_MAX_COUNT
     learned = memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
     here = [chats.read_chat(connection, space, learned).id] if learned else []
@@ -464,7 +480,7 @@ def _with_members(place: StoredChat, members: Iterable[str]) -> StoredChat:
 
 
 def _whole_person(known: Mapping[str, Person], identities: frozenset[str]) -> Person:
-    """Somebody by all their identities."""
+    """Build a person with all their identities."""
     names = {name for one in identities for name in known[one].names}
     return people.build_person(set(identities), names)
 

@@ -1,4 +1,4 @@
-"""API keys, sign-in links, web sessions and offers to link identities."""
+"""Store API keys, sign-in links, web sessions and offers to link identities."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from tacit.storage.memories import Transaction
 from tacit.storage.schema import api_keys, link_attempts, link_offers, sign_in_links, web_sessions
 from tacit.storage.spaces import keyed_digest, new_id
 
-# Keys of callers at rest: what each is bound to, and a hash of its secret; the secret nowhere.
+# API keys: the restrictions of each key and a hash of its secret. The secret is not stored.
 
 _K = api_keys.c
 _KEY_COLUMNS = (
     _K.key_id, _K.space_id, _K.digest, _K.name, _K.scopes, _K.requester, _K.agent, _K.categories,
     _K.rate_per_minute, _K.created_at, _K.expires_at, _K.revoked_at,
 )  # fmt: skip
-# Whoever asks names no space; that two spaces give the same id is a chance nobody meets.
+# A caller names no space. The same random id in several spaces is negligibly rare.
 _SELECT_KEY = select(*_KEY_COLUMNS).where(_K.key_id == bindparam("id")).limit(2)
-_NO_KEY_DIGEST = bytes(32)  # what the hash of an unknown key's secret is compared with
+_NO_KEY_DIGEST = bytes(32)  # compared with the digest of an unknown key, for constant time
 _CACHED_FOR = timedelta(seconds=limits.API_KEY_CACHE_SECONDS)
 
 
@@ -55,17 +55,20 @@ class StoredKey(NamedTuple):
 
 
 class ApiKeyCache:
-    """Keys that opened something a moment ago. Whatever this process revokes it forgets at once;
-    what another one does is seen when that moment is over. A token that opens nothing is looked up
-    every time, so that it takes as long whatever the reason is."""
+    """Cache valid API keys for a short time.
+
+    A change in this process clears the cache at once; a change in another process takes effect when
+    the entry expires. Invalid tokens are not cached: each one is read from the database, so that
+    the time does not reveal why it is invalid.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, bytes], tuple[datetime, Key]] = OrderedDict()
-        self._turn = 0  # moves with each change, so that what was read before it is not kept
+        self._turn = 0  # incremented by each change, so that older reads are not cached
         self._lock = Lock()
 
     def find(self, database: Database, id: str, digest: bytes, now: datetime) -> Key | None:
-        """The key of this id whose secret hashes to this, if it holds."""
+        """Return the valid key with this id and this digest of its secret."""
         named = (id, digest)
         with self._lock:
             kept, turn = self._kept.get(named), self._turn
@@ -85,7 +88,7 @@ class ApiKeyCache:
         return found
 
     def clear(self) -> None:
-        """Something about keys is no longer as it was."""
+        """Clear the cache after a change of any key."""
         with self._lock:
             self._turn += 1
             self._kept.clear()
@@ -98,13 +101,13 @@ def find_api_keys(connection: Connection, id: str) -> tuple[StoredKey, ...]:
 
 
 def list_api_keys(connection: Connection, space: str) -> list[Key]:
-    """Oldest first, those that open nothing any more among them."""
+    """List the keys of a space, the oldest first, including expired and revoked ones."""
     found = select(*_KEY_COLUMNS).where(_K.space_id == space).order_by(_K.created_at, _K.key_id)
     return [_to_stored_key(row).key for row in connection.execute(found)]
 
 
 def has_valid_api_key(connection: Connection, now: datetime) -> bool:
-    """Whether some key, of any space, opens something."""
+    """Return whether any space has a valid key."""
     good = select(_K.key_id).where(
         _K.revoked_at.is_(None), or_(_K.expires_at.is_(None), _K.expires_at > to_micros(now))
     )
@@ -112,7 +115,7 @@ def has_valid_api_key(connection: Connection, now: datetime) -> bool:
 
 
 def count_api_keys(tx: Transaction) -> int:
-    """Those that open nothing any more make room, where there is none left."""
+    """Count the keys of the space; at the limit, delete expired and revoked keys first."""
     counted = select(func.count()).select_from(api_keys).where(_K.space_id == tx.space)
     found: int = tx.connection.execute(counted).scalar_one()
     if found < limits.API_KEYS_MAX_COUNT:
@@ -142,7 +145,10 @@ def insert_api_key(tx: Transaction, key: Key, digest: bytes) -> None:
 
 
 def revoke_api_key(tx: Transaction, id: str) -> bool:
-    """False where there is none. One that was revoked before stays revoked since then."""
+    """Revoke a key; return False if there is none.
+
+    A key that is already revoked keeps its first revocation time.
+    """
     known = select(_K.key_id).where(_K.space_id == tx.space, _K.key_id == id)
     if tx.connection.execute(known).first() is None:
         return False
@@ -174,9 +180,9 @@ def _to_stored_key(row: Iterable[Any]) -> StoredKey:
     return StoredKey(key, bytes(digest))
 
 
-# Links that sign somebody in, and who is signed in: hashes of their secrets, and whose they are.
+# Sign-in links and web sessions: hashes of their secrets, and their owners.
 #
-# Whoever comes names no space: a row is found by its id in all of them, and by its secret's hash.
+# A caller names no space: a row is found by its id in all spaces, and by the hash of its secret.
 
 _L = sign_in_links.c
 _S = web_sessions.c
@@ -186,12 +192,12 @@ _SELECT_SIGN_IN_LINK = select(_L.space_id, _L.digest, _L.person, _L.operator, _L
 _SELECT_WEB_SESSION = select(
     _S.space_id, _S.digest, _S.person, _S.operator, _S.created_at, _S.seen_at, _S.expires_at
 ).where(_S.id == bindparam("id"))
-_NO_SESSION_DIGEST = bytes(32)  # what the hash of an unknown secret is compared with
+_NO_SESSION_DIGEST = bytes(32)  # compared with the digest of an unknown secret, for constant time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInOwner:
-    """A person, by their identity, or an operator, by name."""
+    """The owner of a sign-in: a person by identity, or an operator by name."""
 
     person: str | None = None
     operator: str | None = None
@@ -208,7 +214,7 @@ class SignInLink:
 def insert_sign_in_link(
     tx: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime
 ) -> None:
-    """One more link of theirs; where there are too many, the oldest go."""
+    """Insert a sign-in link; delete the owner's oldest links above the limit."""
     _lock_sign_ins(tx, who)
     _delete_oldest(tx, sign_in_links, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
     row = {
@@ -224,7 +230,7 @@ def insert_sign_in_link(
 
 
 def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInLink | None:
-    """Expired or not."""
+    """Return the sign-in link with this id and digest, expired or not."""
     row = _find_by_digest(connection, _SELECT_SIGN_IN_LINK, id, digest)
     if row is None:
         return None
@@ -236,8 +242,11 @@ def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInL
 def begin_web_session(
     tx: Transaction, used: SignInLink, digest: bytes, sitting: WebSession
 ) -> bool:
-    """A sitting in the place of a link. One statement takes the link, so that one of several takes
-    it: False for all others, and where it expired."""
+    """Replace a sign-in link with a web session.
+
+    One DELETE takes the link, so that only one of several concurrent callers succeeds. Return False
+    for the others and for an expired link.
+    """
     _lock_sign_ins(tx, used.who)
     this = (_L.space_id == tx.space, _L.id == used.id, _L.expires_at > to_micros(tx.at))
     if tx.connection.execute(delete(sign_in_links).where(*this)).rowcount != 1:
@@ -258,7 +267,7 @@ def begin_web_session(
 
 
 def find_web_session(connection: Connection, id: str, digest: bytes) -> WebSession | None:
-    """Over or not."""
+    """Return the web session with this id and digest, expired or not."""
     row = _find_by_digest(connection, _SELECT_WEB_SESSION, id, digest)
     if row is None:
         return None
@@ -275,12 +284,12 @@ def find_web_session(connection: Connection, id: str, digest: bytes) -> WebSessi
 
 
 def external_key(person: str | None) -> str | None:
-    """As a channel names them."""
+    """Return the identity as its channel names the person, without the prefix."""
     return None if person is None else person.removeprefix(f"{EXTERNAL_PREFIX}:")
 
 
 def touch_web_session(connection: Connection, one: WebSession, at: datetime) -> bool:
-    """False where it ended meanwhile."""
+    """Update the time of last use; return False if the session has ended."""
     this = (_S.space_id == one.space, _S.id == one.id)
     moved = update(web_sessions).where(*this).values(seen_at=to_micros(at))
     return connection.execute(moved).rowcount == 1
@@ -292,8 +301,10 @@ def end_web_session(connection: Connection, one: WebSession) -> None:
 
 
 def end_web_sessions(connection: Connection, space: str, people: Collection[str]) -> int:
-    """Of these identities of one person, with the links that wait for them. Says how many web sessions
-    that were."""
+    """End the web sessions of a person's identities and delete their sign-in links.
+
+    Return the number of web sessions.
+    """
     who = sorted(people)
     connection.execute(delete(sign_in_links).where(_L.space_id == space, _L.person.in_(who)))
     ended = delete(web_sessions).where(_S.space_id == space, _S.person.in_(who))
@@ -310,7 +321,7 @@ def end_operator_web_sessions(connection: Connection, space: str, name: str) -> 
 
 
 def _find_by_digest(connection: Connection, rows: Select[Any], id: str, digest: bytes) -> Any:
-    """The row of this id whose secret hashes to this. It takes as long where there is none."""
+    """Return the row with this id and digest, or None after the same number of comparisons."""
     found = statements.fetch_rows(connection, rows, {"id": id})
     good = [row for row in found if hmac.compare_digest(bytes(row[1]), digest)]
     if not found:
@@ -328,7 +339,7 @@ def _is_of_owner(table: Table, who: SignInOwner) -> tuple[Any, ...]:
 
 
 def _lock_sign_ins(tx: Transaction, who: SignInOwner) -> None:
-    """What one of them has is counted, so they come one after the other."""
+    """Serialize sign-ins of one owner, so that the counts are exact."""
     named = who.person if who.person is not None else f"operator {who.operator}"
     tx.dialect.acquire_lock(tx.connection, f"{tx.space} sign in {named}")
 
@@ -339,13 +350,13 @@ def _delete_oldest(tx: Transaction, table: Table, who: SignInOwner, by: Any, cou
     tx.connection.execute(delete(table).where(*theirs, table.c.id.not_in(newest)))
 
 
-# Codes that were given, and who answered to them. A row goes when its code has served or will not:
-# what lasts of it are the links themselves.
+# Link codes and the identities that accepted them. A row is deleted when its code is used or
+# expired; only the links themselves last.
 #
-# Whoever looks for a code runs the same statements whether it is wrong, expired, used or their own.
+# The same statements run for a code that is wrong, expired, used or the requester's own.
 
-OFFER_OPEN = "open"  # nobody has answered yet
-OFFER_ASKED = "asked"  # somebody has, and the giver is asked
+OFFER_OPEN = "open"  # not accepted yet
+OFFER_ASKED = "asked"  # accepted; the person who offered the code must confirm
 _O = link_offers.c
 _T = link_attempts.c
 _OFFER_LIFETIME = timedelta(minutes=limits.LINK_CODE_MINUTES)
@@ -355,7 +366,7 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingLink:
-    """Two identities of which one waits for the other's yes."""
+    """An accepted offer that waits for confirmation by the identity that made it."""
 
     offered_by: str
     accepted_by: str
@@ -363,12 +374,12 @@ class PendingLink:
 
 
 def lock_link_offers(tx: Transaction, who: str) -> None:
-    """What one identity does with codes happens in order, so that its tries are counted."""
+    """Serialize the use of link codes by one identity, so that its tries are counted."""
     tx.dialect.acquire_lock(tx.connection, f"{tx.space} link {who}")
 
 
 def insert_link_offer(tx: Transaction, who: str, code: str) -> datetime:
-    """A code of theirs, in the place of an earlier one. Says until when."""
+    """Insert a link code in place of the earlier one; return its expiry."""
     tx.connection.execute(_delete_offers(tx, _O.offered_by == who))
     expires_at = tx.at + _OFFER_LIFETIME
     row = {
@@ -386,8 +397,12 @@ def insert_link_offer(tx: Transaction, who: str, code: str) -> datetime:
 
 
 def accept_link_offer(tx: Transaction, who: str, code: str) -> PendingLink | None:
-    """One statement takes the code, so that one of several takes it. Whoever has it already is told
-    the same again. What they had accepted before is taken back."""
+    """Accept a link code; return None if the code is not valid for this identity.
+
+    One UPDATE takes the code, so that only one of several concurrent callers succeeds. A repeated
+    call by the same identity returns the same result. Offers that the identity accepted before are
+    deleted.
+    """
     hashed = _code_digest(tx, code)
     this = (_O.space_id == tx.space, _O.code_hash == hashed, _O.expires_at > to_micros(tx.at))
     values = {
@@ -408,7 +423,7 @@ def accept_link_offer(tx: Transaction, who: str, code: str) -> PendingLink | Non
 def find_pending_link(
     connection: Connection, space: str, who: str, at: datetime
 ) -> PendingLink | None:
-    """What waits for their yes."""
+    """Return the link that waits for confirmation by this identity."""
     mine = select(link_offers).where(
         _O.space_id == space, _O.offered_by == who, _O.state == OFFER_ASKED
     )
@@ -418,19 +433,22 @@ def find_pending_link(
 def find_accepted_link(
     connection: Connection, space: str, who: str, at: datetime
 ) -> PendingLink | None:
-    """What they accepted, and another's yes is missing."""
+    """Return the link that this identity has accepted and the other one has not confirmed."""
     mine = select(link_offers).where(_O.space_id == space, _O.accepted_by == who)
     return _first_unexpired(connection, mine, at)
 
 
 def delete_link_offers(connection: Connection, space: str, who: Collection[str]) -> int:
-    """Every code that these identities gave or accepted."""
+    """Delete all link codes that these identities offered or accepted; return the count."""
     theirs = or_(_O.offered_by.in_(sorted(who)), _O.accepted_by.in_(sorted(who)))
     return connection.execute(delete(link_offers).where(_O.space_id == space, theirs)).rowcount
 
 
 def require_link_tries_left(tx: Transaction, who: str) -> None:
-    """Asked before the code is looked for: whoever has none left learns nothing, right or wrong."""
+    """Raise TooManyRequests if this identity has no tries left.
+
+    Call this before the code is read, so that a blocked caller learns nothing about the code.
+    """
     lately = (_T.space_id == tx.space, _T.person == who, _T.at > to_micros(tx.at - _TRY_WINDOW))
     newest = select(_T.at).where(*lately).order_by(_T.at.desc()).limit(limits.LINK_TRIES_MAX_COUNT)
     tries = tx.connection.execute(newest).scalars().all()
@@ -445,14 +463,17 @@ def insert_link_try(tx: Transaction, who: str) -> None:
 
 
 def _first_unexpired(connection: Connection, mine: Select[Any], at: datetime) -> PendingLink | None:
-    """Whoever has one has one alone. The time is looked at here: by the index of all times, a
-    database would look through everybody's."""
+    """Return the only row, unless it is expired.
+
+    The expiry is checked here and not in SQL: the database could choose the index by expiry and
+    scan the rows of all people.
+    """
     row = connection.execute(mine).one_or_none()
     return None if row is None or row.expires_at <= to_micros(at) else _to_pending_link(row)
 
 
 def _code_digest(tx: Transaction, code: str) -> str:
-    """Keyed with what only this space has: the same code elsewhere is another."""
+    """Hash a code with the secret of the space, so that its hash differs between spaces."""
     return keyed_digest(tx.secret, f"link code {code}")
 
 

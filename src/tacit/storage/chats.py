@@ -1,4 +1,4 @@
-"""Chats: their kind, their members and the ids they have had."""
+"""Store chats: their kind, their members and the ids they have had."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tacit.storage import spaces
 from tacit.storage.dialect import Dialect
 from tacit.storage.schema import chat_members, chats_table, memories_table, person_names, subjects
 
-# Chats: what kind they are, who is in them and since when, and the ids they have had.
+# Chats: their kind, their members with the time they joined, and the ids they have had.
 
 _SELECT_CHAT = select(chats_table).where(
     chats_table.c.space_id == bindparam("space"), chats_table.c.id == bindparam("id")
@@ -33,7 +33,7 @@ _SELECT_MEMBERS = select(chat_members.c.person).where(
 
 
 def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
-    """A chat under its newest id, with everybody who is known to be in it."""
+    """Read a chat under its newest id, with all known members."""
     row = connection.execute(_SELECT_CHAT, {"space": space, "id": chat}).one_or_none()
     if row is None:
         return StoredChat(id=chat, chat_ids=frozenset({chat}))
@@ -67,7 +67,7 @@ def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
 
 
 def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> bool:
-    """Whether `register` would find nothing to write."""
+    """Return whether `register_chat` would have nothing to write."""
     known = read_chat(connection, space, asking.chat)
     if known.kind is None or not known.members:
         return False
@@ -85,13 +85,13 @@ def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> boo
 def register_chat(
     connection: Connection, dialect: Dialect, space: str, asking: RawRequest, at: datetime
 ) -> None:
-    """Note the chat and the people an adapter vouches for. Does nothing where all is known."""
+    """Insert the chat and the people that an adapter reports; do nothing if all are known."""
     spaces.ensure_space(connection, dialect, space, at)
     dialect.lock_space(connection, space)
     known = read_chat(connection, space, asking.chat)
     now = to_micros(at)
     changed = _register_people(connection, dialect, space, asking, now)
-    if not asking.vouched:  # nobody says that they are there: it is no news to the store
+    if not asking.vouched:  # no adapter confirms that they are present
         if changed:
             spaces.increment_identity_revision(connection, space)
         return
@@ -100,7 +100,7 @@ def register_chat(
         changed = True
     new = asking.people - known.members
     if asking.kind is ChatKind.PRIVATE and known.members:
-        new = frozenset()  # a private chat is whose it was first, under whichever identity
+        new = frozenset()  # a private chat keeps its first owner, under any identity
     changed |= _add_members(connection, dialect, space, known.id, new, now)
     if asking.complete:
         changed |= _remove_members(connection, space, known.id, known.members - asking.people, now)
@@ -146,7 +146,7 @@ def leave_chat(
     dialect: Dialect,
     space: str,
     chat: str,
-    person: str | None,  # None: everybody
+    person: str | None,  # None: all members
     at: datetime,
 ) -> None:
     dialect.lock_space(connection, space)
@@ -159,7 +159,7 @@ def leave_chat(
 def set_chat_confidential(
     connection: Connection, dialect: Dialect, space: str, chat: str, on: bool, at: datetime
 ) -> None:
-    """The chat's flag is kept on each of its memories too, so both move together."""
+    """Set the flag of the chat and its copy on each memory of the chat."""
     known = _require_group(connection, dialect, space, chat, at)
     rooms = sorted(known.chat_ids)
     c, m = chats_table.c, memories_table.c
@@ -177,7 +177,7 @@ def set_chat_confidential(
 def migrate_chat(
     connection: Connection, dialect: Dialect, space: str, old: str, new: str, at: datetime
 ) -> None:
-    """The channel gave a group a new id: its memories and members go with it."""
+    """Move a group to the new id that its channel assigned, with its memories and members."""
     known = _require_group(connection, dialect, space, old, at)
     if new in known.chat_ids:
         return
@@ -192,7 +192,7 @@ def migrate_chat(
     )
     now = to_micros(at)
     _add_members(connection, dialect, space, new, known.members - there.members, now)
-    # Nobody is there any more under the old id: who leaves the group leaves it under the new one.
+    # End the memberships of the old id: members leave the group under the new id.
     _remove_members(connection, space, known.id, known.members, now)
     if flag:
         set_chat_confidential(connection, dialect, space, new, True, at)
@@ -242,7 +242,7 @@ def _add_members(
     ]
     dialect.insert_missing(connection, chat_members, rows)
     if rows:
-        # Somebody who came and went within one tick of the clock has that row already.
+        # A member who joined and left at the same clock tick already has this row.
         c = chat_members.c
         connection.execute(
             update(chat_members)
@@ -271,7 +271,7 @@ def _remove_members(
     return bool(gone)
 
 
-# Which chats somebody is in: for themselves alone.
+# Memberships of a person, for that person only.
 
 _C = chat_members.c
 _H = chats_table.c
@@ -285,7 +285,7 @@ class Membership:
 
 
 def list_memberships(connection: Connection, space: str, who: Collection[str]) -> list[Membership]:
-    """Those that these identities are in now, in the order they came."""
+    """List the chats that these identities are in now, in the order they joined."""
     found = (
         select(_C.chat, _H.kind, _C.joined_at)
         .join(chats_table, (_H.space_id == _C.space_id) & (_H.id == _C.chat))

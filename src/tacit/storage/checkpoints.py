@@ -1,4 +1,4 @@
-"""Checkpoints of agents, and the steps of LangGraph graphs."""
+"""Store checkpoints of agents and steps of LangGraph graphs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from tacit.storage.store import (
     Store,
 )
 
-# Checkpoints as rows: one for each person and thread, whichever of their identities saved it.
+# Checkpoints: one row for each person and thread, under any identity of the person.
 
 _C = checkpoints_table.c
 _SELECT_OWN = (
@@ -74,25 +74,28 @@ _SELECT_OWN = (
     )
     .order_by(_C.updated_at.desc(), _C.person)
 )
-_PAGE_COUNT = 20  # of up to a mebibyte each
+_PAGE_COUNT = 20  # rows of up to 1 MiB each
 _AT_ONCE_COUNT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCheckpoint:
     person: str
-    categories: frozenset[str] | None  # that whoever saved it could use; None: all
+    categories: frozenset[str] | None  # categories that the saving agent could use; None: all
     checkpoint: Checkpoint
 
     def is_open_to(self, allowed: frozenset[str] | None) -> bool:
-        """Whether one who may use these categories learns nothing from it that they may not."""
+        """Return whether an agent limited to these categories may read the checkpoint."""
         return allowed is None or (self.categories is not None and self.categories <= allowed)
 
 
 def find_checkpoint(
     connection: Connection, space: str, who: Collection[str], thread: str
 ) -> StoredCheckpoint | None:
-    """The newest, where identities that are one person by now have each saved their own."""
+    """Return the newest checkpoint of the thread.
+
+    Identities that were linked later may each have saved their own.
+    """
     params = {"space": space, "who": sorted(who), "thread": thread}
     row = connection.execute(_SELECT_OWN, params).first()
     return None if row is None else _to_checkpoint(row)
@@ -101,7 +104,11 @@ def find_checkpoint(
 def save_checkpoint(
     tx: Transaction, thread: str, data: str, allowed: frozenset[str] | None, version: int | None
 ) -> Checkpoint:
-    """`version` is the one that was read: 0, where there was none."""
+    """Save a checkpoint.
+
+    `version` is the version that the caller has read, 0 for none. Raise Conflict if the stored
+    version differs.
+    """
     params = {"space": tx.space, "who": sorted(tx.request.own_identities), "thread": thread}
     row = tx.connection.execute(tx.dialect.lock_memory(_SELECT_OWN), params).first()
     kept = None if row is None else _to_checkpoint(row)
@@ -138,7 +145,7 @@ def _require_capacity(tx: Transaction) -> None:
 def delete_checkpoints(
     connection: Connection, space: str, who: Collection[str], thread: str | None
 ) -> int:
-    """One, or all of them."""
+    """Delete the checkpoint of one thread, or all checkpoints of these identities."""
     theirs = [_C.space_id == space, _C.person.in_(sorted(who))]
     if thread is not None:
         theirs.append(_C.thread == thread)
@@ -146,8 +153,10 @@ def delete_checkpoints(
 
 
 def delete_exposed_checkpoints(connection: Connection, space: str, exposed: Exposure) -> None:
-    """Before memories are erased: what was saved since with anybody whom they might have reached
-    in private."""
+    """Delete checkpoints of people whom memories to be erased may have reached in private.
+
+    Call this before the erasure. Only checkpoints saved since the exposure are deleted.
+    """
     who = sorted(exposed.people)
     for start in range(0, len(who), _AT_ONCE_COUNT):
         some = _C.person.in_(who[start : start + _AT_ONCE_COUNT])
@@ -158,7 +167,7 @@ def delete_exposed_checkpoints(connection: Connection, space: str, exposed: Expo
 def list_checkpoints(
     connection: Connection, space: str, who: Collection[str], after: StoredCheckpoint | None
 ) -> list[StoredCheckpoint]:
-    """Some of somebody's, by thread, after the last one of those before."""
+    """List a page of checkpoints by thread, after the last one of the previous page."""
     wanted = select(checkpoints_table).where(_C.space_id == space, _C.person.in_(sorted(who)))
     if after is not None:
         thread = after.checkpoint.thread
@@ -181,20 +190,20 @@ def _to_checkpoint(row: Any) -> StoredCheckpoint:
     )
 
 
-# Reading a graph's steps: whose they are, and who is here while they are read.
+# Reading graph steps: the owner of the steps and the people present in the chat.
 #
-# In private they are the person's, whichever of their identities saved them. In a group they
-# are the person's in that chat, and absent while anybody is there who was not there when they
-# were saved. An agent that may use less than the one that saved them reads nothing of them
-# either.
+# In private, steps belong to the person, under any identity that saved them. In a group, they
+# belong to the person in that chat, and are hidden while a person is present who was not present
+# when they were saved. An agent with fewer categories than the agent that saved the steps cannot
+# read them.
 
 StepRows = Sequence[tuple[Any, ...]]
 StepAccessShape = tuple[
     int, int, bool, bool
-]  # identities, places, and whether a gate has the other lists
+]  # numbers of identities and places; whether audiences and categories filter
 RowReader = Callable[[TextClause, Mapping[str, Any]], StepRows]
-_STEP, _VALUE, _WRITE = 0, 1, 2  # which part a row is
-# How a database takes the channels of a step apart.
+_STEP, _VALUE, _WRITE = 0, 1, 2  # part of the step that a row holds
+# Table expression that expands the channels of a step, by dialect.
 _EACH_CHANNEL = {
     "sqlite": "json_each(s.versions) AS e",
     "postgresql": "jsonb_each_text(CAST(s.versions AS jsonb)) AS e(key, value)",
@@ -204,13 +213,13 @@ _STEP_COLUMNS = "s.id, s.ns, s.type, s.parent, s.metadata, s.versions, s.run, s.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAccess:
-    """What of somebody's steps is open in a request. None: no matter which."""
+    """Filter for the steps that a request may read. A list that is None does not filter."""
 
     space: str
     mine: list[str]
     places: list[str]
-    audiences: list[str] | None = None  # sets of people that everybody here is in
-    categories: list[str] | None = None  # lists of them, none of which goes too far
+    audiences: list[str] | None = None  # audience ids that include all people present
+    categories: list[str] | None = None  # JSON lists within the allowed categories
 
     @property
     def shape(self) -> StepAccessShape:
@@ -218,7 +227,7 @@ class StepAccess:
         return len(self.mine), len(self.places), *lists
 
     def params(self, **named: Any) -> dict[str, Any]:
-        """What statements of this shape take."""
+        """Return the parameters of a statement of this shape."""
         named["space"] = self.space
         for n, one in enumerate(self.mine):
             named[f"mine{n}"] = one
@@ -236,7 +245,10 @@ class StepAccess:
 
 
 def step_places(request: Request) -> list[str] | None:
-    """Where the requester's steps are kept, the place for new ones first; None: nowhere."""
+    """Return the places of the requester's steps, or None if there are none.
+
+    Inserts use the first place.
+    """
     if request.private:
         return [""]
     if request.kind is not ChatKind.GROUP or request.requester is None or request.chat is None:
@@ -251,7 +263,7 @@ def read_step_access(
     allowed: frozenset[str] | None,
     thread: str | None,
 ) -> StepAccess | None:
-    """None where nothing is open at all."""
+    """Return the access filter of a request, or None if the request may read no steps."""
     where = step_places(request)
     if where is None:
         return None
@@ -278,7 +290,7 @@ def read_step_access(
 
 
 def _includes_everyone(request: Request, audience: Iterable[str]) -> bool:
-    """Whether everybody who is here now was there, by whichever of their identities."""
+    """Return whether the audience includes all people present, under any of their identities."""
     were = {request.person(one) for one in audience} | {request.requester}
     return request.audience <= were
 
@@ -286,8 +298,10 @@ def _includes_everyone(request: Request, audience: Iterable[str]) -> bool:
 def read_step_rows(
     run: RowReader, dialect: str, open_: StepAccess, thread: str, ns: str, id: str | None
 ) -> StepRows:
-    """The rows of one step, for `found`: the newest, where no id is given. The step's own says at
-    which revision of everybody's identities it was read, also where there is none."""
+    """Return the rows of one step for `to_stored_step`, of the newest step if `id` is None.
+
+    The row of the step also holds the identity revision, even if there is no such step.
+    """
     statement = _select_step(dialect, open_.shape, id is not None)
     return run(statement, open_.params(thread=thread, ns=ns, **({} if id is None else {"id": id})))
 
@@ -300,12 +314,12 @@ def get_step_fast(
     ns: str,
     id: str | None,
 ) -> StoredGraphStep | FastPathMiss | None:
-    """The same in private, in one statement on the driver itself; MISS where that cannot tell."""
+    """Read a step in private with one driver statement; FAST_PATH_MISS if that is not possible."""
     rev, request = kept
     if not request.private:
         return FAST_PATH_MISS
     key = (request.space, request.subject or "", thread, ns)
-    alone = id is None and len(request.person_by_identity) == 1  # under one name
+    alone = id is None and len(request.person_by_identity) == 1  # the person has one identity
     if alone and recent.has(key):
         at_hand = _get_recent_step(database, recent, key, rev)
         if at_hand is not None:
@@ -338,7 +352,7 @@ def _get_recent_step(
 
 
 def _mark_of(rows: StepRows, own: tuple[Any, ...]) -> StepMark:
-    """As the newest step is told by, of all of its rows."""
+    """Return the mark of a step, by which a cached copy is compared with the newest step."""
     at = [row[9] for row in rows if row[0] == _WRITE]
     _, _, id, _, _, parent, metadata, versions, _, saved_at, _ = own
     return id, saved_at, parent, metadata, versions, f"{len(at)} {max(at, default=0)}"
@@ -352,8 +366,11 @@ def _own_row(rows: StepRows) -> tuple[Any, ...] | None:
 
 
 def to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
-    """A step of its rows. Absent, too, where one of its values is somebody else's by now, or went:
-    a graph begins anew rather than with half of its state."""
+    """Build a step from its rows, or return None if the step is missing or incomplete.
+
+    A step is incomplete if one of its values was deleted or belongs to another audience by now. The
+    graph then restarts instead of resuming with a part of its state.
+    """
     own = _own_row(rows)
     if own is None or own[2] is None:
         return None
@@ -394,8 +411,10 @@ def list_step_rows(
     after: tuple[str, str, str] | None,
     most: int,
 ) -> StepRows:
-    """Steps as (id, thread, ns, metadata), the newest first, behind the last one of those before.
-    `wanted`: of this thread, ns or id, or before an id."""
+    """List steps as (id, thread, ns, metadata), the newest first, after the previous page.
+
+    `wanted` filters by `thread`, `ns` or `id`, or by `before` an id.
+    """
     named = {name: one for name, one in wanted.items() if name in ("thread", "ns", "id", "before")}
     if after is not None:
         named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
@@ -453,8 +472,10 @@ def _select_step_list(shape: StepAccessShape, named: tuple[str, ...]) -> TextCla
 
 
 def _newest_step(shape: StepAccessShape, which: str) -> str:
-    """A step. Under each name and in each place the newest is the last of an index, of which no
-    more than that is read."""
+    """Return SQL for the newest matching step.
+
+    Each identity and place is a separate subquery that reads one row from the end of an index.
+    """
     each = [
         "SELECT * FROM (SELECT * FROM graph_steps "  # noqa: S608
         f"WHERE space_id = :space AND person = :mine{n} AND chat = :place{m} "
@@ -470,10 +491,12 @@ def _newest_step(shape: StepAccessShape, which: str) -> str:
 
 @lru_cache(maxsize=64)
 def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClause:
-    """A step, the values of its channels and what was written after it, as rows of one shape. CROSS
-    JOIN is SQLite's word for "in this order"."""
+    """Select a step, its channel values and its writes as rows of one shape.
+
+    CROSS JOIN makes SQLite keep this join order.
+    """
     newest = _newest_step(shape, " AND id = :id" if by_id else "")
-    v, tx = "graph_values", "graph_writes"  # by their names, which plans are checked for
+    v, tx = "graph_values", "graph_writes"  # unaliased, for checks of query plans
     return _build_text(
         f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
         f"SELECT 0 AS part, spaces.identity_rev, {_STEP_COLUMNS} FROM spaces LEFT JOIN s ON 1 = 1 "
@@ -489,7 +512,7 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
     )
 
 
-# Writing a graph's steps: a step with the values that changed in it, and what its tasks wrote.
+# Writing graph steps: a step with its changed values, and the writes of its tasks.
 
 _KEY_COLUMNS = "space_id, person, chat, thread, ns"
 _INSERT_STEP = text(
@@ -499,8 +522,9 @@ _INSERT_STEP = text(
     "categories = excluded.categories, saved_at = excluded.saved_at, "
     "metadata = excluded.metadata, versions = excluded.versions, data = excluded.data"
 )
-# A version has one value, but for graphs that count theirs from one: then each of those who may
-# not read each other's has their own, the newest.
+# A version usually has one value. Graphs that count versions from 1 may write the same version for
+# several audiences or category lists: the newest value then replaces the value of another audience
+# or list.
 _INSERT_VALUE = text(
     insert_statement(graph_values).text
     + f" ON CONFLICT ({_KEY_COLUMNS}, channel, version) DO UPDATE SET type = excluded.type, "
@@ -529,27 +553,27 @@ _SELECT_AUDIENCES = select(_S.audience).where(
 )
 _SELECT_AUDIENCE_OF_STEP = _SELECT_AUDIENCES.where(_S.id == bindparam("id"))
 _SELECT_NEWEST_AUDIENCE = _SELECT_AUDIENCES.order_by(_S.id.desc()).limit(1)
-_NAMESPACE_SEPARATOR = (
-    "|"  # between the names of a graph and of one within it, as LangGraph writes them
-)
+_NAMESPACE_SEPARATOR = "|"  # separates the names of a graph and its subgraph in LangGraph
 StepStatements = Callable[[Mapping[str, Any]], list[Statement]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTarget:
-    """Where something is written."""
+    """The position in a thread where rows are inserted."""
 
     thread: str
     ns: str
-    parent: str | None  # the step that it goes on from
-    categories: str | None  # JSON list of those that whoever writes may use; None: all
+    parent: str | None  # the preceding step
+    categories: str | None  # JSON list of categories that the writing agent may use; None: all
 
 
 def step_inserts(
     same: Mapping[str, Any], step: GraphStep, metadata: str, values: Iterable[StepValue]
 ) -> list[Statement]:
-    """In one go, so that a step is there with its values or not at all. `same`: what all of its
-    rows have."""
+    """Build the inserts of a step and its values, to run together.
+
+    `same` holds the columns that all rows share.
+    """
     row = {
         **same,
         "id": step.id,
@@ -561,7 +585,7 @@ def step_inserts(
         "data": step.data,
     }
     found: list[Statement] = [(_INSERT_STEP, row)]
-    # Each once: PostgreSQL writes them all at the same moment.
+    # Keep one value per key: in a joined PostgreSQL statement no insert sees another.
     for one in {(one.channel, one.version): one for one in values}.values():
         value = {
             **same,
@@ -577,10 +601,14 @@ def step_inserts(
 def write_inserts(
     same: Mapping[str, Any], id: str, writes: Sequence[StepWrite], replace: bool
 ) -> list[Statement]:
-    """`id`: of a step, which may still be on its way. `replace`: what a task wrote there before
-    under the same numbers; otherwise that stays."""
+    """Build the inserts of the writes of a step.
+
+    The step `id` may not be inserted yet. With `replace`, overwrite earlier writes of a task with
+    the same index; otherwise keep them.
+    """
     statement = _REPLACE_WRITE if replace else _KEEP_WRITE
-    # Each number once, the last or the first: PostgreSQL writes them all at the same moment.
+    # Keep one write per index, the last or the first: in a joined PostgreSQL statement no insert
+    # sees another.
     told = {(one.task, one.index): one for one in (writes if replace else reversed(writes))}
     return [
         (
@@ -603,9 +631,12 @@ def write_inserts(
 def insert_steps_fast(
     store: Store, space: str, asking: RawRequest, to: StepTarget, rows: StepStatements
 ) -> int | None:
-    """In private, and where who is who is at hand: in one go with the test that this still holds.
-    Gives the time it was written at; None where it does not, or where it fails: the usual way then
-    does it, or says why."""
+    """Insert rows in private with a cached request; return the time of the write.
+
+    The statements and the check of the identity revision run together. Return None if the cached
+    request is stale or the write fails: the caller then uses `insert_steps`, which reports the
+    error.
+    """
     kept = store.requests.get_cached(space, asking, union=True)
     if kept is None or not kept[1].private:
         return None
@@ -654,8 +685,10 @@ def require_step_places(tx: Transaction) -> list[str]:
 
 
 def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
-    """Who is here, as far as they were there for what this one goes on from: whoever came in
-    between has not heard all of it."""
+    """Return the audience of the people present who were also present for the preceding step.
+
+    A person who joined in between has not seen the whole state.
+    """
     request, here = tx.request, tx.request.present
     rows = _audiences_before(tx, to)
     sets = tx.audiences.get_people(tx.connection, tx.space, {row[0] for row in rows})
@@ -666,7 +699,7 @@ def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
 
 
 def _audiences_before(tx: Transaction, to: StepTarget) -> Sequence[tuple[Any, ...]]:
-    """A graph within a graph begins with what that one has."""
+    """Read the audiences of the preceding step; a subgraph continues from its parent graph."""
     at = {
         "space": tx.space,
         "mine": sorted(tx.request.own_identities),
@@ -686,8 +719,7 @@ def _audiences_before(tx: Transaction, to: StepTarget) -> Sequence[tuple[Any, ..
     )
 
 
-# How a graph's steps go: threads and runs that are forgotten, what is pruned, and all that an
-# erasure takes along. Copies, too, because they go by the same rows.
+# Deleting graph steps: threads and runs, pruning, and erasure. Copying a thread uses the same rows.
 
 T = TypeVar("T")
 STEP_TABLES = (graph_steps, graph_values, graph_writes)
@@ -700,8 +732,11 @@ Conditions = list[ColumnElement[bool]]
 
 
 def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
-    """Rows that the requester may make disappear: theirs, here, by agents that may use no more.
-    Whoever else is in the room learns nothing from what goes."""
+    """Return conditions for the rows that the requester may delete.
+
+    These are the requester's own rows in this chat, saved by agents with no more categories than
+    `allowed`. The audience is not checked: the other people present learn nothing from a deletion.
+    """
     c = table.c
     found = [
         c.space_id == tx.space,
@@ -723,8 +758,7 @@ def delete_threads(tx: Transaction, threads: Collection[str], allowed: AllowedCa
 
 
 def delete_runs(tx: Transaction, runs: Collection[str], allowed: AllowedCategories) -> None:
-    """The steps of these runs, with what was written after them and the values that no other step
-    has."""
+    """Delete the steps of these runs, with their writes and the values that no other step uses."""
     touched: dict[tuple[str, str], set[str]] = {}
     theirs = _own_rows(tx, graph_steps, allowed)
     for some in _chunks_of(sorted(runs)):
@@ -736,7 +770,7 @@ def delete_runs(tx: Transaction, runs: Collection[str], allowed: AllowedCategori
 
 
 def prune_thread(tx: Transaction, thread: str, allowed: AllowedCategories) -> None:
-    """Of each namespace the newest step that each company may read, and what it is rebuilt from."""
+    """Delete all steps but the newest for each namespace and audience, and the steps it needs."""
     which = (*_own_rows(tx, graph_steps, allowed), _STEPS.thread == thread)
     columns = (
         _STEPS.ns,
@@ -762,8 +796,7 @@ def prune_thread(tx: Transaction, thread: str, allowed: AllowedCategories) -> No
 def _required_steps(
     tx: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str
 ) -> set[str]:
-    """The steps that a channel of mere changes is put together from: back to the last one that has
-    its whole value."""
+    """Return the steps that delta channels are rebuilt from, back to the last full value."""
     waiting = set(json.loads(here[id].metadata).get("counters_since_delta_snapshot") or ())
     whole = _stored_values(tx, thread, ns) if waiting else set()
     found: set[str] = set()
@@ -803,7 +836,7 @@ def _delete_steps(
 
 
 def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCategories) -> None:
-    """All of a thread, also under another name; what is there already stays."""
+    """Copy a thread under another name; existing rows of the target stay."""
     for table in STEP_TABLES:
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
@@ -812,18 +845,21 @@ def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCateg
 
 
 def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
-    """All of somebody's, wherever they are kept; how many steps that were."""
+    """Delete all steps of these people in all chats; return the number of steps."""
     return _delete_matching(connection, space, lambda c: c.person.in_(sorted(who)))
 
 
 def delete_steps_of_chats(connection: Connection, space: str, rooms: Collection[str]) -> int:
-    """All that was kept in a chat, whoever's it is."""
+    """Delete all steps saved in these chats, of all people; return the number of steps."""
     return _delete_matching(connection, space, partial(_in_chats, sorted(set(rooms) - {""})))
 
 
 def delete_exposed_steps(connection: Connection, space: str, exposed: Exposure) -> None:
-    """Before memories are erased: what was saved since by whomever they may have reached. In a
-    group, only where one of them might have been told in a group at all."""
+    """Delete steps of people whom memories to be erased may have reached.
+
+    Call this before the erasure. Only steps saved since the exposure are deleted, and steps in
+    groups only if one of the memories may have been shown in a group.
+    """
 
     def since(which: Callable[[Any], ColumnElement[bool]]) -> None:
         _delete_matching(connection, space, lambda c: which(c) & (c.saved_at >= exposed.since))

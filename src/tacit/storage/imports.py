@@ -1,4 +1,4 @@
-"""Import runs and what each brought, and bulk insert of memories."""
+"""Store import runs and their items, and insert memories in bulk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tacit.storage.schema import imported_items, imports_table, memories_table, 
 from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
 from tacit.storage.statements import Statement
 
-# Imports as rows: the runs by which somebody took over another memory, and what is known of it.
+# Imports: the runs that imported memories from another system, and the items of each run.
 
 _R = imports_table.c
 _I = imported_items.c
@@ -77,7 +77,7 @@ _INSERT_IMPORTED = statements.insert_statement(imported_items)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredImport:
-    """A run, and whose of a person's identities it is."""
+    """An import run, and the identity of the person who started it."""
 
     person: str
     forgotten: int
@@ -86,20 +86,20 @@ class StoredImport:
 
 
 def get_space_secret(connection: Connection, space: str) -> str | None:
-    """What keys the hashes of a space; None where nobody has written to it."""
+    """Return the secret that keys the hashes of a space, or None if the space has no row."""
     found = statements.fetch_rows(connection, _SELECT_SECRET, {"space": space})
     return found[0][0] if found else None
 
 
 def import_token(key: str, source: str, kind: str, named: str) -> str:
-    """Recognises something by its id in another memory, or by its words, and tells neither."""
+    """Return a keyed hash of an item's external id or content, which reveals neither."""
     return keyed_digest(key, json.dumps([source, kind, named]))[:_TOKEN_CHARS]
 
 
 def find_known_tokens(
     connection: Connection, space: str, who: Collection[str], tokens: Collection[str]
 ) -> dict[str, str | None]:
-    """Those of these that were imported before, and the run that each belongs to."""
+    """Map those of these tokens that were imported before to their run."""
     params = {"space": space, "who": sorted(who), "tokens": sorted(tokens)}
     return dict(statements.fetch_rows(connection, _SELECT_KNOWN_TOKENS, params)) if tokens else {}
 
@@ -107,7 +107,7 @@ def find_known_tokens(
 def find_same_contents(
     connection: Connection, request: Request, contents: Collection[str]
 ) -> dict[str, str]:
-    """What somebody has in these very words, by the words."""
+    """Map contents to the requester's memories with exactly the same content."""
     if not contents:
         return {}
     params = _own_params(request)
@@ -117,8 +117,7 @@ def find_same_contents(
 
 @lru_cache(maxsize=256)
 def _select_same_contents(count: int) -> Select[Any]:
-    """As a table of its own, for each of somebody's memories to be looked up in: a list, PostgreSQL
-    would go through for each of them."""
+    """Filter by a VALUES table: PostgreSQL would scan an IN list for each memory."""
     table = ", ".join(f"(:c{number})" for number in range(count))
     return _SELECT_SAME_CONTENTS.where(text(f"memories.content IN (VALUES {table})"))
 
@@ -126,7 +125,7 @@ def _select_same_contents(count: int) -> Select[Any]:
 def find_key_holders(
     connection: Connection, request: Request, category: str, keys: Collection[str]
 ) -> dict[str, str]:
-    """The values that somebody has of these keys, by key."""
+    """Map these keys to the requester's active memories that hold them."""
     params = _own_params(request) | {"category": category, "keys": sorted(keys)}
     return dict(statements.fetch_rows(connection, _SELECT_LIVE_HOLDERS, params))
 
@@ -134,7 +133,7 @@ def find_key_holders(
 def list_expired_holders(
     connection: Connection, request: Request, category: str, keys: Collection[str]
 ) -> list[str]:
-    """What holds these keys though its time is past."""
+    """List expired memories that still hold these keys."""
     params = _own_params(request) | {"category": category, "keys": sorted(keys)}
     return [id for _, id in statements.fetch_rows(connection, _SELECT_EXPIRED_HOLDERS, params)]
 
@@ -148,12 +147,12 @@ def _own_params(request: Request) -> dict[str, Any]:
 
 
 def lock_imports(tx: Transaction) -> None:
-    """Two imports of one person see what the other did: one of them waits."""
+    """Serialize the imports of one person, so that each sees the rows of the other."""
     tx.dialect.acquire_lock(tx.connection, f"{tx.space} imports {tx.request.requester}")
 
 
 def avoid_ids_of_second(tx: Transaction) -> None:
-    """Where hundreds are added in one second, chance alone would give an id twice."""
+    """Reserve the ids of this second: hundreds of inserts in one second could draw an id twice."""
     first, last = id_range_of_second(tx.at)
     params = {"space": tx.space, "first": first, "last": last}
     tx.issued_ids.update(
@@ -164,13 +163,19 @@ def avoid_ids_of_second(tx: Transaction) -> None:
 def find_imports(
     connection: Connection, space: str, who: Collection[str], run: str
 ) -> list[StoredImport]:
-    """The newest first, where identities that are one person by now have each one of the name."""
+    """List imports with this run name, the newest first.
+
+    Identities that were linked later may each have one.
+    """
     params = {"space": space, "who": sorted(who), "run": run}
     return [_to_import(row) for row in connection.execute(_SELECT_IMPORT, params)]
 
 
 def begin_import(tx: Transaction, run: str, source: str, total: int | None) -> StoredImport:
-    """The run, as it stands before this call; one that was reverted begins anew."""
+    """Return the run as it was before this call, or insert it; a reverted run starts again.
+
+    Raise Conflict if the run is being reverted or has another source.
+    """
     found = find_imports(tx.connection, tx.space, tx.request.own_identities, run)
     if not found:
         return _insert_import(tx, run, source, total)
@@ -215,7 +220,7 @@ def update_import(tx: Transaction, kept: StoredImport, values: Mapping[str, Any]
 def add_import_counts(
     tx: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None
 ) -> ImportRun:
-    """The run, with what this call did."""
+    """Add the counts of this call to the run and return it."""
     values: dict[str, Any] = {name: getattr(kept.run, name) + by for name, by in more.items()}
     if total is not None:
         values["total"] = total
@@ -224,7 +229,10 @@ def add_import_counts(
 
 
 def insert_imported(tx: Transaction, made: Iterable[tuple[str, str | None, str]]) -> None:
-    """By token: the run that made a memory, or None where it was here before, and its id."""
+    """Insert imported items as (token, run, memory id).
+
+    `run` is None if the memory existed before the import.
+    """
     fixed = {"space_id": tx.space, "person": tx.request.subject, "at": to_micros(tx.at)}
     steps = [
         (_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id})
@@ -235,16 +243,16 @@ def insert_imported(tx: Transaction, made: Iterable[tuple[str, str | None, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedMemory:
-    """What a run made, as it is now."""
+    """A memory that a run inserted, with its current state."""
 
     token: str
     memory_id: str
-    is_untouched: bool  # it stands as it was imported
-    is_changed: bool  # it stands otherwise, or something else stands in its place
+    is_untouched: bool  # unchanged since the import
+    is_changed: bool  # changed, or superseded by another memory
 
 
 def list_imported(tx: Transaction, run: str, most: int) -> list[ImportedMemory]:
-    """Some of what a run made and nobody has undone yet; its memories are locked."""
+    """List memories that a run inserted and that are not reverted yet, and lock their rows."""
     rows = (
         select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
         .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
@@ -269,7 +277,10 @@ def _to_imported(row: Any) -> ImportedMemory:
 
 
 def mark_undone(tx: Transaction, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
-    """What is forgotten may be imported again; what is left is known as before, and stays."""
+    """Mark items of a run as reverted.
+
+    Forgotten items may be imported again; the others stay known without a run.
+    """
     of_run = (
         _I.space_id == tx.space,
         _I.person.in_(sorted(tx.request.own_identities)),
@@ -289,7 +300,7 @@ def list_imports(
     after: tuple[int, str] | None,
     most: int,
 ) -> list[tuple[str, ImportRun]]:
-    """Somebody's runs with their ids, the newest first."""
+    """List import runs of these identities with their ids, the newest first."""
     wanted = select(imports_table).where(_R.space_id == space, _R.person.in_(sorted(who)))
     if after is not None:
         at, id = after
@@ -299,7 +310,7 @@ def list_imports(
 
 
 def delete_imports_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
-    """All that is known of somebody's imports. Says how many runs that were."""
+    """Delete all import runs and items of these identities; return the number of runs."""
     theirs = sorted(who)
     connection.execute(delete(imported_items).where(_I.space_id == space, _I.person.in_(theirs)))
     gone = delete(imports_table).where(_R.space_id == space, _R.person.in_(theirs))
@@ -328,12 +339,15 @@ def _to_import(row: Any) -> StoredImport:
     )
 
 
-# Many new memories of one write: the same rows as `writes.add` leaves for each, with the counters
-# moved on once for all of them.
+# Bulk insert: the same rows as `insert_memory` writes for each memory, with one increment of the
+# revisions for all of them.
 
 
 def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
-    """They are told in their threads under revisions that do not count them."""
+    """Insert memories and log them in their threads.
+
+    The revisions in the threads do not reveal how many memories were inserted.
+    """
     if not memories:
         return
     audience_ids = {

@@ -1,4 +1,4 @@
-"""People: names, merges, links between identities, and the directory for operators."""
+"""Store people: names, merges, links between identities, and the directory for operators."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import load_identities, new_id, to_link
 
-# Which of the people whom somebody named are one to them.
+# Merges: which of the people that a requester has named are the same person to that requester.
 #
-# That is theirs, like the names: it is read for their own requests in private alone, so nothing
-# that anybody else hears goes by it. Who is whom for everybody is a link, and an operator's to
-# say.
+# A merge belongs to its requester, as names do. It is read only for that requester's own private
+# requests and never affects what other people see. Only a link states for the whole space that two
+# identities are the same person.
 
 _S = same_people.c
 _NAMES = person_names.c
@@ -57,7 +57,7 @@ NO_MERGE_GROUPS: MergeGroups = {}
 
 
 def read_merge_groups(connection: Connection, request: Request) -> MergeGroups:
-    """Everybody who is one with somebody else to this requester, with all who are."""
+    """Map each person that the requester has merged to the full merge group."""
     if not request.private:
         return NO_MERGE_GROUPS
     rows = select(_S.person, _S.into).where(
@@ -77,7 +77,10 @@ def merged_identities(groups: MergeGroups, person: str) -> frozenset[str]:
 def same_person_identities(
     connection: Connection, request: Request, who: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """Each of these with all who are the same person: to everybody, or to this requester."""
+    """Map each identity to all identities of the same person.
+
+    Links apply to the whole space, merges only to this requester.
+    """
     found = read_merge_groups(connection, request)
     reached = frozenset(who)
     while True:
@@ -108,8 +111,10 @@ def _closure_of(one: str, identities: Identities, found: MergeGroups) -> frozens
 def join_heads(
     heads: Mapping[str, str], found: MergeGroups, requester: str | None
 ) -> dict[str, str]:
-    """The same head for those who are one to the requester. Nobody is taken for the requester whom
-    they did not say to be."""
+    """Give the people of one merge group the same head.
+
+    The requester is the head only of a group that includes the requester.
+    """
     together_: dict[str, frozenset[str]] = {}
     for some in set(found.values()):
         here = {heads[one] for one in some if one in heads}
@@ -123,7 +128,10 @@ def _first_head(heads: Collection[str], requester: str | None) -> str:
 
 
 def merge_people(tx: Transaction, person: str, into: str) -> None:
-    """Whom the requester did not name is absent, whoever else did."""
+    """Merge two people for the requester.
+
+    Raise NotFound for a person that the requester has not named, even if other people have.
+    """
     if not tx.request.private or not _is_named(tx, person) or not _is_named(tx, into):
         raise NotFound("person")
     tx.dialect.acquire_lock(tx.connection, f"{tx.space} {tx.request.subject} merging")
@@ -158,7 +166,7 @@ def unmerge_person(tx: Transaction, person: str) -> None:
 
 
 def delete_merges(connection: Connection, space: str, who: Collection[str]) -> int:
-    """What these said, and what was said of them."""
+    """Delete merges that these identities made and merges that include them; return the count."""
     return sum(
         connection.execute(
             delete(same_people).where(_S.space_id == space, column.in_(sorted(who)))
@@ -184,7 +192,7 @@ def _is_named(tx: Transaction, person: str) -> bool:
     return tx.connection.execute(named.limit(1)).first() is not None
 
 
-# People by name: those a requester speaks of, and those who are in the room with them.
+# People by name: those that the requester has named, and those present in the chat.
 
 WITHHELD_FIELD = "withheld_from"
 
@@ -198,7 +206,7 @@ _PRESENT_NAMES = and_(
     _N.person.in_(bindparam("here", expanding=True)),
 )
 _PEOPLE_BY_OWN_NAME = select(_N.person).where(_OWN_NAMES, _N.folded == bindparam("folded"))
-# Whom a secret is kept from, and who is known by nothing else.
+# People that are known only as the target of a hold.
 _WITHHELD_PEOPLE = select(_N.person).where(
     _N.space_id == bindparam("space"),
     _N.person.in_(bindparam("called", expanding=True)),
@@ -232,9 +240,12 @@ _SELF_WORDS = frozenset({"me", "myself", "i"})
 def find_people(
     connection: Connection, request: Request, name: str, *, withholding: bool = False
 ) -> tuple[list[str], bool]:
-    """The people this requester can mean by a name, one identity for each; and whether they are
-    so called by the requester, or only by themselves, which proves nothing. Whom a secret is kept
-    from is somebody of that name, and not yet whom the requester means by it otherwise."""
+    """Return the people that a name may mean, and whether the name is the requester's own.
+
+    Each person is returned under one identity. The flag is False where only a person's public name
+    matches: a public name proves nothing. A person known only as the target of a hold matches last,
+    unless `withholding` is set.
+    """
     params = _name_scope(connection, request) | {"folded": fold_name(name)}
     space, as_said = request.space, params["folded"]
     mine = {"space": space, "mine": params["mine"], "folded": as_said}
@@ -264,11 +275,11 @@ def _select_people(
 def resolve_person(
     connection: Connection, request: Request, who: object, field: str
 ) -> frozenset[str] | None:
-    """The identities of the person meant, or None where the requester knows nobody of that name.
+    """Return the identities of the person meant, or None if the requester knows no such person.
 
-    Their account and who was merged with them are among these, by the requester too, and so are the
-    keys that the requester has met. That somebody has other keys, on other channels, is theirs to
-    tell.
+    The result includes the person's account, merged identities (the requester's merges too) and the
+    keys that the requester has met. It excludes the person's keys on other channels: only that
+    person may disclose them.
     """
     if isinstance(who, str) and fold_name(who) in _SELF_WORDS:
         return request.own_identities
@@ -288,11 +299,13 @@ def resolve_person(
 
 
 def is_hidden_identity(connection: Connection, request: Request, who: frozenset[str]) -> bool:
-    """Whether this is a key that somebody here has elsewhere and that the requester has not met:
-    whose it is, is theirs to tell."""
+    """Return whether these identities are unmet keys of a person who is present.
+
+    Only that person may disclose that such a key is theirs.
+    """
     known = {*_name_scope(connection, request)["here"], *request.own_identities}
     if not known.isdisjoint(who):
-        return False  # somebody they met, and an account that this one has besides
+        return False  # the requester has met this person under another identity
     return any(request.person(one) in request.audience for one in who)
 
 
@@ -304,7 +317,7 @@ def resolve_or_create_people(
     field: str,
     at: datetime,
 ) -> frozenset[str]:
-    """Identities for the people a write names; somebody new by name becomes a person."""
+    """Return identities for the people that a write names; create a person for each new name."""
     found = (_resolve_or_create_person(connection, dialect, request, one, field, at) for one in who)
     return frozenset(identity for some in found for identity in some)
 
@@ -327,7 +340,7 @@ def _resolve_or_create_person(
         return [request.subject]
     found, own = find_people(connection, request, name, withholding=withholding)
     if not found or (withholding and not own):
-        # Two writers may meet somebody new at once: the second finds whom the first made.
+        # Two transactions may create the same person at once: the second one finds the first one's.
         dialect.acquire_lock(connection, f"{request.space} {request.subject} {fold_name(name)}")
         found, own = find_people(connection, request, name, withholding=withholding)
     if len(found) > 1:
@@ -336,13 +349,13 @@ def _resolve_or_create_person(
         )
     if found and (own or not withholding):
         return _withheld_identities(connection, request, found) if withholding else found
-    # Somebody who calls themselves Bob need not be the Bob that a secret is kept from.
+    # A person who uses the name Bob in public need not be the Bob that the hold is about.
     kind = NameKind.WITHHELD if withholding else NameKind.NAME
     return [*found, create_person(connection, dialect, request, name, at, kind=kind)]
 
 
 def _withheld_identities(connection: Connection, request: Request, who: list[str]) -> list[str]:
-    """Whom the requester takes for one person, a secret is kept from under each of their names."""
+    """Return these identities and their merge groups: a hold applies to each merged identity."""
     groups = read_merge_groups(connection, request)
     return sorted({one for each in who for one in merged_identities(groups, each)})
 
@@ -356,7 +369,7 @@ def create_person(
     *,
     kind: NameKind = NameKind.NAME,
 ) -> str:
-    """Somebody this requester speaks of, whom we know by name only, or by what they are to them."""
+    """Create a person that the requester knows only by a name or by a relation to the requester."""
     assert request.subject is not None
     person = f"{external_keys.PERSON_PREFIX}:{new_id()}"
     row = {
@@ -379,7 +392,7 @@ def add_person_name(
     kind: NameKind,
     at: datetime,
 ) -> None:
-    """What this requester calls a person. Nobody else is told."""
+    """Insert the requester's name for a person; it is visible to the requester only."""
     assert request.subject is not None
     row = {
         "space_id": request.space,
@@ -396,12 +409,14 @@ def add_person_name(
 def list_known_people(
     connection: Connection, request: Request, *, own_names: bool = True
 ) -> list[Person]:
-    """Everybody the requester has named, and everybody who is here, with merges settled. Without
-    the requester's own names for them: what one calls somebody is not for everybody's ears."""
+    """List the people that the requester has named and those present, with merges applied.
+
+    Without `own_names`, leave out the requester's names for them: these are not for other people.
+    """
     named, scope = _ALL_NAMES if own_names else _PUBLIC_NAMES, _name_scope(connection, request)
     rows = connection.execute(named, scope).all()
-    # A key that the requester named without having met it stands alone: whose it is, is not theirs
-    # to know.
+    # A key that the requester named but has not met stays separate: the requester may not learn
+    # whose key it is.
     met = {*scope["here"], *scope["mine"]}
     identities = load_identities(connection, request.space, {row.person for row in rows})
     heads = {
@@ -420,20 +435,23 @@ def list_known_people(
         names.setdefault(head, set()).add(Name(kind=NameKind(row.kind), text=row.name))
     if request.requester in known:
         known[request.requester] |= request.own_identities
-    # In the order of what is shown: that of who they really are would tell of it.
+    # Sort by the visible id: the order of the resolved ids would reveal who is who.
     return sorted(
         (build_person(known[head], names[head]) for head in names), key=lambda one: one.id
     )
 
 
 def list_met_identities(connection: Connection, request: Request) -> frozenset[str]:
-    """The identities that the requester knows people by: their own, of those here, and in private
-    of everybody they share a group with."""
+    """Return the identities under which the requester knows people.
+
+    These are the requester's own, those of the people present and, in private, those of all members
+    of the requester's groups.
+    """
     return frozenset(_name_scope(connection, request)["here"])
 
 
 def read_public_names(connection: Connection, space: str, who: Iterable[str]) -> dict[str, Person]:
-    """Each of these identities by the names that they go by themselves."""
+    """Read the public names of each of these identities."""
     names: dict[str, set[Name]] = {one: set() for one in who}
     if names:
         for row in connection.execute(_PUBLIC_NAMES, {"space": space, "here": sorted(names)}):
@@ -442,7 +460,7 @@ def read_public_names(connection: Connection, space: str, who: Iterable[str]) ->
 
 
 def build_person(known: set[str], names: set[Name]) -> Person:
-    """By the identities the requester knows: that somebody has others is theirs to tell."""
+    """Build a person from the identities that the requester knows, without any others."""
     return Person(
         id=min(known, key=lambda identity: (not external_keys.is_subject(identity), identity)),
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
@@ -451,8 +469,11 @@ def build_person(known: set[str], names: set[Name]) -> Person:
 
 
 def _name_scope(connection: Connection, request: Request) -> dict[str, Any]:
-    """Whose names this requester may use: their own, of those here, and in private of everybody
-    they share a group with; by the identities those have there and by no others."""
+    """Return the identities whose names the requester may use, as statement parameters.
+
+    These are the requester's own, those of the people present and, in private, those of all members
+    of the requester's groups. Each person counts only under the identity used there.
+    """
     here = request.own_identities | request.present
     if request.private:
         params = {"space": request.space, "mine": sorted(request.own_identities)}
@@ -461,7 +482,7 @@ def _name_scope(connection: Connection, request: Request) -> dict[str, Any]:
 
 
 def _clean_name(value: object, field: str) -> str:
-    """`@bob` is how people write the name bob."""
+    """Parse a name and drop a leading `@`."""
     bare = value[1:] if isinstance(value, str) and value.startswith("@") else value
     return parse_screened_identifier(field, bare, limits.NAME_MAX_CHARS)
 
@@ -469,7 +490,7 @@ def _clean_name(value: object, field: str) -> str:
 def delete_unmentioned_people(
     connection: Connection, space: str, identities: Iterable[str]
 ) -> None:
-    """People who are known by nothing but a name in memories that are gone go with them."""
+    """Delete people that only had a name in memories that are now deleted."""
     p, m, link = people_table.c, memory_people.c, identity_links.c
     by_name_only = sorted(i for i in identities if i.startswith(f"{external_keys.PERSON_PREFIX}:"))
     if not by_name_only:
@@ -489,14 +510,17 @@ def delete_unmentioned_people(
     delete_merges(connection, space, gone)
 
 
-# Somebody as whoever has just named them may be told of them.
+# Label of a person for the requester who has just named that person.
 
 
 def person_label(
     connection: Connection, request: Request, who: Collection[str], name: str, kind: NameKind
 ) -> Person | None:
-    """Where others listen, by the names that all of them know and by the one that was just said:
-    what else the requester calls them is not for everybody's ears."""
+    """Return the person with the names that may be shown in this chat.
+
+    In a group, these are the public names and the name that the requester has just used. The
+    requester's other names for the person stay private.
+    """
     known = list_known_people(connection, request)
     found = next((one for one in known if not one.identities.isdisjoint(who)), None)
     if found is None or request.private:
@@ -515,7 +539,7 @@ def person_label(
     )
 
 
-# Everybody whom a space knows of, under all their identities and names: for an operator.
+# People directory: every person of a space with all identities and names, for an operator.
 
 _IDENTITY_COLUMNS = (subjects.c.id, people_table.c.id, _N.person)
 
@@ -523,8 +547,10 @@ _IDENTITY_COLUMNS = (subjects.c.id, people_table.c.id, _N.person)
 def list_people_directory(
     connection: Connection, space: str, begun: str | None, after: str, most: int
 ) -> list[tuple[str, Person]]:
-    """In the order of identities, each person at the first of theirs; with where that is. `begun`:
-    those of whom some name begins like this, whoever calls them so."""
+    """List people with their cursor, in the order of identities, each under their first identity.
+
+    `begun` keeps people with a name that starts with this prefix, no matter who uses the name.
+    """
     found: list[tuple[str, Person]] = []
     while len(found) < most:
         ids = _list_identities(connection, space, begun, most, after=after)
@@ -549,8 +575,10 @@ def list_people_directory(
 def list_people(
     connection: Connection, space: str, who: Iterable[str], *, by: Collection[str] | None = None
 ) -> list[Person]:
-    """These people, once each; by the names that they go by and, where `by` is not None, by what
-    those call them and nobody else."""
+    """List each of these people once, with all their names.
+
+    If `by` is not None, include only public names and the names that these identities use for them.
+    """
     identities = load_identities(connection, space, who)
     same = {identities.current_identities(one) for one in who}
     called = _names_of(connection, space, {one for each in same for one in each}, by)
@@ -558,15 +586,18 @@ def list_people(
 
 
 def find_in_directory(connection: Connection, space: str, who: str) -> tuple[Person, ...]:
-    """The one with this identity, where the space knows of them."""
+    """Return the person with this identity, if the space knows the identity."""
     (one,) = list_people(connection, space, [who])
     there = _list_identities(connection, space, None, among=one.identities)
     return (one,) if there else ()
 
 
 def list_concerned_people(connection: Connection, space: str, shown: Iterable[Person]) -> set[str]:
-    """Whom it concerns that an operator was told of these: themselves, and who calls them so. Who
-    was never here themselves is not told that others speak of them."""
+    """Return the people concerned when an operator reads these directory entries.
+
+    These are the people shown and those whose names for them were shown. A person who never used
+    the space is left out: they must not learn that other people mention them.
+    """
     theirs = sorted({one for person in shown for one in person.identities})
     here = select(subjects.c.id).where(subjects.c.space_id == space, subjects.c.id.in_(theirs))
     callers = select(_N.known_to).where(
@@ -584,7 +615,7 @@ def _list_identities(
     after: str = "",
     among: Collection[str] | None = None,
 ) -> list[str]:
-    """Identities in the order of the database, whose collation is its own."""
+    """List identities in the collation order of the database."""
     parts = [
         _select_identities(column, space, begun, most, after, among)
         for column in (_IDENTITY_COLUMNS if begun is None else (_N.person,))
@@ -652,7 +683,7 @@ def begin_link(
     actor: str,
     at: datetime,
 ) -> Link:
-    """Say that two identities are one person. The caller holds the space's lock."""
+    """Link two identities as one person. The caller holds the lock of the space."""
     if source == target:
         raise InvalidInput("target", "an identity cannot be linked to itself")
     identities = load_identities(connection, space, (source, target))
@@ -704,7 +735,7 @@ def end_link(connection: Connection, space: str, source: str, kind: LinkKind, at
 
 
 def _apply_identity_change(connection: Connection, space: str, identities: Iterable[str]) -> None:
-    """What follows from a change of identity, in the same transaction."""
+    """Increment the identity revision and update key precedence, in the same transaction."""
     spaces.increment_identity_revision(connection, space)
     found = load_identities(connection, space, identities)
     update_precedence_of_people(
@@ -713,7 +744,7 @@ def _apply_identity_change(connection: Connection, space: str, identities: Itera
 
 
 def current_link(connection: Connection, space: str, source: str) -> Link | None:
-    """The link that an identity has, verified or not."""
+    """Return the current link of an identity, verified or not."""
     held = select(identity_links).where(
         _C.space_id == space, _C.source == source, _C.ended_at.is_(None)
     )

@@ -38,26 +38,26 @@ from tacit.storage import dialect, statements
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import chat_members, chats_table, job_runs, jobs, spaces_table, updates
 
-# Turns that were accepted and are not learned, in the order of their thread.
+# Jobs: accepted turns that are not learned yet, in the order of their thread.
 #
-# Whoever works takes a lease, so that two seldom do the same; that nothing is done twice does
-# not depend on it: a job is removed, by its holder alone, in the transaction that writes what
-# came of it.
+# A worker takes a lease, so that two workers seldom process the same job. Exactly-once does not
+# depend on the lease: the job is deleted, only by the worker that holds it, in the transaction that
+# writes the result.
 #
-# The same table holds the tasks that come round (`schedule.py`): by their kind they are left out.
+# The same table holds the scheduled tasks (below); their kind excludes them here.
 
-LEARN_JOB = "learn"  # the kind of a turn's job
+LEARN_JOB = "learn"  # kind of the job of a turn
 _J, _EARLIER = jobs.c, jobs.alias("earlier")
 _IS_LEARN_JOB = _J.kind == literal_column(
     f"'{LEARN_JOB}'"
-)  # in the text: it leads the index of what is due
+)  # a literal: the kind leads the index of due jobs
 _IS_JOB = and_(
     _J.space_id == bindparam("b_space"),
     _J.thread == bindparam("b_thread"),
     _J.seq == bindparam("b_seq"),
 )
 _IS_FREE = or_(_J.leased_until.is_(None), _J.leased_until <= bindparam("now"))
-# What failed before waits for its time, whoever is in a hurry.
+# A job that failed before waits until it is due, even if the caller asks for early jobs.
 _IS_DUE = or_(
     _J.due_at <= bindparam("now"), and_(_J.attempts == 0, _J.due_at <= bindparam("early"))
 )
@@ -89,7 +89,7 @@ _CLAIM_JOB = (
 _DELETE_JOB = delete(jobs).where(_IS_JOB, _J.worker == bindparam("b_worker")).returning(_J.seq)
 _POSTPONE_JOB = update(jobs).where(_IS_JOB, _J.worker == bindparam("b_worker"))
 _RENEW_JOB = _POSTPONE_JOB.values(leased_until=bindparam("until"))
-# By the clock, but never before what is already in the thread.
+# Sequence numbers follow the clock, but never precede a job that is already in the thread.
 _SELECT_LAST_JOB = select(func.max(_J.seq)).where(
     _J.space_id == bindparam("space"), _J.thread == bindparam("thread")
 )
@@ -97,11 +97,14 @@ _INSERT_JOB = statements.insert_statement(jobs)
 
 
 class LeaseLost(Exception):
-    """The job is not ours any more: somebody else does it, or it was erased."""
+    """The worker no longer holds the job: another worker took it, or it was erased."""
 
 
 def scheduled_thread(task: str) -> str:
-    """Of a task that comes round. No identifier can begin so: no conversation is named like it."""
+    """Return the thread of a scheduled task.
+
+    No identifier may begin with its prefix, so no conversation has the same thread.
+    """
     return f"\x1f{task}"
 
 
@@ -113,7 +116,7 @@ class Job:
     kind: str
     owner: str
     payload: str
-    attempts: int  # before this one
+    attempts: int  # failed attempts before this one
 
     @property
     def _which(self) -> dict[str, object]:
@@ -122,12 +125,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCounts:
-    """How much of a space waits, by what it waits for."""
+    """Numbers of waiting and parked jobs of a space."""
 
     waiting: int = 0
     parked: int = 0
     oldest: datetime | None = None
-    problems: tuple[str, ...] = ()  # kinds of failures, each once
+    problems: tuple[str, ...] = ()  # distinct kinds of failures
 
 
 def insert_jobs(
@@ -164,14 +167,17 @@ def insert_jobs(
             for number, payload in enumerate(payloads)
         ],
     )
-    if payloads and due_at <= at:  # workers poll for what is due later
+    if payloads and due_at <= at:  # workers poll for jobs that are due later
         dialect.dialect_of(connection).notify_workers(connection)
 
 
 def list_due_jobs(
     connection: Connection, now: datetime, most: int, *, early: timedelta = _NO_LEAD
 ) -> list[Job]:
-    """What can be done now, of each thread the first; `early`: so long before its time."""
+    """List jobs that can run now, the first of each thread.
+
+    `early` adds jobs that are due within this time and have not failed before.
+    """
     params = {"now": to_micros(now), "early": to_micros(now + early), "most": most}
     return [_to_job(row) for row in connection.execute(_SELECT_DUE, params)]
 
@@ -182,12 +188,12 @@ def has_waiting_jobs(connection: Connection) -> bool:
 
 
 def has_leased_jobs(connection: Connection, now: datetime) -> bool:
-    """Whether somebody is at anything."""
+    """Return whether any worker holds a lease."""
     return _has_leases(connection, now)
 
 
 def is_thread_leased(connection: Connection, space: str, thread: str, now: datetime) -> bool:
-    """Whether somebody is at something of a thread."""
+    """Return whether a worker holds a lease in this thread."""
     return _has_leases(connection, now, _J.space_id == space, _J.thread == thread)
 
 
@@ -199,7 +205,7 @@ def _has_leases(connection: Connection, now: datetime, *of: ColumnElement[bool])
 def first_job_of_thread(
     connection: Connection, space: str, thread: str, now: datetime
 ) -> Job | None:
-    """Return the next job of a thread, if it can be done now."""
+    """Return the next job of a thread, if it can run now."""
     params = {"now": to_micros(now), "early": to_micros(now), "most": 1}
     of_thread = _SELECT_DUE.where(_J.space_id == space, _J.thread == thread)
     row = connection.execute(of_thread, params).first()
@@ -209,21 +215,27 @@ def first_job_of_thread(
 def claim_job(
     connection: Connection, job: Job, worker: str, now: datetime, until: datetime
 ) -> Job | None:
-    """As it stands now: where a clock does not move, a job that was done may have been followed by
-    another one of the same number."""
+    """Lease a job and return its current row, or None if another worker holds it.
+
+    The row may differ from `job`: if the clock stands still, a finished job may have been followed
+    by another one with the same number.
+    """
     params = {"b_worker": worker, "now": to_micros(now), "until": to_micros(until)}
     rows = statements.fetch_rows(connection, _CLAIM_JOB, job._which | params)
     return Job(**dict(zip(_JOB_FIELDS, rows[0], strict=True))) if rows else None
 
 
 def renew_job(connection: Connection, job: Job, worker: str, until: datetime) -> None:
-    """Hold it until then, if it is still this worker's."""
+    """Extend the lease, if this worker still holds the job."""
     params = {"b_worker": worker, "until": to_micros(until)}
     connection.execute(_RENEW_JOB, job._which | params)
 
 
 def finish_job(connection: Connection, job: Job, worker: str) -> None:
-    """In the transaction that writes what came of it."""
+    """Delete a finished job in the transaction that writes its result.
+
+    Raise LeaseLost if this worker no longer holds the job.
+    """
     if not statements.fetch_rows(connection, _DELETE_JOB, job._which | {"b_worker": worker}):
         raise LeaseLost
 
@@ -238,7 +250,7 @@ def postpone_job(
     parked: bool = False,
     counted: bool = True,
 ) -> None:
-    """Let go of it until then; `problem` says what kind of failure it was."""
+    """Release the job until `due_at`; `problem` is the kind of failure."""
     connection.execute(
         _POSTPONE_JOB.values(
             attempts=_J.attempts + (1 if counted else 0),
@@ -253,7 +265,7 @@ def postpone_job(
 
 
 def unpark_jobs(connection: Connection, space: str, now: datetime) -> int:
-    """Try again what was given up."""
+    """Retry parked jobs; return how many there are."""
     again = update(jobs).where(_J.space_id == space, _IS_LEARN_JOB, _J.parked.is_(True))
     values = {"parked": False, "attempts": 0, "due_at": to_micros(now)}
     count = connection.execute(again.values(**values)).rowcount
@@ -279,10 +291,10 @@ def count_queue(connection: Connection, space: str) -> QueueCounts:
 def delete_jobs(
     connection: Connection, space: str, owners: Collection[str], thread: str | None = None
 ) -> int:
-    """What people said and was not learned yet goes with what is erased of theirs.
+    """Delete the jobs of these owners, whose turns are not learned yet.
 
-    To be called before what they own is erased: what is being learned at this moment is waited for
-    here, and then found there.
+    Call this before the memories of the owners are erased: it waits for jobs that are running now,
+    so that the erasure then finds what they wrote.
     """
     theirs = delete(jobs).where(_J.space_id == space, _IS_LEARN_JOB, _J.owner.in_(sorted(owners)))
     if thread is not None:
@@ -293,7 +305,7 @@ def delete_jobs(
 
 
 def _reset_tasks(connection: Connection, space: str, owners: Collection[str]) -> None:
-    """A task that has stopped at one of these people is not to name them any longer."""
+    """Reset tasks whose cursor names one of these people."""
     threads = [scheduled_thread(task) for task in limits.JOBS_EVERY_HOURS]
     tasks = select(_J.thread, _J.payload).where(_J.space_id == space, _J.thread.in_(threads))
     for task, payload in connection.execute(tasks).all():
@@ -307,7 +319,7 @@ def _to_job(row: Row[*tuple[Any, ...]]) -> Job:
     return Job(**dict(zip(_JOB_FIELDS, row, strict=True)))
 
 
-# The last runs of each task in each space: when, what was done, and what went wrong.
+# Runs: the last runs of each task in each space, with times, counts and failures.
 
 _R = job_runs.c
 
@@ -316,11 +328,14 @@ class TaskRun(NamedTuple):
     started_at: datetime
     finished_at: datetime
     counts: Mapping[str, int]
-    problem: str | None = None  # what kind of failure it was
+    problem: str | None = None  # kind of failure
 
 
 def insert_task_run(connection: Connection, space: str, task: str, run: TaskRun) -> None:
-    """One more, and the oldest out. For whoever holds the task, who is alone at this."""
+    """Insert a run and delete the oldest ones.
+
+    Only the worker that holds the task may call this: the sequence number is not locked.
+    """
     of_task = (_R.space_id == space, _R.task == task)
     newest = select(func.coalesce(func.max(_R.seq), 0)).where(*of_task)
     seq = connection.execute(newest).scalar_one() + 1
@@ -339,7 +354,7 @@ def insert_task_run(connection: Connection, space: str, task: str, run: TaskRun)
 
 
 def last_task_runs(connection: Connection, space: str) -> dict[str, TaskRun]:
-    """The newest of each task."""
+    """Return the newest run of each task."""
     newest = (
         select(_R.task, func.max(_R.seq).label("seq"))
         .where(_R.space_id == space)
@@ -362,17 +377,18 @@ def last_task_runs(connection: Connection, space: str) -> dict[str, TaskRun]:
     }
 
 
-# Tasks that come round in every space: one row in `jobs` for each, which always stays.
+# Scheduled tasks: one permanent row in `jobs` for each space and task.
 #
-# Whoever runs a task holds a lease. That nothing is done twice does not depend on it: a step
-# says how far it has come, as the task's holder, in the transaction that writes what it did.
+# The worker that runs a task holds a lease. Exactly-once does not depend on the lease: each step
+# saves its cursor, as the holder of the task, in the transaction that writes the result of the
+# step.
 
 _TASK_SEQ = 0
 _NO_PROGRESS = "{}"
 _LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 _LEASE_MAX_AHEAD = timedelta(
     seconds=limits.LEASE_HELD_MAX_SECONDS
-)  # that the clocks of two servers may be
+)  # allowed clock difference between two servers
 _JOBS = jobs.c
 _RUNS = job_runs.c
 _S = spaces_table.c
@@ -381,34 +397,34 @@ _NEVER_RAN = not_(exists().where(_RUNS.space_id == _JOBS.space_id, _RUNS.task ==
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledTask:
-    """A task of a space that somebody holds, and how far it has come."""
+    """A task of a space that a worker holds, with its progress."""
 
     space: str
     task: str
     worker: str
     started_at: datetime
-    attempts: int  # that failed since it last came to its end
+    attempts: int  # failed attempts since the task last finished
     cursor: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStatus:
-    """A task of a space as it stands."""
+    """The current status of a task of a space."""
 
     due_at: datetime
-    is_leased: bool  # somebody is at it, unless they died
+    is_leased: bool  # a worker holds the lease, though its process may have died
     has_begun: bool
     problem: str | None
     attempts: int
     counts: Mapping[str, int]
 
 
-# When
+# Scheduling
 
 
 def list_unscheduled_spaces(connection: Connection, task: str) -> list[str]:
-    """Spaces that have no row for a task yet."""
+    """List spaces that have no row for this task."""
     row = exists().where(
         _JOBS.space_id == _S.space_id,
         _JOBS.thread == scheduled_thread(task),
@@ -421,9 +437,9 @@ def list_unscheduled_spaces(connection: Connection, task: str) -> list[str]:
 def schedule_task(
     connection: Connection, names: Collection[str], task: str, every: timedelta, now: datetime
 ) -> None:
-    """Rows for these spaces, each at a time of its own within the period."""
+    """Insert task rows for these spaces, each due at its own phase of the period."""
     here = dialect.dialect_of(connection)
-    # Locked one by one, so that a space that is being erased does not leave a task behind: a
+    # Lock each space separately, so that a space that is being erased does not keep a task: a
     # sharded database locks rows of one space at a time.
     locked = here.lock_space_shared(select(_S.space_id).where(_S.space_id == bindparam("space")))
     found = [
@@ -453,7 +469,7 @@ def schedule_task(
 
 
 def task_phase(space: str, task: str) -> float:
-    """Which part of the period is this space's own: from 0, and below 1."""
+    """Return the phase of this space within the period, at least 0 and less than 1."""
     digest = hashlib.sha256(f"{space}{scheduled_thread(task)}".encode()).digest()
     return int.from_bytes(digest[:6]) / 2**48
 
@@ -461,15 +477,18 @@ def task_phase(space: str, task: str) -> float:
 def reschedule_late_tasks(
     connection: Connection, task: str, every: timedelta, now: datetime
 ) -> None:
-    """What is due later than a period from now: the period was shortened, or the clock set back.
-    Each keeps its part of the period."""
+    """Move tasks that are due more than a period from now into the period.
+
+    This happens after the period was shortened or the clock was set back. Each task keeps its
+    phase.
+    """
     at, period = to_micros(now), every // timedelta(microseconds=1)
     late = (_JOBS.kind == task, _JOBS.parked.is_(False), _JOBS.due_at > at + period)
     connection.execute(update(jobs).where(*late).values(due_at=at + (_JOBS.due_at - at) % period))
 
 
 def schedule_now(connection: Connection, space: str, tasks: Collection[str], now: datetime) -> None:
-    """What never ran in a space is due now."""
+    """Make tasks that never ran in this space due now."""
     never = (
         _JOBS.space_id == space,
         _JOBS.kind.in_(sorted(tasks)),
@@ -483,7 +502,7 @@ def schedule_now(connection: Connection, space: str, tasks: Collection[str], now
 def has_overdue_tasks(
     connection: Connection, space: str, tasks: Collection[str], now: datetime
 ) -> bool:
-    """Whether any of these tasks is due in any space, or never ran in this one."""
+    """Return whether any of these tasks is due in any space, or never ran in this one."""
     if list_due_tasks(connection, tasks, now, worker="", most=1):
         return True
     known = select(_S.space_id).where(_S.space_id == space)
@@ -498,7 +517,7 @@ def has_overdue_tasks(
 def list_due_tasks(
     connection: Connection, tasks: Collection[str], now: datetime, *, worker: str, most: int
 ) -> list[tuple[str, str]]:
-    """Spaces and tasks whose time has come, and that nobody else holds; the longest due first."""
+    """List spaces and tasks that are due and that no other worker holds, the longest due first."""
     theirs = (
         _JOBS.kind.in_(sorted(tasks)),
         _JOBS.parked.is_(False),
@@ -519,7 +538,10 @@ def list_due_tasks(
 def claim_task(
     connection: Connection, space: str, task: str, worker: str, now: datetime, *, early: bool
 ) -> ScheduledTask | None:
-    """None where somebody else holds it, or has just done it. `early`: before its time as well."""
+    """Lease a task, or return None if another worker holds it or has just finished it.
+
+    `early` also leases a task that is not due yet.
+    """
     mine = [_is_task(space, task), _is_task_free(now, worker)]
     if not early:
         mine.append(_JOBS.due_at <= to_micros(now))
@@ -546,7 +568,7 @@ def save_task_progress(
     counts: Mapping[str, int],
     now: datetime,
 ) -> None:
-    """In the transaction of a step, which fails where the task is not ours any more."""
+    """Save the cursor in the transaction of a step. Raise LeaseLost if the worker lost the task."""
     payload = {"started_at": to_micros(errand.started_at), "cursor": cursor, "counts": dict(counts)}
     lease = to_micros(now + _LEASE)
     _require_lease(
@@ -555,7 +577,7 @@ def save_task_progress(
 
 
 def renew_task(errand: ScheduledTask, connection: Connection, now: datetime) -> None:
-    """Hold it for longer, if it is still this worker's."""
+    """Extend the lease, if this worker still holds the task."""
     connection.execute(_update_own_task(errand).values(leased_until=to_micros(now + _LEASE)))
 
 
@@ -566,7 +588,7 @@ def finish_task(
     now: datetime,
     due_at: datetime,
 ) -> None:
-    """In the transaction of the last step."""
+    """Finish a task and insert its run in the transaction of the last step."""
     _require_lease(
         connection,
         _update_own_task(errand).values(
@@ -590,8 +612,10 @@ def fail_task(
     *,
     counted: bool,
 ) -> None:
-    """Let go of it until then; `problem` says what kind of failure it was. It goes on from where it
-    was, unless it failed there too often."""
+    """Release the task until `due_at` and insert a failed run; `problem` is the kind of failure.
+
+    The next attempt resumes at the cursor, unless the task failed there too often.
+    """
     attempts = errand.attempts + (1 if counted else 0)
     values: dict[str, Any] = {
         "attempts": attempts,
@@ -610,17 +634,17 @@ def fail_task(
 
 
 def release_task(connection: Connection, errand: ScheduledTask) -> None:
-    """Let go of it, for somebody else to go on at once."""
+    """Release the task so that another worker can resume it at once."""
     connection.execute(_update_own_task(errand).values(leased_until=None, worker=None))
 
 
-# What is seen of it
+# Status
 
 
 def read_task_statuses(
     connection: Connection, space: str, tasks: Collection[str], now: datetime
 ) -> dict[str, TaskStatus]:
-    """These tasks of a space, by name."""
+    """Read the statuses of these tasks of a space, by name."""
     threads = sorted(map(scheduled_thread, tasks))
     rows = connection.execute(
         select(
@@ -647,8 +671,11 @@ def _update_own_task(errand: ScheduledTask) -> Update:
 
 
 def _is_task_free(now: datetime, worker: str) -> ColumnElement[bool]:
-    """Nobody holds it; or we ourselves, who lost the database meanwhile. A lease that ends later
-    than any that could be given now is one from before the clock was set back."""
+    """Match a task without a valid lease, or one that this worker holds.
+
+    The worker may hold the task from before it lost its database connection. A lease that ends
+    beyond the maximum was made before the clock was set back.
+    """
     end = _JOBS.leased_until
     beyond = to_micros(now + _LEASE_MAX_AHEAD)
     return or_(end.is_(None), end <= to_micros(now), end > beyond, _JOBS.worker == worker)
@@ -677,17 +704,17 @@ def _to_task_status(row: Row[*tuple[Any, ...]], now: datetime) -> TaskStatus:
     )
 
 
-# What channels brought, as rows: taken in once, in order, and emptied as soon as it is done.
+# Channel updates: inserted once, processed in order, and cleared as soon as they are done.
 #
-# Numbers go by the clock, but only ever on. Those who take in for one channel take turns, so that
-# whoever reads on behind a number misses nothing that was committed later.
+# Sequence numbers follow the clock and only grow. Inserts for one channel are serialized by a lock,
+# so that a reader that continues after a number misses no update committed later.
 
 UPDATE_WAITING, UPDATE_PARKED, UPDATE_DONE = "waiting", "parked", "done"
 _U = updates.c
 _C = chat_members.c
 _CHATS = chats_table.c
 _AT_ONCE_COUNT = 500
-# All that is left of one that is done.
+# Values that remain of an update that is done.
 _CLEARED_VALUES: dict[str, Any] = {
     "state": UPDATE_DONE,
     "chat": None,
@@ -737,7 +764,7 @@ _FAIL_UPDATE = (
 
 
 def insert_updates(tx: Transaction, channel: str, brought: Sequence[ConversationUpdate]) -> int:
-    """Those that are not known yet; says how many that are."""
+    """Insert the updates that are not known yet; return how many there are."""
     tx.dialect.acquire_lock(tx.connection, f"{tx.space} updates {channel}")
     where = {"b_space": tx.space, "b_channel": channel}
     known: set[str] = set()
@@ -792,7 +819,7 @@ def finish_update(tx: Transaction, channel: str, id: str) -> None:
 
 
 def fail_update(tx: Transaction, channel: str, id: str) -> bool:
-    """Whether it still waits."""
+    """Count a failed attempt; return whether the update still waits for another one."""
     return (
         tx.connection.execute(_FAIL_UPDATE, _update_params(tx, channel, id)).scalar()
         == UPDATE_WAITING
@@ -805,8 +832,10 @@ def _update_params(tx: Transaction, channel: str, id: str) -> dict[str, Any]:
 
 
 def clear_updates_of_people(tx: Transaction, who: Collection[str]) -> int:
-    """What these people sent, and whatever came from their private chats. That it came stays known:
-    brought again, it is not taken in again."""
+    """Clear the updates that these people sent and all updates of their private chats.
+
+    The ids stay: an update that the channel delivers again is not inserted again.
+    """
     alone = (
         select(_C.chat)
         .join(chats_table, (_CHATS.space_id == _C.space_id) & (_CHATS.id == _C.chat))

@@ -1,4 +1,4 @@
-"""Relations between memories: edges, the graph, compared pairs and sources."""
+"""Store relations between memories: edges, the graph, compared pairs and sources."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from tacit.storage.schema import (
     relations_table,
 )
 
-# Edges between memories: found by likeness, stated by somebody, or learned from a turn.
+# Edges between memories: found by similarity, stated by a person, or learned from a turn.
 
 _R = relations_table.c
 _MEMORY = memories_table.c
-# Two statements, because with an OR neither index is used.
+# Use two statements: an OR over both columns would use neither index.
 _DELETE_FOUND_EDGES = [
     delete(relations_table).where(
         _R.space_id == bindparam("space"), side == bindparam("id"), _R.found.is_(True)
@@ -91,8 +91,10 @@ def _insert_found_edges(count: int) -> TextClause:
 def replace_found_edges(
     tx: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
 ) -> list[MemoryEdge]:
-    """What a memory is like, in place of what it was like before. An edge by likeness has no
-    direction: it runs from the smaller id, so that there is never a second one."""
+    """Replace the similarity edges of a memory.
+
+    A similarity edge has no direction: it runs from the smaller id, so that each pair has one edge.
+    """
     if not new:
         for statement in _DELETE_FOUND_EDGES:
             tx.connection.execute(statement, {"space": tx.space, "id": id})
@@ -119,8 +121,10 @@ def replace_found_edges(
 def insert_stated_edge(
     tx: Transaction, from_id: str, to_id: str, relation_type: str, strength: float
 ) -> None:
-    """Somebody says that two memories belong together. That they are related goes both ways, so it
-    is kept once; any other relation runs from one to the other."""
+    """Insert an edge that a person has stated.
+
+    `related_to` is symmetric and is stored once; any other relation has a direction.
+    """
     if relation_type == RELATED_TO:
         from_id, to_id = min(from_id, to_id), max(from_id, to_id)
     tx.connection.execute(
@@ -151,7 +155,7 @@ def _edge_row(
 
 
 def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
-    """Which turns a memory was learned from; those of the writer's own that there are."""
+    """Insert the turns that a memory was learned from, limited to the requester's own turns."""
     named = select(_MEMORY.id).where(
         _MEMORY.space_id == tx.space,
         _MEMORY.id.in_(sorted(turns)),
@@ -165,7 +169,7 @@ def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
     tx.dialect.insert_missing(tx.connection, derived_from, rows)
 
 
-# Which memories a picture shows first: pinned, important, newest; and what belongs together.
+# Graph: memories in the order pinned, important, newest, and the edges between them.
 
 _M = memories_table.c
 _GRAPH_ORDER = (_M.pinned.desc(), _M.importance.desc(), _M.created_at.desc(), _M.id.desc())
@@ -182,7 +186,7 @@ def list_graph_memories(
     categories: tuple[str, ...] | None,
     most: int,
 ) -> tuple[list[Memory], int]:
-    """The foremost of the requester's own active memories, and how many there are of these."""
+    """List the requester's first active memories in graph order, and count all of them."""
     asked = request.for_management()
     shape = shape_of_request(asked)
     if shape is None:
@@ -204,7 +208,7 @@ def list_graph_memories(
 
 @lru_cache(maxsize=32)
 def _select_graph_memories(shape: RequestShape, count: int, narrowed: bool) -> Select[Any]:
-    """A part for each identity: the index of each is in order, that of several together is not."""
+    """Select per identity: the index returns the rows of one owner in order, but not of several."""
     parts = []
     for n in range(count):
         part = select(_M.id).where(
@@ -238,7 +242,7 @@ def _graph_conditions(shape: RequestShape, narrowed: bool) -> list[ColumnElement
 def list_graph_edges(
     connection: Connection, space: str, ids: Sequence[str], most: int
 ) -> list[tuple[str, str, float]]:
-    """Between these memories and no others, the strongest first; once for each two."""
+    """List edges between these memories, the strongest first, one for each pair."""
     shown = set(ids)
     found: dict[tuple[str, str], float] = {}
     for one in memory_reads.list_edges(connection, space, ids):
@@ -249,8 +253,8 @@ def list_graph_edges(
     return [(source, target, strength) for (source, target), strength in strongest[:most]]
 
 
-# What consolidation and reflection ask the store: whose turn it is, which memories are compared,
-# which pairs were compared before, and what was derived from what.
+# Queries of consolidation and reflection: next owner, memories to compare, compared pairs and
+# sources.
 
 _MEMORIES = memories_table.c
 _V = memory_versions.c
@@ -260,16 +264,16 @@ _D = derived_from.c
 _N = person_names.c
 _AUDIENCE = MEMORY_COLUMNS.index(_MEMORIES.audience)
 _IDS_AT_ONCE_COUNT = 500
-# A pair that somebody said is no pair: kept for as long as both memories are, however alike.
+# A person has said that this pair is not a duplicate: kept as long as both memories exist.
 FOREVER = timedelta(days=36_500)
 STATED_BY_PERSON = -1
 
-PairKey = tuple[str, str]  # of a pair: the smaller id first
+PairKey = tuple[str, str]  # ids of a pair, the smaller first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordedMemory:
-    """A memory, and when its current wording was made."""
+    """A memory and the time of its current wording."""
 
     memory: Memory
     worded_at: datetime
@@ -277,7 +281,7 @@ class WordedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCheck:
-    similarity: int  # in hundredths, or SOMEBODYS_WORD
+    similarity: int  # in hundredths, or STATED_BY_PERSON
     is_same: bool
     checked_at: datetime
 
@@ -287,7 +291,7 @@ def pair_key(one: str, other: str) -> PairKey:
 
 
 def next_owner(connection: Connection, space: str, after: str) -> str | None:
-    """In the order of their identities, whoever owns something."""
+    """Return the next identity that owns a memory, in the order of identities."""
     found = select(func.min(_MEMORIES.owner)).where(
         _MEMORIES.space_id == space, _MEMORIES.owner > after
     )
@@ -297,8 +301,10 @@ def next_owner(connection: Connection, space: str, after: str) -> str | None:
 def list_mergeable(
     connection: Connection, audiences: AudienceCache, space: str, owner: str, now: datetime
 ) -> list[WordedMemory]:
-    """What of somebody's may be merged at all: it stands, was said, is no more than its words, and
-    changed not too long ago; newest first."""
+    """List memories of an owner that may be merged, the newest first.
+
+    These are active, have no structured data and changed recently.
+    """
     since = now - timedelta(days=limits.CONSOLIDATE_RECENCY_DAYS)
     found = (
         _select_active(space, owner, now)
@@ -312,7 +318,7 @@ def list_mergeable(
 def list_evidence(
     connection: Connection, audiences: AudienceCache, space: str, owner: str, now: datetime
 ) -> list[WordedMemory]:
-    """The person's own plain words from their private chats: recently used ones, then new ones."""
+    """List plain statements of the owner from private chats: recently used ones, then new ones."""
     own = _select_active(space, owner, now).where(
         _MEMORIES.speaker == owner,
         _MEMORIES.learned_kind == "private",
@@ -369,7 +375,7 @@ def _fetch_worded(
 
 
 def get_public_name(connection: Connection, space: str, owner: str) -> str | None:
-    """The name that somebody goes by."""
+    """Return the newest public name of a person."""
     found = (
         select(_N.name)
         .where(_N.space_id == space, _N.person == owner, _N.kind == "name", _N.known_to == "")
@@ -380,8 +386,10 @@ def get_public_name(connection: Connection, space: str, owner: str) -> str | Non
 
 
 def is_name_of_other(connection: Connection, space: str, owner: str, words: Sequence[str]) -> bool:
-    """Whether one of these words is a name of somebody else, one they go by or the owner's own
-    for them."""
+    """Return whether one of these words names another person.
+
+    Public names and the owner's own names for other people count.
+    """
     found = select(_N.person).where(
         _N.space_id == space,
         _N.folded.in_(list(words)),
@@ -398,7 +406,7 @@ def is_name_of_other(connection: Connection, space: str, owner: str, words: Sequ
 def list_pair_checks(
     connection: Connection, space: str, ids: Sequence[str], now: datetime
 ) -> dict[PairKey, PairCheck]:
-    """Of pairs whose smaller id is one of these, as far as they still count."""
+    """Read valid checks of pairs whose smaller id is one of these."""
     since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
     found: dict[PairKey, PairCheck] = {}
     for some in _id_chunks(ids):
@@ -417,7 +425,7 @@ def list_pair_checks(
 
 
 def save_pair_checks(tx: Transaction, noted: Mapping[PairKey, PairCheck]) -> None:
-    """In place of what was known of these pairs. Both memories of each must be there."""
+    """Replace the checks of these pairs. Both memories of each pair must exist."""
     for (first, second), check in noted.items():
         tx.connection.execute(
             delete(pair_checks).where(
@@ -436,20 +444,20 @@ def save_pair_checks(tx: Transaction, noted: Mapping[PairKey, PairCheck]) -> Non
 
 
 def delete_old_pair_checks(tx: Transaction) -> None:
-    """Pairs that may be compared again."""
+    """Delete expired checks, so that these pairs are compared again."""
     before = to_micros(tx.at - timedelta(days=limits.PAIR_CHECK_DAYS))
     tx.connection.execute(
         delete(pair_checks).where(_K.space_id == tx.space, _K.checked_at < before)
     )
 
 
-# How often, and how much
+# Frequency and cost
 
 
 def last_reflection(
     connection: Connection, space: str, owner: str, task: str
 ) -> tuple[datetime, int] | None:
-    """When a task last ran for somebody, and what it spent then."""
+    """Return when a task last ran for an owner, and how much it spent."""
     found = connection.execute(
         select(_REFLECTIONS.at, _REFLECTIONS.spent).where(
             _REFLECTIONS.space_id == space, _REFLECTIONS.owner == owner, _REFLECTIONS.task == task
@@ -475,11 +483,11 @@ def save_reflection(tx: Transaction, owner: str, task: str, at: datetime, spent:
     tx.dialect.insert_missing(tx.connection, reflections, [row])
 
 
-# What was derived from what
+# Sources
 
 
 def insert_sources(tx: Transaction, id: str, evidence: Iterable[str]) -> None:
-    """Which memories or turns something was made of."""
+    """Insert the memories or turns that a memory was derived from."""
     rows = [
         {"space_id": tx.space, "memory_id": id, "turn_id": one} for one in sorted(set(evidence))
     ]
@@ -487,7 +495,7 @@ def insert_sources(tx: Transaction, id: str, evidence: Iterable[str]) -> None:
 
 
 def list_insights(tx: Transaction, ids: Collection[str]) -> list[str]:
-    """The insights that rest on any of these memories, whatever became of them."""
+    """List the insights derived from any of these memories, in any state."""
     found: set[str] = set()
     for some in _id_chunks(sorted(ids)):
         resting = (

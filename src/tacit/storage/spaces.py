@@ -1,4 +1,4 @@
-"""Spaces: ids, keyed digests, the identity revision and links between identities."""
+"""Store spaces: ids, keyed digests, the identity revision and links between identities."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tacit.storage import statements
 from tacit.storage.dialect import Dialect
 from tacit.storage.schema import identity_links, spaces_table, tombstones
 
-# Ids, and the keyed hashes that keep an erased id from ever being used again.
+# Ids, and the keyed digests that prevent an erased id from being used again.
 
-# In the order of their codes: ids of later seconds sort behind those of earlier ones.
+# In ASCII order: ids of later seconds sort after ids of earlier seconds.
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_SECOND_CHARS = 5  # enough for 29 years; then they begin again
+_SECOND_CHARS = 5  # enough for 29 years; then they repeat
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 
@@ -35,8 +35,11 @@ def new_id() -> str:
 
 
 def new_memory_id(at: datetime) -> str:
-    """The second it was made in, which its record tells anyway, then chance: what is written one
-    after the other lies side by side in every index, however large the store."""
+    """Return an id that starts with the second of creation, followed by random characters.
+
+    Memories written one after the other are adjacent in every index. The id reveals no more than
+    the record, which holds the time too.
+    """
     rest = limits.ID_CHARS - _SECOND_CHARS
     return _second_prefix(at.replace(microsecond=0)) + _encode_base62(
         secrets.randbelow(len(_ALPHABET) ** rest), rest
@@ -44,7 +47,7 @@ def new_memory_id(at: datetime) -> str:
 
 
 def id_range_of_second(at: datetime) -> tuple[str, str]:
-    """The first and the last id that a memory made in this second may have."""
+    """Return the first and the last id that a memory created in this second may have."""
     rest = limits.ID_CHARS - _SECOND_CHARS
     begun = _second_prefix(at.replace(microsecond=0))
     return begun + _ALPHABET[0] * rest, begun + _ALPHABET[-1] * rest
@@ -65,16 +68,19 @@ def _encode_base62(number: int, count: int) -> str:
 
 
 def keyed_digest(secret: str, id: str) -> str:
-    """Recognises an id without telling it; the key never leaves the space's row."""
+    """Return a keyed hash that identifies an id without revealing it.
+
+    The key is stored only in the row of the space.
+    """
     return hmac.digest(bytes.fromhex(secret), id.encode(), "sha256").hex()
 
 
 def audience_id(people: frozenset[str]) -> str:
-    """The name of a set of listeners: equal sets share it."""
+    """Return the id of an audience; equal sets of people have the same id."""
     return hashlib.sha256("\n".join(sorted(people)).encode()).hexdigest()[:32]
 
 
-# Spaces, and the revision that moves whenever people, links or chats of a space do.
+# Spaces, and the identity revision, which grows with each change of people, links or chats.
 
 _SELECT_IDENTITY_REVISION = select(spaces_table.c.identity_rev).where(
     spaces_table.c.space_id == bindparam("space")
@@ -90,14 +96,15 @@ _SELECT_STATE = select(spaces_table.c.identity_rev, spaces_table.c.secret, _HAS_
 class SpaceState(NamedTuple):
     identity_revision: int
     secret: str
-    has_tombstones: bool  # something was, and its id is never given again
+    has_tombstones: bool  # an id was erased and must not be used again
 
 
 def ensure_space(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
     row = {
         "space_id": space,
         "secret": secrets.token_hex(32),
-        # Never one that a space of this name had before it was erased: caches go by it.
+        # Random, so that it differs from the revision of an erased space of this name: caches
+        # compare it.
         "identity_rev": secrets.randbits(60) + 1,
         "created_at": to_micros(at),
     }
@@ -105,13 +112,13 @@ def ensure_space(connection: Connection, dialect: Dialect, space: str, at: datet
 
 
 def identity_revision(connection: Connection, space: str) -> int:
-    """0 for a space that nobody has written to."""
+    """Return the identity revision, or 0 if the space has no row."""
     found = statements.fetch_rows(connection, _SELECT_IDENTITY_REVISION, {"space": space})
     return int(found[0][0]) if found else 0
 
 
 def increment_identity_revision(connection: Connection, space: str) -> None:
-    """Somebody is somebody else from here on: every cached request is stale."""
+    """Increment the identity revision, which makes every cached request stale."""
     rev = spaces_table.c.identity_rev
     statement = (
         update(spaces_table).where(spaces_table.c.space_id == space).values(identity_rev=rev + 1)
@@ -122,7 +129,7 @@ def increment_identity_revision(connection: Connection, space: str) -> None:
 def lock_space_for_write(
     connection: Connection, dialect: Dialect, space: str, at: datetime
 ) -> SpaceState:
-    """For a write: what it must know of the space, with identities held still until it is done."""
+    """Lock the identities of a space until the transaction ends, and return its state."""
     found = statements.fetch_rows(connection, _select_locked_state(dialect), {"space": space})
     if not found:
         ensure_space(connection, dialect, space, at)
@@ -144,7 +151,7 @@ def list_spaces(connection: Connection) -> list[str]:
     )
 
 
-# Who is whom, as far as some people's links reach.
+# Identities, as far as the links of some people reach.
 
 _C = identity_links.c
 _LINKS_FROM = select(identity_links).where(
@@ -157,7 +164,7 @@ _LINKS_AROUND = union_all(_LINKS_FROM, _LINKS_TO)
 
 
 def load_identities(connection: Connection, space: str, identities: Iterable[str]) -> Identities:
-    """Every link, past or present, that reaches these identities over verified links."""
+    """Load every link, past or present, that reaches these identities over verified links."""
     found: dict[str, Link] = {}
     reached: set[str] = set()
     fringe = set(identities)
@@ -175,7 +182,7 @@ def load_identities(connection: Connection, space: str, identities: Iterable[str
 
 
 def list_link_history(connection: Connection, space: str, identity: str) -> list[Link]:
-    """The whole history of one identity's links, oldest first."""
+    """List all links of an identity, past or present, the oldest first."""
     rows = connection.execute(_LINKS_AROUND, {"space": space, "ids": [identity]})
     links = {link.id: link for link in map(to_link, rows)}
     return sorted(links.values(), key=lambda link: (link.created_at, link.id))
