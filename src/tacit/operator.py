@@ -106,8 +106,11 @@ class OperatorContext:
         work: Callable[[Transaction], tuple[T, Iterable[LoggedMemory]]],
         concerned: Callable[[Transaction, T], Iterable[str]] = lambda *_: (),
     ) -> T:
-        """What `work` found, noted in its own transaction with those whose memories it showed,
-        which it names beside it, and who else is concerned: what cannot be noted is not shown."""
+        """Run `work` and record the read in the access log, in the same transaction.
+
+        `work` returns its result and the memories it showed; their owners and the people that
+        `concerned` returns get an entry. If the entry cannot be written, nothing is shown.
+        """
 
         def noted(tx: Transaction) -> T:
             found, shown = work(tx)
@@ -124,7 +127,7 @@ class OperatorContext:
     def _browse_page(
         self, search: Search, limit: int, cursor: str | None
     ) -> Callable[[Transaction], Page[Memory]]:
-        """A page of the space, for a look to find."""
+        """Build the read of one page of the space, to run with an access log entry."""
         wanted = self._parse_search(search)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
@@ -146,8 +149,10 @@ class OperatorContext:
 
 class OperatorWrites(OperatorContext):
     def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
-        """Put other words in its place. They are nobody's own: the memory loses its speaker.
-        `if_version` is the version you read: if it moved on, Conflict."""
+        """Replace the content of a memory, which loses its speaker: no person said the new words.
+
+        `if_version` is the version you read. If the memory has a newer one, Conflict is raised.
+        """
         wording = validation.parse_content(content)
         if if_version is not None:
             validation.parse_int("if_version", if_version, 1, 2**31)
@@ -191,8 +196,10 @@ class OperatorWrites(OperatorContext):
         return erasure.finish_erasure(self._storage, done)
 
     def erase_source(self, source: str) -> Erased:
-        """As `revert`, and for good: what was learned from a source is gone with its wordings and
-        the turns that were recorded there. What people said themselves since stays."""
+        """Erase what was learned from a source, with its versions and recorded turns.
+
+        This is the permanent form of `revert`. What people said themselves since stays.
+        """
         done = erasure.erase_source(self._write, revert.parse_source(source))
         self._runtime.wake_indexer()
         return erasure.finish_erasure(self._storage, done)
@@ -212,7 +219,7 @@ class OperatorWrites(OperatorContext):
         self._write(work)
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
-        """People by their keys: an operator knows nobody by name."""
+        """Withhold a memory from people, given by key: an operator has no names for people."""
         named = tuple(
             external_keys.parse_identity(one, "who") or _refuse_name(one)
             for one in drafts.parse_people("who", who)
@@ -220,9 +227,12 @@ class OperatorWrites(OperatorContext):
         self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
 
     def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
-        """Undo what was learned from one source: a chat (`telegram:-100`), one message in it
-        (`telegram:-100/42`), `agent:NAME` or `role:tool`. What people said themselves since stays;
-        done again, it finds nothing more to do. A dry run counts, and changes nothing."""
+        """Undo what was learned from one source.
+
+        A source is a chat (`telegram:-100`), one message in it (`telegram:-100/42`), `agent:NAME`
+        or `role:tool`. What people said themselves since stays. A second call finds nothing more to
+        undo. With `dry_run`, count only and change nothing.
+        """
         origin = revert.parse_source(source)
         rehearsal = validation.parse_bool("dry_run", dry_run)
         done = revert.revert_source(self._write, origin, dry_run=rehearsal)
@@ -251,8 +261,11 @@ class OperatorReads(OperatorContext):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """Memories of the space, newest first, as far as the search goes: the active ones, unless
-        it names another state. People are named by their keys."""
+        """List memories of the space that match the search, newest first.
+
+        Only active memories are listed, unless the search names another state. People are given by
+        their keys.
+        """
         browsed = self._browse_page(search, limit, cursor)
 
         def work(tx: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
@@ -262,9 +275,11 @@ class OperatorReads(OperatorContext):
         return self._read_logged("browse", work)
 
     def browse_count(self, search: Search = MATCH_ALL) -> int:
-        """How many there are to `browse`, on all its pages; from a thousand on, a thousand. That
-        there is one of somebody's that fits a search is told to them. How many there are in all
-        says nothing of anybody."""
+        """Count the memories on all pages of `browse`, up to a thousand.
+
+        A count with a search reveals that owners have matching memories, so these owners get an
+        access log entry. A count of all memories reveals nothing about a person.
+        """
         wanted = self._parse_search(search)
 
         def work(tx: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
@@ -277,7 +292,7 @@ class OperatorReads(OperatorContext):
         return self._read_logged("browse_count", work)
 
     def show(self, id: str) -> Memory:
-        """One memory by its id, in any state."""
+        """Return one memory by its id, in any state."""
 
         def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
             memory = memory_reads.apply_expiry(_get_memory(tx, id), tx.at)
@@ -286,7 +301,7 @@ class OperatorReads(OperatorContext):
         return self._read_logged("show", work)
 
     def history(self, id: str) -> list[HistoryEntry]:
-        """What happened to a memory, oldest first, in all its wordings."""
+        """List what happened to a memory, oldest first, with the content of all versions."""
 
         def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
             memory = _get_memory(tx, id)
@@ -297,9 +312,11 @@ class OperatorReads(OperatorContext):
         return self._read_logged("history", work)
 
     def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
-        """The newest active memories, with the people whom they are about and who said them, by the
-        names that these go by and that the owners of these memories have for them. What there was
-        no room for is counted as `browse_count` counts."""
+        """Return the newest active memories as a graph, with their subjects and speakers.
+
+        People have their own names and the names that the owners of these memories use. Memories
+        beyond the limit are counted as in `browse_count`.
+        """
         most = parse_node_limit(limit)
 
         def work(tx: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
@@ -307,8 +324,8 @@ class OperatorReads(OperatorContext):
             newest = search.browse_space(tx, active, None, most)
             if not newest:
                 return Graph(), ()
-            # What others call somebody is not shown: they could not be told without learning that
-            # there is a memory about them.
+            # Names given by other people are not shown: their access log entry would reveal that a
+            # memory about the named person exists.
             owners = {memory.owner for memory in newest if memory.owner is not None}
             people = list_people(tx.connection, tx.space, _people_in(newest), by=owners)
             known = person_node_lookup(people)
@@ -333,7 +350,7 @@ class OperatorAudience(OperatorContext):
     def chats(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AudienceChat]:
-        """The groups of the space, with who is there."""
+        """List the groups of the space with their members."""
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
         after = audience_report.parse_group_cursor(cursor)
 
@@ -355,8 +372,10 @@ class OperatorAudience(OperatorContext):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[AudiencePreview]:
-        """The memories that `browse` finds, and of each whether it would be said to somebody in
-        some chat of the space, and by which rule."""
+        """List the memories that `browse` finds, each with the decision for a requester in a chat.
+
+        The decision says whether the memory would be disclosed there, and by which rule.
+        """
         asking, browsed = parse_request(asked_by, chat), self._browse_page(search, limit, cursor)
 
         def work(tx: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
@@ -370,8 +389,10 @@ class OperatorAudience(OperatorContext):
         return self._read_logged("hearing", work)
 
     def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
-        """Who would hear one memory: in each group, whoever asks there, and alone. With
-        `visibility`, who would if that were set; nothing is changed."""
+        """Report who would see one memory: each requester in each group, and in private.
+
+        With `visibility`, report who would see it with that setting; nothing is changed.
+        """
         wanted = (
             None
             if visibility is None
@@ -395,7 +416,7 @@ class OperatorAudience(OperatorContext):
         query: str,
         top_k: int = limits.RECALL_DEFAULT_COUNT,
     ) -> list[Recalled]:
-        """What would come to mind if somebody asked this in some chat. Nothing counts as used."""
+        """Return what a requester would recall in a chat. No memory counts as used."""
         asking = parse_request(asked_by, chat)
         question = questions.parse_recall_query(query, top_k, {}, self._options.categories)
 
@@ -406,8 +427,8 @@ class OperatorAudience(OperatorContext):
         found = self._runtime.retriever.recall(read, question, _build_recalled) if known else []
 
         def work(tx: Transaction) -> tuple[list[Recalled], Iterable[Memory]]:
-            # What is ranked takes its time, and is not waited for with the database held. What is
-            # shown is read again, and noted, at once.
+            # Ranking is slow and runs without a transaction. The memories shown are read again and
+            # logged in one transaction.
             ids = [memory.id for one in found for memory in (one.memory, *one.related)]
             request = self._resolve_request(tx, asking)
             some = memory_reads.list_visible(tx.connection, tx.audiences, request, ids)
@@ -444,7 +465,7 @@ class OperatorAudit(OperatorContext):
     def access_log(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AccessLogEntry]:
-        """Who looked at what in the space, newest first."""
+        """List the access log of the space, newest first."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -462,7 +483,7 @@ class OperatorAudit(OperatorContext):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[ActivityEntry]:
-        """What happened to memories, newest first, and whose they are."""
+        """List what happened to memories and who owns them, newest first."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
 
         def work(tx: Transaction) -> tuple[Page[ActivityEntry], Iterable[LoggedMemory]]:
@@ -473,7 +494,7 @@ class OperatorAudit(OperatorContext):
         return self._read_logged("activity", work)
 
     def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
-        """How often what happened on each of the last days, in UTC, today last."""
+        """Count events by kind on each of the last days, in UTC, today last."""
         count = parse_day_count(days)
 
         def work(tx: Transaction) -> tuple[tuple[DayCounts, ...], Iterable[LoggedMemory]]:
@@ -497,9 +518,11 @@ class OperatorPeople(OperatorContext):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Person]:
-        """Everybody in the space, or those whom somebody calls by a name that begins like this:
-        with all their identities, and all that anybody calls them. By a key or an id, that one.
-        They are told of it, and so is who calls them so."""
+        """List the people of the space, with all their identities and names.
+
+        `name` selects people with a name that begins with it, or one person by key or id. The
+        people listed, and the people who use those names, get an access log entry.
+        """
         begun = (
             None
             if name is None
@@ -522,8 +545,10 @@ class OperatorPeople(OperatorContext):
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
-        """What is remembered about a person, whoever said it, newest first. By a key or an id:
-        an operator knows nobody by name."""
+        """List memories about a person, by any speaker, newest first.
+
+        Give the person by key or id: an operator has no names for people.
+        """
         who = external_keys.parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
@@ -564,13 +589,15 @@ def _decode_person_cursor(cursor: str | None) -> str:
 
 class OperatorQuarantine(OperatorContext):
     def list(self) -> list[Quarantined]:
-        """What was set aside, newest first, with where it came from. Its words are its owner's to
-        read: `view.list(state="quarantined")`."""
+        """List quarantined memories, newest first, with their source but without their content.
+
+        Only the owner reads the content: `view.list(state="quarantined")`.
+        """
         with self._storage.database.read() as connection:
             return quarantine.list_quarantined(connection, self._space)
 
     def release(self, id: str) -> None:
-        """Out of quarantine: a memory like others, that counts as untrusted."""
+        """Release a memory from quarantine; it stays marked as untrusted."""
         self._write(
             lambda tx: quarantine.release_memory(
                 tx, _get_for_update(tx, id), self._options.ttl_days
@@ -579,14 +606,17 @@ class OperatorQuarantine(OperatorContext):
         self._runtime.wake_indexer()
 
     def discard(self, id: str) -> Erased:
-        """Out of quarantine, for good."""
+        """Erase a quarantined memory."""
         done = self._write(lambda tx: quarantine.discard_memory(tx, _get_for_update(tx, id)))
         return erasure.finish_erasure(self._storage, done)
 
 
 class Operator(OperatorReads, OperatorWrites):
-    """Made by `Memory.operator`. Each act is kept in the history of the memory under this actor,
-    and each read in the access log of the people concerned: `view.audit.access_log`."""
+    """Act on a space as an operator; created by `Memory.operator`.
+
+    Each write is kept in the history of the memory under this actor, and each read in the access
+    log of the people concerned: `view.audit.access_log`.
+    """
 
     @property
     def audience(self) -> OperatorAudience:

@@ -22,10 +22,10 @@ from tacit.storage import postgres, sqlite, statements
 from tacit.storage.dialect import Dialect
 from tacit.storage.statements import Statement
 
-# Opening a database and running work in transactions, the same way on SQLite and PostgreSQL.
+# Open a database and run work in transactions, in the same way on SQLite and PostgreSQL.
 #
-# A write is a function: it may be run again when another writer got in the way, and its
-# transaction holds everything that follows from it. A read sees one snapshot.
+# A write is a function: it may run again after a conflict with another writer, and its transaction
+# includes all its effects. A read sees one snapshot.
 
 T = TypeVar("T")
 _ANALYZED_AFTER_WRITES = frozenset({100, 1_000, 10_000})
@@ -38,20 +38,21 @@ class DatabaseOptions:
     synchronous: str = "normal"  # SQLite: normal | full | extra
     wal: bool = True
     busy_timeout_ms: int = limits.SQLITE_BUSY_TIMEOUT_MS
-    cache_mib: int = limits.SQLITE_CACHE_MIB  # SQLite: of each connection
+    cache_mib: int = limits.SQLITE_CACHE_MIB  # SQLite: per connection
     max_connections: int = limits.POOL_MAX_CONNECTIONS
     idle_connections: int = limits.POOL_MAX_CONNECTIONS
-    connection_lifetime_seconds: int = 0  # 0: for ever
+    connection_lifetime_seconds: int = 0  # 0: unlimited
 
 
 class Database:
-    """One engine, its dialect, and the two ways to use them: `read` and `write`."""
+    """Own one engine and its dialect, and run work by `read` and `write`."""
 
     def __init__(self, engine: Engine, dialect: Dialect, *, single: bool) -> None:
         self.engine = engine
         self.dialect = dialect
-        # SQLite has one writer: waiting here is fair and cheap, waiting in the file is neither.
-        # A database with one connection (in memory, or by its settings): readers wait here, too.
+        # SQLite has one writer: waiting for this lock is fair and cheap, waiting for the file lock
+        # is not. If the database has one connection (in memory, or by its settings), readers wait
+        # here, too.
         self._turn = threading.RLock() if dialect.one_writer else None
         self._single = single
         self._reader = engine.execution_options(**dialect.read_options)
@@ -64,7 +65,7 @@ class Database:
 
     @property
     def file(self) -> Path | None:
-        """Where it is, if it is a file."""
+        """Return the database file, None if there is none."""
         return _file_of_url(self.engine.url)
 
     @contextmanager
@@ -74,13 +75,13 @@ class Database:
             try:
                 connection.begin()
                 yield connection
-                # Not a rollback: with one, psycopg lets go of every statement it has prepared.
+                # Commit, not rollback: after a rollback psycopg drops every prepared statement.
                 connection.commit()
             finally:
                 connection.close()
 
     def fetch_row(self, sql: str, params: Any) -> Any:
-        """The first row of one statement, on the driver itself; None, too, where it fails."""
+        """Fetch the first row of one statement on the driver; None on an error, too."""
         with self._acquire_turn(reading=True), _translate_errors(self.dialect):
             connection = self.engine.raw_connection()
             try:
@@ -94,15 +95,17 @@ class Database:
                 connection.close()
 
     def fetch_rows_binary(self, sql: str, params: Any) -> list[Any] | None:
-        """All rows of one statement that reads long bytes, on the driver itself; None where it
-        fails, or where a usual read would do better."""
+        """Fetch all rows of a statement that reads long bytes values, on the driver.
+
+        Return None on an error, or if a normal read is faster.
+        """
         turn = self._turn
         if turn is None:
             return self._run_on_driver(lambda c: _fetch_binary(c.driver_connection, sql, params))
         if not turn.acquire(blocking=False):
             return None
         try:
-            # The writer's own: what was written last is in its cache.
+            # The writer's connection: its page cache holds the latest writes.
             kept = self._kept[-1].connection.driver_connection if self._kept else None
             return None if kept is None else _fetch_binary(kept, sql, params)
         except self.engine.dialect.loaded_dbapi.Error:
@@ -111,8 +114,10 @@ class Database:
             turn.release()
 
     def write_if(self, guard: Statement, steps: Sequence[Statement]) -> bool:
-        """Insert rows if a guard finds its own, in one transaction on the driver itself. False
-        where it does not, and where it fails: `write` tries again, and says why."""
+        """Insert rows if a guard query finds a row, in one transaction on the driver.
+
+        Return False if it finds none, and on an error: `write` then retries and raises it.
+        """
         turn = self._turn
         if turn is None:
             done = len(steps) < statements.COMBINED_MAX_COUNT and bool(self._send_if(guard, steps))
@@ -138,7 +143,7 @@ class Database:
             driver.commit()
         except grammar.loaded_dbapi.Error:
             return False
-        finally:  # also where somebody interrupts: this connection is the next writer's
+        finally:  # on an interrupt, too: the next writer uses this connection
             if driver.in_transaction:
                 driver.rollback()
         return found
@@ -172,7 +177,7 @@ class Database:
             connection.close()
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in one transaction; again, if another writer collided with it."""
+        """Run `work` in one transaction; run it again after a conflict with another writer."""
         deadline = time.monotonic() + limits.WRITE_WAIT_MAX_SECONDS
         attempt = 0
         while True:
@@ -197,12 +202,12 @@ class Database:
                         f"{limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
                     ) from error
             attempt += 1
-            # Doubled a few times and no more: after a thousand it would be no number any longer.
+            # The exponent is capped: after a thousand attempts the number would overflow.
             time.sleep(random.uniform(0, min(0.1, 0.002 * 2 ** min(attempt, 9))))
 
     @contextmanager
     def _begin_write(self) -> Iterator[Connection]:
-        """A transaction. Where writers take turns, the connection is kept for the next one."""
+        """Begin a transaction. With a single writer, keep the connection for the next write."""
         connection = self._kept.pop() if self._kept else self._writer.connect()
         try:
             with _driver_transaction(connection, explicit=self.dialect.one_writer):
@@ -216,8 +221,11 @@ class Database:
             connection.close()
 
     def _count_write(self) -> None:
-        """A new database is planned for as an empty one: until the server looks at it again by
-        itself, in a minute or so, everything would be slow."""
+        """Count writes, and run ANALYZE after the first ones.
+
+        The plans of a new database assume empty tables. They stay slow until autovacuum analyzes
+        the tables, which takes about a minute.
+        """
         if self.dialect.plans_go_stale and next(self._writes) in _ANALYZED_AFTER_WRITES:
             self._analysis = threading.Thread(
                 target=self._analyze, name="tacit-analyse", daemon=True
@@ -230,7 +238,7 @@ class Database:
 
     @contextmanager
     def autocommit_connection(self) -> Iterator[Connection]:
-        """A connection outside any transaction, for maintenance."""
+        """Open a connection outside any transaction, for maintenance."""
         with self._acquire_turn(reading=False), _translate_errors(self.dialect):
             connection = self._bare.connect()
             try:
@@ -247,7 +255,7 @@ class Database:
         self.engine.dispose()
 
     def _require_open(self) -> None:
-        """An engine that is disposed of would connect anew, and nobody would ever close that."""
+        """Raise if closed: a disposed engine would open new connections that are never closed."""
         if self._closed:
             raise StoreUnavailable("this memory was closed; open it again, with tacit.open(…)")
 
@@ -272,9 +280,11 @@ def _fetch_binary(driver: Any, sql: str, params: Any) -> list[Any]:
 
 @contextmanager
 def _driver_transaction(connection: Connection, *, explicit: bool) -> Iterator[None]:
-    """A transaction on the driver itself, for SQLAlchemy's own takes as long as a statement. What
-    goes through SQLAlchemy joins it. Whoever fails in it closes the connection. Where it is not
-    begun explicitly, the first statement does so."""
+    """Run a transaction on the driver: SQLAlchemy's own takes as long as a statement.
+
+    Statements through SQLAlchemy join it. On an error, the caller closes the connection. Unless
+    `explicit`, the first statement begins the transaction.
+    """
     if explicit:
         statements.run_command(connection, sqlite.BEGIN_WRITE)
     yield
@@ -286,7 +296,7 @@ def _driver_transaction(connection: Connection, *, explicit: bool) -> Iterator[N
 
 @contextmanager
 def _translate_errors(dialect: Dialect) -> Iterator[None]:
-    """Driver errors as ours. Constraint violations pass: the write path tries again."""
+    """Translate driver errors. Constraint violations pass: the write path retries them."""
     try:
         yield
     except IntegrityError:
@@ -294,7 +304,7 @@ def _translate_errors(dialect: Dialect) -> Iterator[None]:
     except DBAPIError as error:
         if dialect.is_busy(error):
             raise StoreBusy("the database is held by another writer") from error
-        # The statement and its parameters carry people's words: only the kind of failure is told.
+        # The statement and its parameters hold personal data: report only the type of the error.
         raise StoreUnavailable(
             f"the database failed with {type(error.orig).__name__}: run `tacit maintain`"
         ) from None
@@ -314,7 +324,7 @@ def parse_url(url: str) -> URL:
 
 
 def database_file(url: str) -> Path | None:
-    """The file that a URL means, whether or not it is there."""
+    """Return the file that a URL names, whether or not it exists."""
     return _file_of_url(parse_url(url))
 
 
@@ -324,7 +334,7 @@ def _file_of_url(url: URL) -> Path | None:
 
 
 def open_database(url: str, options: DatabaseOptions) -> Database:
-    """`sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
+    """Open `sqlite://` (in memory), `sqlite:///path`, a plain path, or `postgresql://…`."""
     parsed = parse_url(url)
     backend = parsed.get_backend_name()
     try:
@@ -345,16 +355,16 @@ def open_database(url: str, options: DatabaseOptions) -> Database:
     raise StoreUnavailable(f"no driver for {backend!r}; use sqlite:///path or postgresql://…")
 
 
-# Whether a database was written to, told by its files: where nothing happens, to ask the database
-# itself twice a second is work too.
+# Detect writes to a database by the state of its files: in an idle process, polling the database
+# twice a second costs CPU time.
 
-# The time of a file moves by ticks of the system: two writes in one tick look like one.
+# File times advance in system ticks: two writes within one tick have the same time.
 _TICK_NS = 100_000_000
 _FileStamp = tuple[tuple[int, int], ...]
 
 
 class FileChanges:
-    """What nobody wrote to since it was looked at, by any process, need not be looked at again."""
+    """Detect whether any process wrote to the database file since the last check."""
 
     def __init__(self, engine: Engine) -> None:
         url = engine.url
@@ -364,19 +374,21 @@ class FileChanges:
         self._now: _FileStamp = ()
 
     def is_unchanged(self) -> bool:
-        """Whether nothing was written since the last look that `looked` told of. A database that is
-        no file never says so."""
+        """Return whether nothing was written since the state that `mark_seen` recorded.
+
+        Always False for a database without a file.
+        """
         self._now = tuple(map(_file_stamp, self._paths))
         return bool(self._now) and self._now == self._looked_at
 
     def mark_seen(self) -> None:
-        """Everything that was there when `none_since` was asked has been seen."""
+        """Record that the caller processed everything written before the last `is_unchanged`."""
         still = time.time_ns() - _TICK_NS
         settled = all(modified < still for modified, _ in self._now)
         self._looked_at = self._now if settled else ()
 
     def reset(self) -> None:
-        """The next look is no look in vain."""
+        """Make the next `is_unchanged` return False."""
         self._looked_at = ()
 
 
@@ -391,7 +403,7 @@ def _file_stamp(path: Path) -> tuple[int, int]:
 # Schema migrations: one transaction, one process at a time.
 
 SCHEMA_HEAD = "0100"
-# Versions whose tables have other names and columns. No migration reads them.
+# Schema versions with other table and column names, which no migration upgrades.
 _FORMER_SCHEMAS = frozenset(f"{number:04}" for number in range(1, 15))
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _RECHECK_SECONDS = 0.05

@@ -1,4 +1,4 @@
-"""Hard delete memories, record erasures, and find what each erasure must take along."""
+"""Hard delete memories, record erasures, and find what each erasure must include."""
 
 from __future__ import annotations
 
@@ -70,28 +70,32 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import keyed_digest, load_identities
 
-# Whom memories may have been told to: what agents have saved with them since may hold these.
+# People to whom memories may have been disclosed: checkpoints of agents in their chats may contain
+# them.
 
 _MEMORY = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _H = history_table.c
-# A memory, one of its wordings, and whether others than its owner might hear it so.
+# A memory, one of its versions, and whether others than its owner could see that version.
 StoredWordings = Sequence[tuple[Any, Any, bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """What others keep to themselves takes nothing of anybody's along: that would tell of it."""
+    """Describe who may have seen memories.
+
+    Memories private to other owners are excluded: erasing by them would reveal that they exist.
+    """
 
     since: int  # microseconds
-    people: frozenset[str]  # identities of those who own them, and whom they might reach in private
-    includes_groups: bool  # one of them might have been told where others listen
-    rooms: frozenset[str]  # where those were learned, under each id that such a chat has had
+    people: frozenset[str]  # identities of the owners and of people who could see them in private
+    includes_groups: bool  # at least one may have been disclosed in a group
+    rooms: frozenset[str]  # all ids of the groups where these were learned
 
 
 def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
-    """Before these memories are erased."""
+    """Read who may have seen these memories, before they are erased."""
     rows = connection.execute(
         select(memories_table).where(_MEMORY.space_id == space, _MEMORY.id.in_(ids))
     ).all()
@@ -107,7 +111,7 @@ def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> E
     rooms = {room for chat in chats for room in read_chat(connection, space, chat).chat_ids}
     return Exposure(
         since=min((row.created_at for row in rows), default=0),
-        # Ever: who was the same person then has heard it as their own.
+        # Includes former links: an identity linked at that time saw it as its own.
         people=frozenset(identity for one in reached for identity in found.all_identities(one)),
         includes_groups=bool(told),
         rooms=frozenset(rooms | chats),
@@ -116,7 +120,7 @@ def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> E
 
 def _read_wordings(connection: Connection, space: str, rows: Sequence[Any]) -> StoredWordings:
     ids = [row.id for row in rows]
-    # What reached further once, and was taken back.
+    # Memories whose visibility was wider before.
     changed = or_(_H.detail.contains("visibility"), _H.detail.contains("withheld_from"))
     wanted = (_H.space_id == space, _H.memory_id.in_(ids), changed)
     moved = set(connection.execute(select(_H.memory_id).where(*wanted)).scalars())
@@ -132,7 +136,7 @@ def _read_wordings(connection: Connection, space: str, rows: Sequence[Any]) -> S
 
 
 def _reached_people(connection: Connection, space: str, said: StoredWordings) -> set[str]:
-    """Whom they may have been told to in private."""
+    """Return the people who may have seen these versions in private."""
     people = {one for row, wording, _ in said for one in (row.owner, wording.speaker) if one}
     sets: set[str] = set()
     for row, wording, heard in said:
@@ -147,11 +151,11 @@ def _reached_people(connection: Connection, space: str, said: StoredWordings) ->
     return people | set(connection.execute(listeners).scalars()) if sets else people
 
 
-# Erasures as rows: what was removed, as keyed hashes and counts; and everything that has to be
-# looked up to remove something whole.
+# Erasures as rows: keyed hashes and counts of what was removed, and the lookups needed to erase
+# completely.
 
-IN_FREE_PAGES = "pages"  # rows are deleted and vacuumed; free space in pages may hold their bytes
-NO_SPACE = ""  # where the erasure of a space is noted: no name of a space is empty
+IN_FREE_PAGES = "pages"  # rows are vacuumed, but free space in pages may hold their bytes
+NO_SPACE = ""  # records the erasure of a space: no space has an empty name
 _PAGE_COUNT = 500
 _M = memories_table.c
 _E = erasures_table.c
@@ -181,8 +185,10 @@ _MEMORY_ID_COLUMNS: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """One row, and one line of a journal. `digests` are keyed hashes: of the space, and lists of
-    those of ids, identities, sources."""
+    """Describe one row of `erasures`, and one line of the journal.
+
+    `digests` are keyed hashes: of the space, and lists for ids, identities and sources.
+    """
 
     id: str
     scope: str  # memory | owned | person | subject | source | space
@@ -210,7 +216,7 @@ def insert_erasure(connection: Connection, space: str, erasure: Erasure) -> None
 
 
 def rename_erasure(connection: Connection, id: str, erasure: Erasure) -> None:
-    """The same erasure, by the id and the signature that it had elsewhere."""
+    """Give an erasure the id and the signature that it has in the journal."""
     one = (_E.space_id == NO_SPACE, _E.id == id)
     values = {
         "id": erasure.id,
@@ -222,12 +228,12 @@ def rename_erasure(connection: Connection, id: str, erasure: Erasure) -> None:
 
 
 def list_erasure_ids(connection: Connection) -> set[str]:
-    """Of every erasure that this database knows of, in whichever space."""
+    """Return the ids of all erasures in this database, of every space."""
     return set(connection.execute(select(_E.id)).scalars())
 
 
 def list_erasures(connection: Connection, only: Collection[str]) -> Iterator[Erasure]:
-    """Those of these ids, in the order they happened."""
+    """Yield the erasures with these ids, in the order in which they happened."""
     rows = select(erasures_table).order_by(_E.erased_at, _E.id)
     for row in connection.execute(rows):
         if row.id in only:
@@ -242,7 +248,7 @@ def get_erasure(connection: Connection, space: str, id: str) -> Erasure | None:
 
 
 def get_remains(connection: Connection, id: str) -> str | None:
-    """What files may still hold of it: '' for nothing; None where that is not known."""
+    """Return what files may still hold: '' for nothing, None if unknown."""
     found: str | None = connection.execute(
         select(_E.remains).where(_E.id == id)
     ).scalar_one_or_none()
@@ -250,14 +256,16 @@ def get_remains(connection: Connection, id: str) -> str | None:
 
 
 def list_unfinished(connection: Connection) -> dict[str, str | None]:
-    """By id, in all spaces: those of which files may still hold something."""
+    """Return the remains by erasure id, of all spaces, where files may still hold data."""
     rows = select(_E.id, _E.remains).where(or_(_E.remains.is_(None), _E.remains != ""))
     return {row.id: row.remains for row in connection.execute(rows)}
 
 
 def mark_cleaned(connection: Connection, ids: Sequence[str], left: str) -> None:
-    """The tables were cleaned after these erasures: this is what is `left` in files. One that got
-    further meanwhile stays as it is."""
+    """Record what is `left` in files after the tables were cleaned.
+
+    An erasure that progressed further meanwhile is not changed.
+    """
     for start in range(0, len(ids), _PAGE_COUNT):
         some = _E.id.in_(ids[start : start + _PAGE_COUNT])
         behind = or_(_E.remains.is_(None), _E.remains == IN_FREE_PAGES)
@@ -265,7 +273,7 @@ def mark_cleaned(connection: Connection, ids: Sequence[str], left: str) -> None:
 
 
 def advance_remains(connection: Connection, before: str, left: str) -> None:
-    """Every erasure of which files held `before` got so far."""
+    """Advance every erasure whose remains are `before` to `left`."""
     connection.execute(erasures_table.update().where(_E.remains == before).values(remains=left))
 
 
@@ -285,7 +293,7 @@ def _to_erasure(row: Any) -> Erasure:
 
 
 def list_space_secrets(connection: Connection) -> dict[str, str]:
-    """By space: what keys its hashes."""
+    """Return the key of the hashes by space."""
     rows = connection.execute(select(spaces_table.c.space_id, spaces_table.c.secret))
     return {row.space_id: row.secret for row in rows}
 
@@ -293,7 +301,7 @@ def list_space_secrets(connection: Connection) -> dict[str, str]:
 def count_rows_of_memories(
     connection: Connection, space: str, ids: Collection[str]
 ) -> Counter[str]:
-    """How many rows of each table are about these memories."""
+    """Count the rows of each table that refer to these memories."""
     found: Counter[str] = Counter()
     for table, columns in _MEMORY_ID_COLUMNS:
         about = or_(*(column.in_(ids) for column in columns))
@@ -305,7 +313,7 @@ def count_rows_of_memories(
 
 
 def delete_mentions(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Rows that name a memory without hanging on it, or tell of what was asked for it."""
+    """Remove references to memories that no foreign key cascades to, and their events."""
     idempotency.remove_memories_from_results(connection, space, ids)
     e, p = events.c, proposals.c
     connection.execute(delete(events).where(e.space_id == space, e.memory_id.in_(ids)))
@@ -315,7 +323,7 @@ def delete_mentions(connection: Connection, space: str, ids: Collection[str]) ->
 
 
 def list_derived_memories(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
-    """What was thought because of these memories, and summaries with them in it."""
+    """List memories inferred from these memories, and summaries that include them."""
     made_of = or_(_M.kind == Kind.INSIGHT.value, _M.inferred.is_(True))
     thought = (
         select(_D.memory_id)
@@ -326,20 +334,20 @@ def list_derived_memories(connection: Connection, space: str, ids: Collection[st
 
 
 def list_owners_of(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
-    """Who owns these memories, or said them for a room."""
+    """Return the owners of these memories; for memories of a chat, the speakers."""
     who = func.coalesce(_M.owner, _M.speaker)
     rows = select(who).where(_M.space_id == space, _M.id.in_(ids), who.is_not(None)).distinct()
     return set(connection.execute(rows).scalars())
 
 
 def list_memories_about(connection: Connection, space: str, who: Collection[str]) -> set[str]:
-    """Memories that are about these people, or were in one of their wordings."""
+    """List memories about these people, in the current or an earlier version."""
     v = memory_versions.c
     now = select(_P.memory_id).where(
         _P.space_id == space, _P.person.in_(who), _P.role.in_(["subject", "mentioned"])
     )
     found = set(connection.execute(now).scalars())
-    for one in who:  # a list in JSON: the name of one person never holds a quotation mark
+    for one in who:  # JSON list: a person's id never contains a quotation mark
         then = select(v.memory_id).where(
             v.space_id == space, v.subjects.contains(json.dumps(one), autoescape=True)
         )
@@ -348,12 +356,12 @@ def list_memories_about(connection: Connection, space: str, who: Collection[str]
 
 
 def iterate_memory_ids(connection: Connection, space: str) -> Iterator[str]:
-    """Every id of a space, a page at a time."""
+    """Yield every memory id of a space, reading in pages."""
     yield from _iterate_pages(connection, select(_M.id).where(_M.space_id == space), _M.id)
 
 
 def list_all_identities(connection: Connection, space: str) -> set[str]:
-    """Everybody who is mentioned anywhere in a space."""
+    """Return every identity that any row of a space mentions."""
     link = identity_links.c
     columns: tuple[ColumnElement[str], ...] = (
         subjects.c.id, people_table.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
@@ -382,14 +390,14 @@ def _iterate_pages(
         last = found[-1]
 
 
-# Removing memories for good, with everything that lives with them.
+# Hard delete memories with all dependent rows.
 
 _MEMORIES = memories_table.c
 _PEOPLE = memory_people.c
 
 
 def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
-    """What is left is a keyed hash."""
+    """Delete memories with all dependent rows; only a keyed hash remains."""
     if not ids:
         return
     which = (_MEMORIES.space_id == tx.space, _MEMORIES.id.in_(ids))
@@ -423,7 +431,5 @@ def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
     ]
     tx.dialect.insert_missing(tx.connection, tombstones, rows)
     for thread in sorted((threads | {tx.thread}) - {""}):
-        memories.increment_thread_revision(
-            tx, thread
-        )  # whoever keeps a block of it builds that anew
+        memories.increment_thread_revision(tx, thread)  # invalidates the blocks of the thread
     memories.emit_erase_events(tx, ids)

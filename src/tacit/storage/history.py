@@ -1,4 +1,4 @@
-"""What happened to memories: activity, thread deltas, blocks, events, ended sessions."""
+"""Read and record what happened to memories: activity, deltas, blocks, events and sessions."""
 
 from __future__ import annotations
 
@@ -78,21 +78,21 @@ from tacit.storage.schema import (
     spaces_table,
 )
 
-# What happened to memories, newest first and by day: a person's own, or a whole space's. An index
-# leads to the newest, so that a page costs by the page and not by what is remembered.
+# Activity of memories, newest first and by day: of one person, or of a whole space. An index
+# returns the newest entries first, so a page costs by its size and not by the number of memories.
 
 DAY_MICROS = 86_400_000_000
-ActivityBounds = tuple[bool, bool, bool]  # of a stretch: since, after, categories
+ActivityBounds = tuple[bool, bool, bool]  # of a range: since, after, categories
 _H = history_table.c
 _MEMORIES = memories_table.c
 _V = memory_versions.c
-_ANY_OWNER: ColumnElement[bool] = _H.event != literal_column("''")  # as ix_history_at has it
-# What an entry says of itself, by what tells most.
+_ANY_OWNER: ColumnElement[bool] = _H.event != literal_column("''")  # as in ix_history_at
+# Fields of the detail that give the reason, most specific first.
 _REASON_FIELDS = ("why", "aged", "fields", "relation")
 
 
 class ActivityPosition(NamedTuple):
-    """Of one entry among all of them."""
+    """Identify the position of one entry in the order of all entries."""
 
     at: int
     memory_id: str
@@ -101,10 +101,10 @@ class ActivityPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityRange:
-    """Which of what happened. None means: not bounded by this."""
+    """Select a range of activity. None means no bound."""
 
     since: int | None = None
-    after: ActivityPosition | None = None  # the last one that was shown: what follows is older
+    after: ActivityPosition | None = None  # the last entry shown: older ones follow
     categories: tuple[str, ...] | None = None
 
     @property
@@ -129,7 +129,7 @@ PositionedActivity = tuple[ActivityPosition, ActivityEntry]
 def list_own_activity(
     connection: Connection, request: Request, wanted: ActivityRange, most: int
 ) -> list[PositionedActivity]:
-    """Of the requester's own memories, in any state; elsewhere than in private, of none."""
+    """List activity of the requester's own memories, in any state; empty outside private chats."""
     asked = request.for_management()
     shape = shape_of_request(asked)
     if shape is None:
@@ -143,7 +143,7 @@ def list_own_activity(
 def list_space_activity(
     connection: Connection, space: str, wanted: ActivityRange, most: int
 ) -> list[PositionedActivity]:
-    """Of everybody's: for an operator."""
+    """List activity of all owners, for an operator."""
     params = {"p_space": space, "h_most": most} | wanted.params
     return _read_activity(connection, _select_space_activity(wanted.bounds), params)
 
@@ -151,7 +151,10 @@ def list_space_activity(
 def count_own_days(
     connection: Connection, request: Request, since: int, categories: tuple[str, ...] | None
 ) -> dict[int, dict[str, int]]:
-    """By the first microsecond of a day, how often what happened to the requester's own."""
+    """Count events of the requester's own memories by day and event.
+
+    The key of a day is its first microsecond.
+    """
     asked = request.for_management()
     shape = shape_of_request(asked)
     if shape is None:
@@ -170,7 +173,7 @@ def count_space_days(connection: Connection, space: str, since: int) -> dict[int
 
 @lru_cache(maxsize=64)
 def _select_own_activity(shape: RequestShape, count: int, bounds: ActivityBounds) -> Select[Any]:
-    """A part for each identity: the index of each is in order, that of several together is not."""
+    """Select activity with one branch per identity: each branch reads its index in order."""
     own = build_branches(shape, POLICY_TABLES)[0].condition
     parts = []
     for n in range(count):
@@ -197,8 +200,11 @@ def _newest_entries(bounds: ActivityBounds, *which: ColumnElement[bool]) -> Sele
 
 
 def _is_own_memory(own: ColumnElement[bool], bounds: ActivityBounds) -> ColumnElement[bool]:
-    """Asked of each entry, by a value and not by EXISTS: of that, a planner that goes by averages
-    makes a join that begins with all that somebody has."""
+    """Test whether an entry is of an own memory, with a scalar subquery.
+
+    For EXISTS, a planner that uses averages builds a join that starts with all memories of the
+    owner.
+    """
     terms = [_MEMORIES.id == _H.memory_id, own]
     if bounds[2]:
         terms.append(_MEMORIES.category.in_(bindparam("h_categories", expanding=True)))
@@ -281,7 +287,7 @@ def _read_days(
     return found
 
 
-# Deltas: what changed in a thread, told only as far as the requester may hear it.
+# Deltas: the changes in a thread that the requester may see.
 
 _C = change_log.c
 _MEMORY = memories_table.c
@@ -295,7 +301,7 @@ _REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 
 @lru_cache(maxsize=256)
 def _select_changes(shape: RequestShape, newest: bool) -> Select[Any]:
-    """Changes of what may be heard; and that something is gone, where it could be heard before."""
+    """Select changes of visible memories, and removals of memories that were visible before."""
     removal = _C.event.in_([sql_literal(event) for event in _REMOVALS])
     told = or_(
         any_branch_condition(shape),
@@ -319,7 +325,7 @@ def _select_changes(shape: RequestShape, newest: bool) -> Select[Any]:
 
 
 def _is_rewording() -> ColumnElement[bool]:
-    """Whether the words changed then. That the owner changed other fields is the owner's."""
+    """Test whether the change altered the content. Only the owner sees changes of other fields."""
     return exists().where(
         _VERSION.space_id == _C.space_id,
         _VERSION.memory_id == _C.memory_id,
@@ -337,9 +343,12 @@ def read_delta(
     *,
     newest: bool = False,
 ) -> Delta:
-    """The last word on each memory that changed, newest first. The revision is that of the newest
-    change that is told: what is hidden does not move it. Where there are more than can be told, the
-    oldest are, so that whoever goes on from that revision misses none; or the newest, if asked."""
+    """Return the last change of each memory that changed, newest first, and a revision.
+
+    The revision is that of the newest returned change: hidden changes do not advance it. If there
+    are more changes than the limit, return the oldest, so that a caller who continues from that
+    revision misses none; with `newest`, return the newest.
+    """
     shape = shape_of_request(request)
     if shape is None:
         return Delta(revision=since)
@@ -384,7 +393,10 @@ def _to_change(request: Request, memory: Memory, rev: int, event: str, at: int) 
 
 
 def _is_content_visible(request: Request, memory: Memory) -> bool:
-    """Its content, or only that it is gone? The query let it through; the rules are asserted."""
+    """Return whether to show the content, or only that the memory is gone.
+
+    The query has filtered the row; this asserts the rules on it.
+    """
     if not memory.shadowed and decide(request, memory).allowed:
         return True
     before = replace(memory, state=State.ACTIVE, expires_at=None)
@@ -394,9 +406,10 @@ def _is_content_visible(request: Request, memory: Memory) -> bool:
     return False
 
 
-# When the block of a conversation was put together, for each thread and audience.
+# When the block of a conversation was built, for each thread and audience.
 #
-# What is newer waits in the delta. A changed audience is another audience, so its block is new.
+# Newer changes go into the delta. A changed audience has a separate row, so its block is built
+# again.
 
 _B = blocks.c
 _CHANGES = change_log.c
@@ -411,7 +424,7 @@ _UPSERT_BLOCK = text(
     "ON CONFLICT (space_id, thread, audience) DO UPDATE SET "
     "built_at = excluded.built_at, used_at = excluded.used_at"
 )
-_USES_PER_GAP_COUNT = 4  # that it is in use is written down four times within the gap
+_USES_PER_GAP_COUNT = 4  # updates of used_at within one gap
 _SELECT_NEW = (
     select(_CHANGES.memory_id)
     .where(
@@ -445,8 +458,10 @@ def block_taken_at(connection: Connection, request: Request, thread: str) -> int
 def current_block(
     connection: Connection, request: Request, thread: str, gap: timedelta
 ) -> tuple[int | None, str]:
-    """The moment that holds now, and for whom; None where a new conversation begins, or where it
-    has to be written down that this one goes on."""
+    """Return when the current block was built, and the key of its audience.
+
+    The time is None if a new conversation begins, or if `used_at` must be updated.
+    """
     named = _block_params(request, thread)
     row = connection.execute(_SELECT_BLOCK, named).first()
     noted = to_micros(request.at) - _gap_micros(gap) // _USES_PER_GAP_COUNT
@@ -454,13 +469,17 @@ def current_block(
 
 
 def take_block(tx: Transaction, audience: str, gap: timedelta) -> int:
-    """The next revision of the thread: whatever is being written right now comes after it, also if
-    it was begun before. Of two who begin a conversation at once, the first one's holds for both."""
+    """Return the revision of the thread's block, and record its use.
+
+    A new block gets the next revision of the thread, so that concurrent writes come after it, even
+    if they began earlier. If two requests begin a conversation at once, the first one's block is
+    used for both.
+    """
     next_one = memories.increment_thread_revision(tx, tx.thread)
     named = {"space": tx.space, "thread": tx.thread, "audience": audience}
     at = to_micros(tx.at)
     row = tx.connection.execute(_SELECT_BLOCK, named).first()
-    # The last use may have been noted up to a quarter of the gap before it was.
+    # `used_at` may be older than the last use by up to a quarter of the gap.
     goes_on = (
         row is not None
         and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
@@ -473,7 +492,7 @@ def take_block(tx: Transaction, audience: str, gap: timedelta) -> int:
 def list_new_since_block(
     connection: Connection, request: Request, thread: str, since: int
 ) -> set[str]:
-    """What came to this thread after its block was taken; that it did is for nobody to hear."""
+    """List memories added to the thread after its block was built. Do not disclose the result."""
     params = {"space": request.space, "thread": thread, "since": since}
     return set(connection.execute(_SELECT_NEW, params).scalars())
 
@@ -486,12 +505,12 @@ def _gap_micros(gap: timedelta) -> int:
     return gap // timedelta(microseconds=1)
 
 
-# What happened, written in batches so that nothing waits for it, and counted by day.
+# Events, written in batches so that no request waits for the write, and counted by day.
 
 _BATCH_COUNT = 256
-_BATCH_MICROS = 600_000_000  # what waited for so long is written with the next one
+_BATCH_MICROS = 600_000_000  # events older than this are written with the next one
 _KEPT_MAX_COUNT = 65_536
-_PRUNED_AT_ONCE_COUNT = 2_000  # more than a batch: what is too old goes faster than new comes
+_PRUNED_AT_ONCE_COUNT = 2_000  # more than a batch: pruning outpaces inserts
 _DAY_MICROS = 86_400_000_000
 _E = events.c
 _SELECT_SPACE = select(spaces_table.c.space_id).where(spaces_table.c.space_id == bindparam("space"))
@@ -512,22 +531,25 @@ _EXISTING_AT_ONCE_COUNT = 500
 
 
 class EventLog:
-    """Kept in memory until there is a batch, which a thread of its own then writes. A crash or a
-    database that cannot be written to costs events, never memories and never an answer."""
+    """Collect events in memory; a separate thread writes them in batches.
+
+    A crash or a failed write loses events. It never loses a memory and never fails a request.
+    """
 
     def __init__(self, database: Database, keep_days: int) -> None:
         self._database = database
-        self.keep_days = keep_days  # 0: none are kept
+        self.keep_days = keep_days  # 0: events are not kept
         self._batch: list[tuple[str, int, EventRecord]] = []
-        self._seen: set[str] = set()  # spaces, where nothing is kept and older ones are to go
+        self._seen: set[str] = set()  # spaces to prune while no events are kept
         self._lock = Lock()
-        self._writing = Lock()  # whoever flushes waits for what is being written
+        self._writing = Lock()  # a flush waits for the batch being written
         self._writer: Thread | None = None
-        # Ids of one process: they are unlike those of any other, and lie side by side.
+        # Ids of one process share a random prefix: they are unique across processes and adjacent in
+        # the index.
         self._origin, self._numbers = secrets.token_hex(6), count()
 
     def append(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
-        """What is committed. An erased memory takes along what is not written yet."""
+        """Add committed events. The erasure of a memory discards its events not yet written."""
         gone = {one.memory_id for one in happened if one.op is EventOperation.ERASE}
         if gone:
             happened = [_without_memory(one, gone) for one in happened]
@@ -551,7 +573,7 @@ class EventLog:
     def discard(
         self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()
     ) -> None:
-        """What is not written yet, of these memories and people; without `ids`, of the space."""
+        """Discard unwritten events of these memories and people; without `ids`, of the space."""
         with self._lock:
             self._batch[:] = [
                 (where, at, one)
@@ -595,7 +617,7 @@ class EventLog:
         self.flush()
 
     def _oldest(self, latest: int | None) -> int | None:
-        """From when on they are kept; None: not at all."""
+        """Return the time from which events are kept; None if none are kept."""
         if not self.keep_days or latest is None:
             return None
         return latest - self.keep_days * _DAY_MICROS
@@ -638,7 +660,7 @@ def _without_memory(one: EventRecord, gone: Collection[str | None]) -> EventReco
 
 
 def _space_exists(connection: Connection, dialect: Dialect, space: str) -> bool:
-    """And stays until this is written: whoever erases the space waits, or was there first."""
+    """Return whether the space exists, and lock it so that an erasure waits for this write."""
     return bool(statements.fetch_rows(connection, _select_locked_space(dialect), {"space": space}))
 
 
@@ -650,18 +672,20 @@ def _select_locked_space(dialect: Dialect) -> Select[Any]:
 def delete_events(
     connection: Connection, space: str, ids: Iterable[str], owners: Iterable[str] = ()
 ) -> int:
-    """Of these memories and of these people, in the transaction that erases them. Those of a memory
-    also go with its row, which they refer to."""
+    """Delete the events of these memories and people, in the transaction that erases them.
+
+    The foreign key also deletes the events of a memory with its row.
+    """
     who, which = sorted(owners), sorted(ids)
     named = or_(_E.owner.in_(who), _E.memory_id.in_(which))
     return connection.execute(delete(events).where(_E.space_id == space, named)).rowcount
 
 
 def prune_events(connection: Connection, space: str, before: int | None) -> int:
-    """Those from before that time, some at once; None: of all."""
+    """Delete a batch of the events before that time; of all events if it is None."""
     ids: list[str] = []
     named = {"space": space, "before": _ANY_TIME if before is None else before}
-    for node in EventNode:  # the index leads with it
+    for node in EventNode:  # the leading column of the index
         most = _PRUNED_AT_ONCE_COUNT - len(ids)
         old = statements.fetch_rows(
             connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most}
@@ -684,7 +708,7 @@ def count_events(
     most: int,
     after: EventPosition | None = None,
 ) -> list[EventCounts]:
-    """By day, newest first, then by node, op and status."""
+    """Count events by day, newest first, then by node, operation and status."""
     day = _E.at - _E.at % _DAY_MICROS
     found = select(day.label("day"), _E.node, _E.op, _E.status, func.count().label("times"))
     found = found.where(_E.space_id == space, _E.node.in_([node.value for node in nodes]))
@@ -695,7 +719,7 @@ def count_events(
     if after is not None:
         first, *rest = after
         later = tuple_(_E.node, _E.op, _E.status) > tuple_(*rest)
-        # The day is over at its end: an index on the time can be used.
+        # Bound the time by the end of the day, so that an index on the time can be used.
         found = found.where(_E.at < first + _DAY_MICROS, or_(_E.at < first, later))
     found = found.group_by(day, _E.node, _E.op, _E.status)
     found = found.order_by(day.desc(), _E.node, _E.op, _E.status).limit(most)
@@ -714,26 +738,26 @@ def count_events(
 def count_recent_events(
     connection: Connection, at: datetime, span: timedelta
 ) -> list[tuple[str, str, str, int]]:
-    """Node, op, status and how often, in all spaces, since then: for an operator's gauges."""
+    """Count recent events of all spaces by node, operation and status, for the gauges."""
     found = select(_E.node, _E.op, _E.status, func.count()).where(_E.at >= to_micros(at - span))
     found = found.group_by(_E.node, _E.op, _E.status)
     return [(node, op, status, times) for node, op, status, times in connection.execute(found)]
 
 
-# Conversations as they were kept: which of somebody's ended, and what was said in them.
+# Recorded conversations: the sessions of a person that ended, and their turns.
 
 _M = memories_table.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedSession:
-    """Of one person, in one private chat."""
+    """Identify an ended session of one person in one private chat."""
 
     owner: str
     name: str
     chat: str
-    last_at: datetime  # when the last turn of it was kept
-    nth: int  # among those that ended at that very moment
+    last_at: datetime  # when its last turn was recorded
+    nth: int  # number among the sessions that ended at the same time
 
 
 def next_ended_session(
@@ -744,8 +768,11 @@ def next_ended_session(
     still: datetime,
     now: datetime,
 ) -> EndedSession | None:
-    """The first that ended after those that are `done` (when the last of them ended, and how many
-    did at that very moment), and in which nobody has spoken after `still`."""
+    """Return the first session that ended after the `done` ones and has no turn after `still`.
+
+    `done` is the end of the last processed session and the number of sessions that ended at that
+    time.
+    """
     since, count = done or (None, 0)
     last = func.max(_M.created_at)
     ended = (
@@ -782,7 +809,7 @@ def list_turns(
     session: EndedSession,
     now: datetime,
 ) -> list[Memory]:
-    """The last ones of it, oldest first."""
+    """List the last turns of a session, oldest first."""
     found = (
         select(*MEMORY_COLUMNS)
         .where(
@@ -804,7 +831,7 @@ def list_turns(
 
 
 def find_summary(connection: Connection, space: str, session: EndedSession) -> str | None:
-    """The memory that sums it up, whatever became of it."""
+    """Return the memory that summarizes the session, in any state."""
     found = select(_M.id).where(
         _M.space_id == space,
         _M.owner == session.owner,

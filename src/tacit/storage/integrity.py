@@ -1,4 +1,4 @@
-"""Queries for rows that break an invariant, and full-text documents that differ."""
+"""Find rows that break an invariant, and full-text documents that differ."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from tacit.storage.schema import (
 from tacit.storage.search import FTS_INDEX, FTS_ROWS, LAST_INDEXED
 from tacit.storage.spaces import to_link
 
-# What can be wrong with stored rows, as queries: each answers with the rows that break a promise.
+# Invariants of stored rows, as queries that return the rows that break them.
 #
-# For the doctor alone: nothing here is said to anybody.
+# For `tacit doctor` only: these reads skip the predicate.
 
 _PAGE_COUNT = 1_000
 _MEMORIES = memories_table.c
@@ -67,7 +67,7 @@ _IS_MEMORY = _MEMORIES.is_turn.is_(False)
 
 
 def _has_row(table: Table, *conditions: Any) -> Any:
-    """Whether a memory has such a row beside it."""
+    """Test whether a memory has such a row in the table."""
     of = (table.c.space_id == _MEMORIES.space_id, table.c.memory_id == _MEMORIES.id)
     return exists().where(*of, *conditions)
 
@@ -98,7 +98,7 @@ UNINDEXED_WITHHELD = _SELECT_MEMORY.where(
 )
 STALE_THREADS = select(_T.space_id, _T.thread).where(_T.rev < _NEWEST_CHANGE)
 
-# What must be true of every row, whatever database it is in, and what breaks it.
+# Invariants of every row, on both databases, by the description of a violation.
 INVARIANTS: dict[str, Select[Any]] = {
     "memories without their current version": WITHOUT_CURRENT_VERSION,
     "memories with a gap in their versions": VERSION_GAPS,
@@ -108,7 +108,7 @@ INVARIANTS: dict[str, Select[Any]] = {
     "threads whose revision is behind their changes": STALE_THREADS,
 }
 
-# Forgotten and expired memories go some day; what stands does not.
+# Forgotten and expired memories have a purge date; active, pending and quarantined ones have none.
 _IS_RETIRED = _MEMORIES.state.in_([State.FORGOTTEN.value, State.EXPIRED.value])
 _IS_KEPT = _MEMORIES.state.in_([State.ACTIVE.value, State.PENDING.value, State.QUARANTINED.value])
 WRONG_PURGE_DATE = _SELECT_MEMORY.where(
@@ -181,13 +181,13 @@ _SELECT_AUDIENCES = union(
 
 
 def list_broken_rows(connection: Connection, statement: Select[Any], space: str) -> list[Any]:
-    """What of a space breaks a promise."""
+    """List the rows of a space that break an invariant."""
     of_space = next(iter(statement.selected_columns)) == space
     return list(connection.execute(statement.where(of_space)).all())
 
 
 def count_broken_rows(connection: Connection, statement: Select[Any]) -> int:
-    """In all spaces."""
+    """Count the rows of all spaces that break an invariant."""
     return int(
         connection.execute(select(func.count()).select_from(statement.subquery())).scalar_one()
     )
@@ -196,7 +196,7 @@ def count_broken_rows(connection: Connection, statement: Select[Any]) -> int:
 def iterate_memory_pages(
     connection: Connection, statement: Select[Any], space: str
 ) -> Iterator[list[Any]]:
-    """The rows of a statement on memories that begins with their id, in the order of ids."""
+    """Yield pages of a statement on memories, in id order; the id is its first column."""
     after = ""
     while True:
         some = statement.where(_MEMORIES.space_id == space, _MEMORIES.id > after).order_by(
@@ -211,13 +211,13 @@ def iterate_memory_pages(
 
 
 def load_all_identities(connection: Connection, space: str) -> Identities:
-    """All links that a space ever had."""
+    """Load all links that a space ever had."""
     links = select(identity_links).where(identity_links.c.space_id == space)
     return Identities(tuple(to_link(row) for row in connection.execute(links)))
 
 
 def list_dependents() -> Iterator[tuple[Table, str]]:
-    """Every table and column that refers to a memory, and goes with it."""
+    """Yield every table and column with a foreign key to a memory."""
     for table in metadata.sorted_tables:
         for constraint in table.constraints:
             if isinstance(constraint, ForeignKeyConstraint):
@@ -227,7 +227,7 @@ def list_dependents() -> Iterator[tuple[Table, str]]:
 
 
 def list_orphans(connection: Connection, space: str, table: Table, column: str) -> list[str]:
-    """Ids of memories that are gone, though this table has rows of theirs."""
+    """List ids of deleted memories that this table still refers to."""
     of = table.c[column]
     there = exists().where(_MEMORIES.space_id == table.c.space_id, _MEMORIES.id == of)
     gone = select(of).where(table.c.space_id == space, of.is_not(None), not_(there)).distinct()
@@ -244,7 +244,7 @@ def delete_orphans(
 
 
 def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
-    """Every set of listeners, with who is in it."""
+    """Return every audience with its people."""
     found: dict[str, list[str]] = {}
     people = select(_A.audience, _A.person).where(_A.space_id == space)
     for audience, person in connection.execute(people):
@@ -253,18 +253,18 @@ def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
 
 
 def list_referenced_audiences(connection: Connection, space: str) -> set[str]:
-    """The sets of listeners that some memory, or an earlier wording of one, refers to."""
+    """Return the audiences that a memory, or an earlier version of one, refers to."""
     sets = select(_SELECT_AUDIENCES.c.audience).where(_SELECT_AUDIENCES.c.space_id == space)
     return set(connection.execute(sets).scalars())
 
 
-# The words by which memories are searched, compared with what the memories say.
+# Full-text documents, compared with the content of their memories.
 
 _M = memories_table.c
 _AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 _ID_FIRST = (_M.id, *MEMORY_COLUMNS)
 _NOBODY: frozenset[str] = frozenset()
-# Words of what is gone, and words without a row to find them by.
+# Documents of deleted memories, and documents without a row in fts_rows.
 _SELECT_STRAY = (
     text(
         "SELECT r.number FROM fts_rows r WHERE r.space_id = :space AND NOT EXISTS "
@@ -286,7 +286,7 @@ _DELETE_DOCUMENT = (
 
 
 def _document_columns(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElement[Any]]]:
-    """Where each database keeps the words: tables of their own, or a column of the memory."""
+    """Return the table and columns of the documents: separate tables, or a column of the memory."""
     if dialect.name == "sqlite":
         of = (FTS_ROWS.c.space_id == _M.space_id) & (FTS_ROWS.c.memory_id == _M.id)
         joined = memories_table.outerjoin(FTS_ROWS, of).outerjoin(
@@ -298,7 +298,7 @@ def _document_columns(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElem
 
 
 def list_stale_documents(connection: Connection, dialect: Dialect, space: str) -> Iterator[str]:
-    """Ids of memories that are not found by their words, or by others than theirs."""
+    """Yield ids of memories whose document is missing or differs from their content."""
     source, kept = _document_columns(dialect)
     statement = select(*_ID_FIRST, *kept).select_from(source)
     width = len(_ID_FIRST)
@@ -319,7 +319,7 @@ def _is_document_current(memory: Memory, audience: str | None, indexed: Sequence
 
 
 def list_stray_documents(connection: Connection, dialect: Dialect, space: str) -> list[int]:
-    """Numbers of words that belong to no memory. Only SQLite keeps them apart from the memory."""
+    """List documents without a memory. Only SQLite stores documents apart from memories."""
     if dialect.name != "sqlite":
         return []
     found = (connection.execute(one, {"space": space}).scalars() for one in _SELECT_STRAY)
@@ -327,7 +327,7 @@ def list_stray_documents(connection: Connection, dialect: Dialect, space: str) -
 
 
 def delete_stray_document(connection: Connection, number: int) -> bool:
-    """Unless a memory has them by now."""
+    """Delete a stray document, unless a memory uses it by now."""
     if connection.execute(_HAS_MEMORY, {"number": number}).first() is not None:
         return False
     for statement in _DELETE_DOCUMENT:
@@ -336,10 +336,10 @@ def delete_stray_document(connection: Connection, number: int) -> bool:
 
 
 def reindex_memory(tx: Transaction, memory: Memory, audience: str | None) -> None:
-    """Anew, whatever there was."""
+    """Build the document of a memory again."""
     through = revisions.acl_tokens_of_memory(memory, audience)
     tx.dialect.unindex_words(tx.connection, tx.space, [memory.id])
-    # The first step adds the memory itself, which is there.
+    # The first statement inserts the memory itself, which exists.
     _, *words = tx.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
     statements.run_statements(tx.connection, words)
     tx.dialect.reindex_words(tx.connection, memory, through)

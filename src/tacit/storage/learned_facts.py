@@ -1,4 +1,4 @@
-"""Facts that learning compares by, proposals, refusals and usage."""
+"""Store facts that learning compares, proposals, refusals and usage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tacit.storage.schema import (
 )
 from tacit.storage.statements import insert_statement
 
-# What learning knows of memories: their normalised wording, and the slot that they fill.
+# What learning compares of memories: the normalized wording and the slot.
 
 _M = memories_table.c
 _L = learned_facts_table.c
@@ -64,8 +64,8 @@ _SELECT_FACTS = (
         _M.space_id == bindparam("space"),
         _M.state == State.ACTIVE.value,
         _M.is_turn.is_(False),
-        # What a program keeps under a key, with data, is its own to change: words that were changed
-        # by what somebody says would no longer be those of the data.
+        # A memory with a key and data belongs to a program. Learning must not change its content,
+        # which would no longer match the data.
         or_(_M.key.is_(None), _M.data.is_(None)),
     )
 )
@@ -100,7 +100,7 @@ _INSERT_FACT = insert_statement(learned_facts_table)
 
 
 class StoredFact(NamedTuple):
-    """What learning compares by. `about` is as `packed_about` makes it."""
+    """Hold what learning compares of a memory; `about` is as `pack_mentions` returns it."""
 
     slot: str | None
     about_speaker: bool
@@ -110,8 +110,10 @@ class StoredFact(NamedTuple):
 
 
 class ComparedMemory(NamedTuple):
-    """As much of a memory that stands as learning compares it by. Made for everything known, for
-    each turn: hence no dataclass."""
+    """Hold the part of an active memory that learning compares.
+
+    Not a dataclass: one is built for every known memory in each turn.
+    """
 
     id: str
     owner: str | None
@@ -120,13 +122,13 @@ class ComparedMemory(NamedTuple):
     subjects: frozenset[str]
     created_at: int
     updated_at: datetime
-    content_digest: str  # its normalised wording
+    content_digest: str  # of the normalized wording
     fact: StoredFact
 
 
 @lru_cache(maxsize=4_096)
 def normalized_digest(content: str) -> str:
-    """A hash of the words alone: case, punctuation and spaces make no other memory."""
+    """Hash the words only: case, punctuation and spaces make no difference."""
     return hashlib.sha256(" ".join(split_terms(content)).encode()).hexdigest()[:32]
 
 
@@ -141,7 +143,7 @@ def list_newest_facts(
 def list_chat_facts(
     connection: Connection, space: str, rooms: Collection[str], most: int
 ) -> list[ComparedMemory]:
-    """The newest of a room's own facts."""
+    """List the newest facts that these chats own."""
     return _fetch_facts(
         connection, _SELECT_CHAT_FACTS, space, {"rooms": sorted(rooms), "most": most}
     )
@@ -162,7 +164,7 @@ def list_similar_facts(
     slots: Collection[str],
     most: int,
 ) -> list[ComparedMemory]:
-    """Of these owners, what says the same or fills one of these slots, however old."""
+    """List facts of these owners with the same wording or in one of these slots, of any age."""
     params = {
         "owners": sorted(owners),
         "content_digest": sorted(content_digests),
@@ -179,7 +181,7 @@ def list_hearsay(
     slot: str,
     most: int,
 ) -> list[ComparedMemory]:
-    """What others say of somebody, in one slot."""
+    """List what other people said about a person in one slot."""
     roles = [ROLE_SUBJECT, ROLE_MENTIONED]
     params = {"people": sorted(about), "roles": roles, "slot": slot, "most": most}
     return _fetch_facts(connection, _SELECT_HEARSAY, space, params)
@@ -194,7 +196,7 @@ def save_fact(
     *,
     new: bool = False,
 ) -> None:
-    """In the place of what was known of the memory before, unless it is `new`."""
+    """Save the fact of a memory. Replace the stored one unless the memory is `new`."""
     if not new:
         drop = delete(learned_facts_table).where(_L.space_id == tx.space, _L.memory_id == memory_id)
         tx.connection.execute(drop)
@@ -231,11 +233,11 @@ def _fetch_facts(
 
 @lru_cache(maxsize=4_096)
 def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
-    """Most of what is known is what was known a turn ago."""
+    """Convert a row; cached, because most rows are the same in the next turn."""
     id, owner, category, content, named, about_whom, created_at, updated_at, *known = row
     content_digest, slot, value, negated, about_speaker, about = known
     subjects = unpack_people(about_whom)
-    if content_digest is None:  # remembered as it was said, and not taken apart
+    if content_digest is None:  # stored as stated, not parsed into a fact
         own = not subjects or owner in subjects
         content_digest, fact = normalized_digest(content), StoredFact(slot=named, about_speaker=own)
     else:
@@ -259,7 +261,7 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
     )
 
 
-# What waits for somebody's yes, and what they said no to.
+# Proposals that wait for consent, and refusals.
 
 _PROPOSAL = proposals.c
 _D = declined_proposals.c
@@ -353,7 +355,7 @@ def list_proposals(
 def get_proposed_memory(
     connection: Connection, audiences: AudienceCache, space: str, id: str
 ) -> Memory | None:
-    """The words that wait. Whether somebody may hear them is for the rules to say."""
+    """Return the memory of a proposal. The caller checks the disclosure rules."""
     row = connection.execute(_SELECT_PROPOSED_MEMORY, {"space": space, "id": id}).first()
     if row is None:
         return None
@@ -364,7 +366,7 @@ def get_proposed_memory(
 def find_same_proposal(
     tx: Transaction, who: Collection[str], content_digest: str
 ) -> PendingProposal | None:
-    """The same, waiting already."""
+    """Return a waiting proposal with the same wording."""
     params = {"space": tx.space, "who": sorted(who), "content_digest": content_digest}
     ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_PROPOSAL, params)}
     found = list_proposals(tx.connection, tx.space, who, tx.at) if ids else []
@@ -377,14 +379,14 @@ def add_proposal_signal(tx: Transaction, memory_id: str) -> None:
 
 
 def delete_proposal(tx: Transaction, memory_id: str) -> None:
-    """It was answered."""
+    """Delete a proposal that was answered."""
     tx.connection.execute(
         delete(proposals).where(_PROPOSAL.space_id == tx.space, _PROPOSAL.memory_id == memory_id)
     )
 
 
 def insert_refusal(tx: Transaction, concerns: str, content_digest: str) -> None:
-    """Not to be asked again for a while: what is kept is a hash."""
+    """Record a refusal as a hash, so that learning does not ask again for a while."""
     until = to_micros(tx.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
     old = delete(declined_proposals).where(
         _D.space_id == tx.space, _D.concerns == concerns, _D.content_digest == content_digest
@@ -412,12 +414,12 @@ def is_declined(tx: Transaction, who: Collection[str], content_digest: str) -> b
 def list_expired_proposals(
     connection: Connection, space: str, now: datetime, most: int
 ) -> list[str]:
-    """Memories that nobody answered for in time."""
+    """List the memories whose proposals were not answered in time."""
     params = {"space": space, "now": to_micros(now), "most": most}
     return [id for (id,) in statements.fetch_rows(connection, _SELECT_EXPIRED_PROPOSALS, params)]
 
 
-# What learning and language models used of what they may, counted so that processes add up.
+# Usage of learning and of language models, counted across processes.
 
 _U = llm_usage.c
 _DAYS = learning_days.c
@@ -454,7 +456,7 @@ _SELECT_LEARNED = select(_DAYS.writes).where(
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLedger:
-    """A `language.budget.Ledger` that all processes share."""
+    """Implement `llm.budget.Ledger` for all processes that share the database."""
 
     database: Database
 
@@ -486,7 +488,7 @@ def read_llm_usage(connection: Connection, space: str, day: date) -> Usage:
 
 
 def count_learned_on(connection: Connection, space: str, owner: str, day: date) -> int:
-    """How many writes learning made for somebody on a day."""
+    """Count the writes that learning made for an owner on a day."""
     found = statements.fetch_rows(
         connection, _SELECT_LEARNED, {"space": space, "owner": owner, "day": day.isoformat()}
     )
@@ -499,8 +501,11 @@ def increment_learned(connection: Connection, space: str, owner: str, day: date)
 
 
 def mark_last_turn(connection: Connection, space: str, owner: str | None, at: datetime) -> None:
-    """A turn of the owner's was read: what an earlier one stated is no longer the last thing they
-    said, also where the clock stood still."""
+    """Record that learning read a turn of the owner.
+
+    Statements of earlier turns are then no longer the owner's last, even if the clock did not
+    advance.
+    """
     if owner is not None:
         day = at.date().isoformat()
         params = {"space": space, "owner": owner, "day": day, "at": to_micros(at)}
@@ -510,7 +515,7 @@ def mark_last_turn(connection: Connection, space: str, owner: str | None, at: da
 def last_turn_at(
     connection: Connection, space: str, owner: str | None, day: date
 ) -> datetime | None:
-    """When the owner's last turn of a day was read; None where there was none."""
+    """Return when the owner's last turn of a day was read; None if there was none."""
     if owner is None:
         return None
     params = {"space": space, "owner": owner, "day": day.isoformat()}

@@ -53,7 +53,7 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import audience_id
 
-# Memories to rows and back. What a row does not say readably counts as the strict default.
+# Convert memories to rows and back. An unreadable column value becomes the strictest default.
 
 _KINDS = {k.value: k for k in Kind}
 _VISIBILITIES = {v.value: v for v in Visibility}
@@ -81,7 +81,7 @@ def pack_people(words: Iterable[str]) -> str:
 
 
 def unpack_people(text: str) -> frozenset[str]:
-    """The people of a JSON list; nobody, where it is unreadable."""
+    """Return the people of a JSON list; an empty set if it is unreadable."""
     return _NOBODY if text == "[]" else frozenset(_parse_string_list(text) or ())
 
 
@@ -111,7 +111,7 @@ def to_micros_or_none(moment: datetime | None) -> int | None:
 
 
 def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
-    """`row` is a tuple of COLUMNS; `heard_by` is its set of listeners, fetched apart."""
+    """Build a memory from a row of MEMORY_COLUMNS and its audience, which is fetched separately."""
     (
         space, id, owner, speaker, subjects, learned_in, learned_kind, _heard, confidential, kind,
         category, key, slot, content, version, visibility, sensitivity, portable, withheld_from,
@@ -142,7 +142,7 @@ def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
         sensitivity=_SENSITIVITIES.get(sensitivity, Sensitivity.PERSONAL),
         portable=bool(portable),
         withheld_from=unpack_people(withheld_from),
-        # Withheld from people we cannot read is withheld from somebody we do not know.
+        # An unreadable `withheld_from` list counts as withheld from an unknown person.
         withheld_unknown=bool(withheld_unknown)
         or (withheld_from != "[]" and _parse_string_list(withheld_from) is None),
         inferred=bool(inferred),
@@ -228,14 +228,14 @@ def to_row(memory: Memory, audience: str | None) -> dict[str, Any]:
 
 
 def effective_subjects(memory: Memory) -> frozenset[str]:
-    """Whom a memory counts as about: as given, else its speaker, else its owner."""
+    """Return the subjects of a memory: as given, else its speaker, else its owner."""
     if memory.subjects:
         return memory.subjects
     somebody = memory.speaker or memory.owner
     return frozenset({somebody}) if somebody else _NOBODY
 
 
-# Sets of listeners. A set never changes under its name, so what was read once stays true.
+# Audiences. An audience is immutable under its id, so a cached one stays valid.
 
 _A = audience_people.c
 _SELECT_AUDIENCE_PEOPLE = select(_A.audience, _A.person).where(
@@ -249,13 +249,13 @@ _AUDIENCE_EXISTS = (
 
 
 class AudienceCache:
-    """Reads sets, and remembers the ones it has read."""
+    """Read audiences and cache them."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], frozenset[str]] = {}
 
     def get_cached(self, space: str, id: str | None) -> frozenset[str] | None:
-        """Without asking the database; None where only that would tell."""
+        """Return an audience without a query; None if it is not cached."""
         return _NOBODY if id is None else self._known.get((space, id))
 
     def get_people(
@@ -280,7 +280,7 @@ class AudienceCache:
                 self._known.clear()
             for id, people in sets.items():
                 found[id] = frozenset(people)
-                if people:  # an empty set may only be one that is not committed yet
+                if people:  # an empty audience may be one not committed yet
                     self._known[space, id] = found[id]
         return found
 
@@ -288,7 +288,7 @@ class AudienceCache:
 def ensure_audience(
     connection: Connection, dialect: Dialect, space: str, people: frozenset[str]
 ) -> str | None:
-    """The name of this set of listeners, written down if it is new."""
+    """Return the id of this audience; insert it if it is new."""
     if not people:
         return None
     id = audience_id(people)
@@ -300,8 +300,8 @@ def ensure_audience(
 
 # Every read of memories. The predicate is in each query; `decide` is asserted on each row.
 #
-# There is no way in without a request. Statements are built once for each shape of request and
-# filter, because building one costs more than running it.
+# Every read requires a request. Statements are built once for each shape of request and filter,
+# because building one costs more than running it.
 
 _M = memories_table.c
 _AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
@@ -323,7 +323,7 @@ def get_memory(
 def get_memory_by_key(
     connection: Connection, audiences: AudienceCache, request: Request, category: str, key: str
 ) -> MemoryDecision | None:
-    """The requester's own value of a key, as far as it may be said here."""
+    """Return the requester's own value of a key, if it may be disclosed here."""
     shape = shape_of_request(request)
     if shape is None:
         return None
@@ -335,8 +335,10 @@ def get_memory_by_key(
 def list_versions(
     connection: Connection, audiences: AudienceCache, request: Request, memory: Memory
 ) -> list[Version]:
-    """The wordings this requester may hear, oldest first: each by who was there then. A version
-    that changed only data counts for those who see the data."""
+    """List the versions this requester may see, oldest first, each by its own audience.
+
+    A version that changed only data is included for requesters who see the data.
+    """
     rows = connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id}).all()
     members = audiences.get_people(connection, memory.space, (row.audience for row in rows))
     found: list[Version] = []
@@ -350,7 +352,7 @@ def list_versions(
             actor=row.actor,
             created_at=from_micros(row.created_at),
         )
-        # By who was there then, and no further than it might go then or may go now.
+        # Apply the audience of that version, and the stricter of the rules then and now.
         then = replace(
             memory,
             speaker=version.speaker,
@@ -380,8 +382,10 @@ def _wording_of(version: Version) -> tuple[str, str | None, frozenset[str]]:
 def visible_version(
     connection: Connection, audiences: AudienceCache, request: Request, memory: Memory
 ) -> tuple[int, datetime]:
-    """How many versions this requester may hear, and since when the current one stands. Only the
-    owner in private knows them all, and when anything else about the memory changed."""
+    """Return how many versions this requester may see, and the time of the current one.
+
+    Only the owner in private sees all versions, and the time of changes to other fields.
+    """
     if request.private and memory.owner and request.person(memory.owner) == request.requester:
         return memory.version, memory.updated_at
     if memory.version == 1:
@@ -442,7 +446,7 @@ def fetch_visible(
 
 
 def apply_expiry(memory: Memory, at: datetime) -> Memory:
-    """Past its time it is expired, also before a sweep has said so."""
+    """Return the memory as expired if its time is past, even before the sweep marks it."""
     if memory.state is State.ACTIVE and memory.expires_at and memory.expires_at <= at:
         return replace(memory, state=State.EXPIRED)
     return memory
@@ -453,7 +457,7 @@ def any_branch_condition(shape: RequestShape) -> ColumnElement[bool]:
 
 
 def sees_all_condition(shape: RequestShape) -> ColumnElement[bool]:
-    """Whether the requester sees every field, as `disclosure.redact` has it."""
+    """Test whether the requester sees every field, as `policy.redaction` decides."""
     of_room = _M.owner.is_(None)
     mine = _M.owner.in_(bindparam("p_me", expanding=True))
     return or_(of_room, mine) if shape.private else of_room
@@ -472,7 +476,7 @@ def _select_by_key(shape: RequestShape) -> Select[Any]:
 
 
 def own_key_condition() -> ColumnElement[bool]:
-    """The value of a key: among a person's identities all but one value are overridden."""
+    """Test for the value of a key: among a person's identities only one is not overridden."""
     return and_(
         _M.space_id == bindparam("p_space"),
         _M.owner.in_(bindparam("p_me", expanding=True)),
@@ -484,10 +488,10 @@ def own_key_condition() -> ColumnElement[bool]:
     )
 
 
-# What a request may hear, as ids: the predicate alone, one branch at a time, without ranking.
+# Ids of the memories that a request may see: the predicate only, by branch, without ranking.
 #
-# A branch that leads with an owner can be read for one of them, and only as far as it changed
-# since a revision; that is what makes it cheap to keep a person's memories at hand.
+# A branch that leads with an owner can be read for one owner, and only for changes since a
+# revision. This makes it cheap to keep a person's memories in the index cache.
 
 _L = learned_facts_table.c
 _MEMORY = memories_table.c
@@ -508,7 +512,7 @@ class MemoryEdge(NamedTuple):
     from_id: str
     to_id: str
     strength: float
-    found: bool | int  # by likeness, as against said by somebody
+    found: bool | int  # found by similarity, not stated by a person
 
 
 def policy_branches(request: Request) -> tuple[PredicateBranch, ...]:
@@ -525,7 +529,7 @@ def list_candidates(
     owner: str | None = None,
     since: int | None = None,
 ) -> list[Candidate]:
-    """At most so many of what the branch with this number lets through."""
+    """List at most `most` memories that the branch with this number permits."""
     shape = shape_of_request(request)
     if shape is None:
         return []
@@ -560,7 +564,7 @@ _SELECT_CHANGED = select(_MEMORY.id, _MEMORY.stamp).where(
 def list_changed(
     connection: Connection, space: str, owner: str, since: int
 ) -> list[tuple[str, int]]:
-    """Ids and stamps of what changed in any way; that they exist is nobody's to hear."""
+    """List ids and stamps of changed memories. Do not disclose that they exist."""
     params = {"space": space, "owner": owner, "since": since}
     return [(id, stamp) for id, stamp in statements.fetch_rows(connection, _SELECT_CHANGED, params)]
 
@@ -568,7 +572,7 @@ def list_changed(
 def list_visible(
     connection: Connection, audiences: AudienceCache, request: Request, ids: Sequence[str]
 ) -> dict[str, MemoryDecision]:
-    """These memories in full, as far as they may be heard: once more through the predicate."""
+    """Return these memories in full, filtered by the predicate again."""
     shape = shape_of_request(request)
     if shape is None or not ids:
         return {}
@@ -587,7 +591,7 @@ def _select_visible(shape: RequestShape) -> Select[Any]:
 
 
 def filter_visible(connection: Connection, request: Request, ids: Sequence[str]) -> list[Candidate]:
-    """Those of these ids that may be heard."""
+    """Return the candidates among these ids that the request may see."""
     shape = shape_of_request(request)
     if shape is None or not ids:
         return []
@@ -609,7 +613,7 @@ def _select_filtered(shape: RequestShape) -> Select[Any]:
 def list_slot_candidates(
     connection: Connection, request: Request, slots: frozenset[str], most: int
 ) -> list[Candidate]:
-    """The requester's own memories that fill one of these slots, as far as they may be heard."""
+    """List the requester's own visible memories that fill one of these slots."""
     shape = shape_of_request(request)
     if shape is None or not request.own_identities:
         return []
@@ -638,7 +642,7 @@ def list_nearest(
     vector: bytes,
     most: int,
 ) -> list[Candidate]:
-    """What is closest in meaning, through each branch, where the database compares vectors."""
+    """List the nearest vectors of each branch, if the database compares vectors."""
     shape = shape_of_request(request)
     if shape is None or dialect.vector_distance(len(vector) // 4) is None:
         return []
@@ -670,7 +674,7 @@ def _select_nearest(
 
 
 class RankingFeatures(NamedTuple):
-    """What ranking goes by."""
+    """Hold the columns that ranking uses."""
 
     id: str
     key: str | None
@@ -695,15 +699,15 @@ class RankingFeatures(NamedTuple):
     seq: int | None
     name: str | None
     state: str
-    worded_at: int | None  # None: of a turn, which has no versions
+    worded_at: int | None  # None for a turn, which has no versions
 
     @classmethod
     def from_new_row(cls, row: Mapping[str, Any]) -> RankingFeatures:
-        """Of a memory that has just been written: it was worded when it was last changed."""
+        """Build the features of a new memory: it was worded when it was last changed."""
         return cls._make([*(row[name] for name in cls._fields[:-1]), row["updated_at"]])
 
 
-# Since when the words are what they are: a version that changed only data does not count.
+# The time of the current wording: versions that changed only data do not count.
 _WORDED_AT = (
     select(func.min(_V.created_at))
     .where(
@@ -717,7 +721,7 @@ _SELECT_FEATURES = select(
 
 
 def read_features(connection: Connection, space: str, ids: Sequence[str]) -> list[RankingFeatures]:
-    """For ids that came through the predicate in the same snapshot."""
+    """Read the features of ids that passed the predicate in the same snapshot."""
     found: list[RankingFeatures] = []
     for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
         some = list(ids[start : start + _IDS_AT_ONCE_COUNT])
@@ -737,7 +741,10 @@ _SELECT_EDGES = [
 
 
 def list_edges(connection: Connection, space: str, ids: Sequence[str]) -> set[MemoryEdge]:
-    """Relations with one of these at either end. The other end may be anything: ask before use."""
+    """List relations with one of these ids at either end.
+
+    The other end may be any memory: check its visibility before use.
+    """
     found: set[MemoryEdge] = set()
     for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
         params = {"space": space, "ids": list(ids[start : start + _IDS_AT_ONCE_COUNT])}

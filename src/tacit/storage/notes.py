@@ -1,4 +1,4 @@
-"""Notes: their items, what a request may see of them, and the state of their files."""
+"""Read and write notes: their items, what a request may see, and the state of their files."""
 
 from __future__ import annotations
 
@@ -55,37 +55,37 @@ from tacit.storage.schema import (
 from tacit.storage.schema import revisions_table as revisions
 from tacit.storage.spaces import keyed_digest
 
-# Notes and their items as records, and back to rows.
+# Convert notes and their items to rows and back.
 
-# What of a note may change while it stays the same note.
+# Fields that may change while the note keeps its identity.
 CHANGEABLE_FIELDS = frozenset(
     {"thread", "summary_id", "source", "channel", "contact_id", "contact_nickname", "tags", "links"}
     | {"layout", "updated_at"}
 )
-NOTE_COLUMNS = tuple(notes_table.c)[1:]  # without the space
+NOTE_COLUMNS = tuple(notes_table.c)[1:]  # without space_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRow:
-    path: str  # as `notes.names.path_of` says, without the folder of the space
+    path: str  # as `notes.paths.note_path` returns it, without the folder of the space
     kind: NoteKind
     created_at: datetime
     updated_at: datetime
-    subject: str | None = None  # whose it is; None: a room's
-    day: date | None = None  # of sessions
+    subject: str | None = None  # person of the note; None: the note of a chat
+    day: date | None = None  # sessions only
     session: str | None = None
     chat: str | None = None
     chat_kind: ChatKind = ChatKind.UNKNOWN
     thread: str | None = None
-    summary_id: str | None = None  # the memory that the summary in the head is
+    summary_id: str | None = None  # memory that holds the summary in the frontmatter
     source: str | None = None
     channel: str | None = None
     contact_id: str | None = None
     contact_nickname: str | None = None
     tags: tuple[str, ...] = ()
     links: tuple[NoteLink, ...] = ()
-    layout: str | None = None  # of pages: what stands between the items, without an id in it
-    stamp: int = 0  # of when it last changed; what is given to `ensure` counts for nothing
+    layout: str | None = None  # pages only: the text between the items, without ids
+    stamp: int = 0  # revision of the last change; `ensure_note` ignores it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ ItemMemories = list[tuple[ItemRow, Memory]]
 
 
 def to_note_columns(space: str, row: NoteRow) -> dict[str, Any]:
-    """A row of `notes`."""
+    """Return the columns of a `notes` row."""
     values = {
         column.name: pack_field(column.name, getattr(row, column.name)) for column in NOTE_COLUMNS
     }
@@ -108,7 +108,7 @@ def to_note_columns(space: str, row: NoteRow) -> dict[str, Any]:
 
 
 def to_note(row: Any) -> NoteRow:
-    """`row` is a tuple of COLUMNS."""
+    """Build a note from a row of NOTE_COLUMNS."""
     named = dict(zip((column.name for column in NOTE_COLUMNS), row, strict=True))
     return NoteRow(
         **named
@@ -127,7 +127,7 @@ def to_note(row: Any) -> NoteRow:
 
 
 def pack_field(name: str, value: Any) -> Any:
-    """A field of NoteRow as its column has it."""
+    """Convert one field of NoteRow to its column value."""
     if name == "tags":
         return json.dumps(list(value), ensure_ascii=False)
     if name == "links":
@@ -140,7 +140,7 @@ def pack_field(name: str, value: Any) -> Any:
 
 
 def pack_changes(changes: dict[str, Any]) -> dict[str, Any]:
-    """Columns and values for fields of NoteRow."""
+    """Convert changed fields of NoteRow to columns and values."""
     fixed = changes.keys() - CHANGEABLE_FIELDS
     if fixed:
         raise InvalidInput(min(fixed), "is no field of a note that changes")
@@ -160,7 +160,7 @@ def parse_day(text: str | None) -> date | None:
     return None if text is None else date.fromisoformat(text)
 
 
-# Notes as somebody may hear them: each item through the predicate.
+# Notes as a request may see them: the predicate filters each item.
 
 _NOTE = notes_table.c
 _ITEM = note_items.c
@@ -177,8 +177,11 @@ _SELECT_ITEMS_OF_PATHS = (
 def list_visible_items(
     connection: Connection, audiences: AudienceCache, request: Request, paths: Collection[str]
 ) -> dict[str, ItemMemories]:
-    """Of these notes what this request may hear, by position; every path is there, maybe with
-    nothing. `request.managing()` hears one's own that are expired as well."""
+    """Return the items of these notes that this request may see, by path and in order.
+
+    Every path is a key of the result, with an empty value if no item is visible. With
+    `request.for_management()`, the owner's expired memories are included.
+    """
     told: dict[str, ItemMemories] = {path: [] for path in paths}
     rows = [
         row
@@ -195,7 +198,7 @@ def list_visible_items(
 def list_visible_summaries(
     connection: Connection, audiences: AudienceCache, request: Request, rows: Sequence[NoteRow]
 ) -> dict[str, Memory]:
-    """By path: the summaries in the heads that this request may hear."""
+    """Return the frontmatter summaries that this request may see, by path."""
     named = {row.path: row.summary_id for row in rows if row.summary_id is not None}
     heard = _visible_memories(connection, audiences, request, set(named.values()))
     return {path: heard[id] for path, id in named.items() if id in heard}
@@ -204,8 +207,11 @@ def list_visible_summaries(
 def list_recent_sessions(
     connection: Connection, audiences: AudienceCache, request: Request, since: date, limit: int
 ) -> list[NoteRow]:
-    """Sessions from that day on, newest first. One's own private ones in private alone; a group's
-    in that group, and in private for whoever was there: as far as any of it may be heard."""
+    """List sessions since that day, newest first, if any of their items is visible.
+
+    The requester's private sessions appear in private chats only. Sessions of a group appear in
+    that group, and in the private chats of people who were present.
+    """
     found: list[NoteRow] = []
     for page in _session_pages(connection, request, since):
         rooms = [row for row in page if row.chat_kind is ChatKind.GROUP]
@@ -219,7 +225,7 @@ def list_recent_sessions(
 def _visible_paths(
     connection: Connection, audiences: AudienceCache, request: Request, rows: Sequence[NoteRow]
 ) -> set[str]:
-    """The paths of those of which something may be heard."""
+    """Return the paths of the notes that have a visible item or summary."""
     summed = list_visible_summaries(connection, audiences, request, rows)
     items = list_visible_items(connection, audiences, request, [row.path for row in rows])
     return {path for path, heard in items.items() if heard} | set(summed)
@@ -228,7 +234,7 @@ def _visible_paths(
 def _session_pages(
     connection: Connection, request: Request, since: date
 ) -> Iterator[list[NoteRow]]:
-    """Pages of what may be looked at here at all."""
+    """Yield pages of the sessions that may be listed in this chat."""
     if request.requester is None or not (request.private or request.kind is ChatKind.GROUP):
         return
     rooms, mine = sorted(request.chat_ids), sorted(request.own_identities)
@@ -269,7 +275,8 @@ def _newest_sessions(rows: FromClause) -> Select[Any]:
     return select(rows).order_by(*order).limit(bindparam("most")).offset(bindparam("after"))
 
 
-# What the primary key does not hold is read along: else SQLite would walk through all of that.
+# Columns outside the primary key are selected here: a filter on them would make SQLite scan more
+# rows.
 _SELECT_CHATS = select(_C.chat, _C.left_at).where(
     _C.space_id == bindparam("space"), _C.person.in_(bindparam("mine", expanding=True))
 )
@@ -301,8 +308,8 @@ def _visible_memories(
     return heard
 
 
-# The tasks of notes that somebody may hear, without the rest of what stands there: of many notes
-# at once, whose summaries tell the rest.
+# Visible tasks of notes, without the other items: for many notes at once, which are otherwise
+# represented by their summaries.
 
 _TASK_ITEM = note_items.c
 _SELECT_TASKS = (
@@ -325,7 +332,7 @@ _SELECT_TASKS = (
 def list_visible_tasks(
     connection: Connection, audiences: AudienceCache, request: Request, paths: Collection[str]
 ) -> dict[str, ItemMemories]:
-    """As `notes.readable`, of tasks and follow-ups alone."""
+    """List tasks and follow-ups, filtered as in `list_visible_items`."""
     told: dict[str, ItemMemories] = {path: [] for path in paths}
     rows = [
         row
@@ -348,15 +355,15 @@ def list_visible_tasks(
     return told
 
 
-# What a mirror knows of its files: how each was when file and store last agreed.
+# Sync state of note files: the content at the last time file and store were equal.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineState:
-    """An item of a file as both had it."""
+    """Hold the state of one item of a file at the last sync."""
 
-    version: int  # of the memory
-    digest: str  # of the lines
+    version: int  # version of the memory
+    digest: str  # hash of the lines
     done: bool | None = None
 
 
@@ -364,11 +371,11 @@ class LineState:
 class FileState:
     folder: str
     path: str
-    digest: str = ""  # of the bytes; empty: to be looked at, whatever they are
-    stamp: int = 0  # of the note
-    lines: Mapping[str, LineState] = field(default_factory=dict)  # by memory
+    digest: str = ""  # hash of the file's bytes; empty: read the file in any case
+    stamp: int = 0  # stamp of the note
+    lines: Mapping[str, LineState] = field(default_factory=dict)  # by memory id
     problem: str | None = None
-    asked: int = 0  # how many deletions wait for a yes
+    asked: int = 0  # number of deletions that wait for confirmation
 
 
 _FILE_ROW = note_files.c
@@ -408,7 +415,7 @@ def get_file_state(connection: Connection, space: str, folder: str, path: str) -
 
 
 def list_file_states(connection: Connection, space: str, folder: str) -> dict[str, FileState]:
-    """All of a folder, by path, in two statements."""
+    """Return the state of every file of a folder by path, in two statements."""
     named = {"space": space, "folder": folder}
     files = statements.fetch_rows(connection, _SELECT_FILES, named)
     return _to_file_states(folder, files, statements.fetch_rows(connection, _SELECT_LINES, named))
@@ -434,7 +441,7 @@ def _to_file_states(folder: str, files: Any, lines: Any) -> dict[str, FileState]
 
 
 def save_file_state(tx: Transaction, state: FileState) -> None:
-    """In the place of what was known. Lines of memories that are not there are left out."""
+    """Replace the state of a file. Lines of memories that do not exist are left out."""
     named = {"space": tx.space, "folder": state.folder, "path": state.path}
     values = {
         "digest": state.digest,
@@ -443,7 +450,7 @@ def save_file_state(tx: Transaction, state: FileState) -> None:
         "asked": state.asked,
     }
     if _has_deleted_memories(tx, state):
-        values["stamp"] = -1  # something of it was buried since: it has to be looked at
+        values["stamp"] = -1  # a memory of it was erased meanwhile: the file must be read again
     note = get_note(tx.connection, tx.space, state.path)
     values["subject"] = None if note is None else note.subject
     values["chat"] = None if note is None else note.chat
@@ -488,7 +495,7 @@ def delete_file_state(tx: Transaction, folder: str, path: str) -> None:
 
 
 def list_orphaned_files(connection: Connection, space: str, folder: str) -> list[str]:
-    """Files that are known, and whose notes are gone: they have to go too."""
+    """List files whose notes no longer exist: the mirror must delete them."""
     noted = exists().where(
         _FILE_NOTE.space_id == _FILE_ROW.space_id, _FILE_NOTE.path == _FILE_ROW.path
     )
@@ -498,7 +505,7 @@ def list_orphaned_files(connection: Connection, space: str, folder: str) -> list
     return sorted(connection.execute(gone).scalars())
 
 
-# Notes that go with what was erased, and the hashes that are left of them.
+# Delete notes after an erasure, and keep the hashes of their paths.
 
 _ERASED_NOTE = notes_table.c
 _ERASED_ITEM = note_items.c
@@ -520,7 +527,7 @@ _DELETE_EMPTY_SESSIONS = delete(notes_table).where(
 
 
 def list_summaries_of(tx: Transaction, paths: Collection[str]) -> set[str]:
-    """The summaries of these notes: they were made of what stood there, in its words."""
+    """Return the summaries of these notes, which were generated from their items."""
     found: set[str] = set()
     for some in split_into_chunks(paths):
         heads = select(_ERASED_NOTE.summary_id).where(
@@ -531,8 +538,10 @@ def list_summaries_of(tx: Transaction, paths: Collection[str]) -> set[str]:
 
 
 def delete_empty_sessions(tx: Transaction, paths: Collection[str]) -> int:
-    """After an erasure: sessions of which nothing is left go, with their links. Their files are
-    still known, and so will be removed. Says how many went."""
+    """Delete sessions without items, with their links, and return how many.
+
+    Call this after an erasure. The state of their files remains, so the mirror deletes the files.
+    """
     count = 0
     for some in split_into_chunks(paths):
         count += tx.connection.execute(
@@ -542,7 +551,7 @@ def delete_empty_sessions(tx: Transaction, paths: Collection[str]) -> int:
 
 
 def is_tombstoned(tx: Transaction, name: str) -> bool:
-    """Whether a memory of this id was erased, or a note of this path, with whom it was about."""
+    """Return whether a memory with this id, or a note with this path, was erased."""
     params = {"space": tx.space, "digest": keyed_digest(tx.secret, name)}
     return bool(statements.fetch_rows(tx.connection, _SELECT_TOMBSTONE, params))
 
@@ -550,8 +559,11 @@ def is_tombstoned(tx: Transaction, name: str) -> bool:
 def erase_notes(
     tx: Transaction, subjects: Collection[str], chats: Collection[str] = ()
 ) -> Counter[str]:
-    """With a person go their notes, and what is known of the files: hashes of the paths are left,
-    so that nobody reads such a file again. Says how many rows went, by table."""
+    """Delete the notes of erased people and chats, and the state of their files.
+
+    Hashes of the paths remain, so that the mirror does not import such a file again. Return the
+    number of deleted rows by table.
+    """
     paths: set[str] = set()
     for n in (_ERASED_NOTE, _ERASED_FILE):
         whose = or_(n.subject.in_(sorted(subjects)), n.chat.in_(sorted(chats)))
@@ -585,11 +597,10 @@ def erase_notes(
     return counts
 
 
-# Notes as rows: which there are, and which memories stand in them, in which order.
+# Notes as rows: the notes, and the order of the memories in them.
 #
-# What a note says is in its memories. Whatever changes a note moves its stamp on
-# (`noted.settle`), so that whoever mirrors notes to files asks for one number to know whether
-# there is anything to do.
+# The text of a note is in its memories. Each change of a note advances its stamp (`stamp_notes`),
+# so the mirror reads one number to learn whether any note changed.
 
 _N = notes_table.c
 _I = note_items.c
@@ -625,7 +636,7 @@ _SELECT_REVISION = select(revisions.c.rev).where(
 
 
 def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
-    """The note of this path; made of `row` where there is none yet."""
+    """Return the note with this path; insert `row` if there is none."""
     found = get_note(tx.connection, tx.space, row.path)
     if found is None:
         tx.dialect.insert_missing(
@@ -638,14 +649,17 @@ def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
 
 
 def get_note(connection: Connection, space: str, path: str) -> NoteRow | None:
-    """Whether anybody may know of it is for the caller to say."""
+    """Return a note by path, without a check of visibility: that is the caller's task."""
     found = statements.fetch_rows(connection, _SELECT_BY_PATH, {"space": space, "path": path})
     return to_note(found[0]) if found else None
 
 
 def update_note(tx: Transaction, path: str, **changes: Any) -> None:
-    """Other values for fields of NoteRow, by their names: thread, summary_id, source, channel,
-    contact_id, contact_nickname, tags, links, layout, updated_at."""
+    """Update fields of NoteRow by name.
+
+    Allowed are thread, summary_id, source, channel, contact_id, contact_nickname, tags, links,
+    layout and updated_at.
+    """
     one = update(notes_table).where(_N.space_id == tx.space, _N.path == path)
     if not tx.connection.execute(one.values(**pack_changes(changes))).rowcount:
         raise NotFound("note")
@@ -653,21 +667,25 @@ def update_note(tx: Transaction, path: str, **changes: Any) -> None:
 
 
 def touch_notes(tx: Transaction, *paths: str) -> None:
-    """These notes changed. Their stamps move at the end of the write, or at `settle(w)`."""
+    """Mark notes as changed; the write stamps them at its end, or in `stamp_notes`."""
     mark_notes_changed(tx, paths)
 
 
 def stamp_notes(tx: Transaction) -> int:
-    """Moves the stamps of what this write changed now, and not at its end; the space's revision
-    from then on. For whoever stores a note's stamp in the same write."""
+    """Stamp the notes changed so far and return the space's new notes revision.
+
+    Call this before the end of a write that also stores a note's stamp.
+    """
     if tx.changed_notes:
         stamp_changed_notes(tx)
     return notes_revision(tx.connection, tx.space)
 
 
 def rename_note(tx: Transaction, path: str, to: NoteRow) -> NoteRow:
-    """The note with its items under the path of `to`, which has to be free. The state of its file
-    stays under the old path: that is how a mirror knows that it has to go."""
+    """Move a note with its items to the path of `to`, which must be free.
+
+    The state of its file stays under the old path, so the mirror deletes the old file.
+    """
     if get_note(tx.connection, tx.space, to.path) is not None:
         raise Conflict("there is a note of that name already; choose another one")
     done = ensure_note(tx, to)
@@ -678,7 +696,7 @@ def rename_note(tx: Transaction, path: str, to: NoteRow) -> NoteRow:
 
 
 def delete_note(tx: Transaction, path: str) -> None:
-    """The note and its items; not its memories, nor the state of its file."""
+    """Delete a note and its items; keep its memories and the state of its file."""
     tx.connection.execute(delete(notes_table).where(_N.space_id == tx.space, _N.path == path))
     touch_notes(tx, path)
 
@@ -691,8 +709,11 @@ def put_item(
     position: int | None = None,
     added_on: date | None = None,
 ) -> None:
-    """The memory stands in the note: newly, or elsewhere from now on. Without a position it goes
-    behind all others if it is new, and stays where it was if it is not; so does its day."""
+    """Insert a memory into a note, or move it within the note.
+
+    Without a position, a new item goes to the end and an existing item keeps its position. The same
+    applies to the day.
+    """
     moves = position is not None
     if position is None:
         last = select(func.max(_I.position)).where(_I.space_id == tx.space, _I.path == path)
@@ -712,8 +733,11 @@ def put_item(
 
 
 def replace_item(tx: Transaction, path: str, old_id: str, new_id: str) -> None:
-    """Another memory in the same place. Where one memory supersedes another of the same home, that
-    happens by itself: both have the row then, and what is superseded is not shown."""
+    """Replace one memory of a note by another, at the same position.
+
+    A memory that supersedes another with the same home needs no call: both then have a row, and the
+    superseded one is not shown.
+    """
     of = (_I.space_id == tx.space, _I.path == path)
     old = tx.connection.execute(
         select(*_ITEM_COLUMNS[1:]).where(*of, _I.memory_id == old_id)
@@ -726,14 +750,14 @@ def replace_item(tx: Transaction, path: str, old_id: str, new_id: str) -> None:
 
 
 def remove_item(tx: Transaction, path: str, memory_id: str) -> None:
-    """Out of the note; the memory stays."""
+    """Remove a memory from a note; keep the memory."""
     of = (_I.space_id == tx.space, _I.path == path, _I.memory_id == memory_id)
     if tx.connection.execute(delete(note_items).where(*of)).rowcount:
         touch_notes(tx, path)
 
 
 def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:
-    """All of its rows by position, of forgotten and superseded memories as well."""
+    """List all item rows by position, including forgotten and superseded memories."""
     found = statements.fetch_rows(connection, _SELECT_ITEMS, {"space": space, "path": path})
     return [to_item(*row) for row in found]
 
@@ -741,8 +765,10 @@ def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:
 def list_file_items(
     connection: Connection, audiences: AudienceCache, space: str, path: str
 ) -> ItemMemories:
-    """What its file shows: active and expired memories. Regardless of who may hear them, for the
-    mirror alone."""
+    """List the items that the note's file shows: active and expired memories.
+
+    Visibility is not checked: for the mirror only.
+    """
     found = statements.fetch_rows(connection, _SELECT_SHOWN, {"space": space, "path": path})
     first = len(_ITEM_COLUMNS)
     members = audiences.get_people(connection, space, [row[first + _AUDIENCE] for row in found])
@@ -755,7 +781,7 @@ def list_file_items(
 def list_note_paths(
     connection: Connection, space: str, ids: Collection[str]
 ) -> dict[str, set[str]]:
-    """By memory: the notes that it stands in, as an item or as the summary."""
+    """Return, by memory, the notes that hold it as an item or as the summary."""
     found: dict[str, set[str]] = {id: set() for id in ids}
     for some in split_into_chunks(ids):
         of_item = select(_I.memory_id, _I.path).where(_I.space_id == space, _I.memory_id.in_(some))
@@ -770,12 +796,12 @@ def list_note_paths(
 def list_index_notes(
     connection: Connection, space: str, subjects: Collection[str]
 ) -> list[NoteRow]:
-    """The indexes of all identities of a person, by path."""
+    """List the index notes of all identities of a person, by path."""
     return _list_notes_of(connection, space, subjects, NoteKind.LONG_TERM)
 
 
 def list_page_notes(connection: Connection, space: str, subjects: Collection[str]) -> list[NoteRow]:
-    """What stands beside their indexes, by path."""
+    """List the pages of all identities of a person, by path."""
     return _list_notes_of(connection, space, subjects, NoteKind.PAGE)
 
 
@@ -784,26 +810,34 @@ def _list_notes_of(
 ) -> list[NoteRow]:
     params = {"space": space, "who": sorted(subjects), "kind": kind.value}
     found = [to_note(row) for row in statements.fetch_rows(connection, _SELECT_OF_SUBJECTS, params)]
-    return sorted(found, key=lambda row: row.path)  # in SQL it would walk through all paths
+    return sorted(found, key=lambda row: row.path)  # ORDER BY would scan all paths
 
 
 def list_changed_notes(connection: Connection, space: str, stamp: int) -> list[NoteRow]:
-    """Those with a later stamp, the oldest change first; with 0 all of them. Of notes that are gone
-    tells `orphaned`. Where `revision` is lower than it was, the space was erased in between."""
+    """List notes with a later stamp, oldest change first; all notes for stamp 0.
+
+    `list_orphaned_files` reports deleted notes. If `notes_revision` is lower than before, the space
+    was erased in between.
+    """
     params = {"space": space, "stamp": stamp}
     return [to_note(row) for row in statements.fetch_rows(connection, _SELECT_LATER, params)]
 
 
 def notes_revision(connection: Connection, space: str) -> int:
-    """Moves with every change of any note of the space; 0 where none ever changed. Whatever has a
-    stamp up to it is committed. One row by its key."""
+    """Return the notes revision of a space; 0 if no note ever changed.
+
+    Every change of a note increments it. All changes with a stamp up to it are committed. The read
+    fetches one row by primary key.
+    """
     found = statements.fetch_rows(connection, _SELECT_REVISION, {"space": space})
     return int(found[0][0]) if found else 0
 
 
 def have_notes_changed(database: Database, seen: Mapping[str, int]) -> bool:
-    """Whether a note of these spaces changed since their revisions. On the driver itself, for it is
-    asked again and again where nothing happens."""
+    """Return whether a note of these spaces changed since their revisions.
+
+    This runs on the driver because idle processes poll it.
+    """
     sql, order, constants = statements.render_with_lists(
         database.engine.dialect, _SELECT_REVISION, ("space",), ()
     )
@@ -815,7 +849,7 @@ def have_notes_changed(database: Database, seen: Mapping[str, int]) -> bool:
 
 
 def list_spaces_with_notes(connection: Connection) -> list[str]:
-    """The spaces that have notes, or states of files."""
+    """List the spaces that have notes or file states."""
     s = spaces_table.c.space_id
     some = or_(exists().where(_N.space_id == s), exists().where(_F.space_id == s))
     return list(connection.execute(select(s).where(some).order_by(s)).scalars())

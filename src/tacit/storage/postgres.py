@@ -55,12 +55,12 @@ NOTIFY_CHANNEL = "tacit_jobs"
 _NOTIFY_WORKERS = text(f"SELECT pg_notify('{NOTIFY_CHANNEL}', '')")
 
 
-# What the files of a PostgreSQL server hold of rows that were deleted, and when they no longer do.
+# What the files of a PostgreSQL server hold of deleted rows, and until when.
 #
-# VACUUM frees the space of dead rows in pages of tables and indexes, and leaves their bytes in
-# it. VACUUM FULL writes new files, without them. The write-ahead log holds the rows as they
-# were written: a segment that is no longer needed is removed, or renamed to become a later one,
-# with its old bytes until the server writes over it.
+# VACUUM frees the space of dead rows in pages of tables and indexes, but leaves their bytes there.
+# VACUUM FULL writes new files without them. The write-ahead log holds the rows as they were
+# written: a segment that is no longer needed is removed, or renamed to become a later one, and
+# keeps its old bytes until the server overwrites it.
 #
 # So after a rewrite `erasures.remains` is one of
 # log:SEGMENT     segments up to this one may hold the rows
@@ -70,11 +70,11 @@ _NOTIFY_WORKERS = text(f"SELECT pg_notify('{NOTIFY_CHANNEL}', '')")
 IN_WAL, IN_RECYCLED_WAL = "log:", "reused:"
 _WAL_SEGMENT = re.compile(r"[0-9A-F]{24}(\.partial)?")
 _OTHER_WAL_FILE = re.compile(r"[0-9A-F]{8}\.history|[0-9A-F]{24}\.[0-9A-F]{8}\.backup")
-_TIMELINE_CHARS = 8  # of the name of a segment; the rest is its number
+_TIMELINE_CHARS = 8  # of a segment's name; the rest is its number
 _NAME_CHARS = 24
 _CURRENT_TRANSACTION = text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)")
-# All that holds back the horizon of VACUUM: snapshots and open transactions of this database,
-# those of standbys (which are in no database), prepared transactions, and replication slots.
+# All that holds back the horizon of VACUUM: snapshots and open transactions of this database, those
+# of standbys (which belong to no database), prepared transactions, and replication slots.
 _OLDER_READERS = text(
     "SELECT (SELECT count(*) FROM pg_stat_activity "
     " WHERE coalesce(datname, current_database()) = current_database() "
@@ -85,7 +85,7 @@ _OLDER_READERS = text(
     "+ (SELECT count(*) FROM pg_replication_slots "
     " WHERE age(xmin) > age(CAST(:erased AS xid)))"
 )
-# Each table, and the parts of one that is divided.
+# Each table, and the partitions of a partitioned one.
 _TABLE_PARTS = (
     "WITH named AS (SELECT to_regclass(name) AS id FROM unnest(CAST(:tables AS text[])) AS n (name)"
     "), parts AS (SELECT CAST(id AS oid) AS id FROM named WHERE id IS NOT NULL "
@@ -101,7 +101,7 @@ _UNREWRITTEN_FILES = text(
     "OR greatest(age(f.relfrozenxid), age(t.relfrozenxid)) >= age(CAST(:erased AS xid))"
 )
 _IS_DISTRIBUTED = text("SELECT count(*) FROM pg_extension WHERE extname = 'citus'")
-# ANALYZE of a table without rows leaves the figures of the rows that were there before.
+# ANALYZE of a table without rows keeps the statistics of the previous rows.
 _STALE_STATISTICS = text(
     _TABLE_PARTS + "SELECT s.schemaname, s.tablename, s.attname, s.inherited "  # noqa: S608
     "FROM pg_stats AS s "
@@ -139,8 +139,7 @@ def current_transaction_id(connection: Connection) -> str:
 
 
 def wait_for_readers(connection: Connection, erased: str) -> bool:
-    """Wait for everything that may still read what was deleted before this transaction. False
-    where it does not end in time."""
+    """Wait for all transactions that may read rows deleted before this one; False on timeout."""
     deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
     while connection.execute(_OLDER_READERS, {"erased": erased}).scalar():
         if time.monotonic() >= deadline:
@@ -150,7 +149,7 @@ def wait_for_readers(connection: Connection, erased: str) -> bool:
 
 
 def rewrite_tables(connection: Connection, tables: Sequence[str]) -> str | None:
-    """Write every table and index anew, and the planner's statistics."""
+    """Rewrite every table and index, and refresh the planner's statistics."""
     erased = current_transaction_id(connection)
     if not wait_for_readers(connection, erased):
         return None
@@ -170,7 +169,10 @@ def rewrite_tables(connection: Connection, tables: Sequence[str]) -> str | None:
 
 
 def track_wal(connection: Connection, remains: str) -> str:
-    """See the head of this file. Where this role may not list the segments, nothing is known."""
+    """Return the current remains, as described at the head of this file.
+
+    If this role may not list the segments, they are unknown.
+    """
     if (
         not remains.startswith((IN_WAL, IN_RECYCLED_WAL))
         or not connection.execute(_MAY_LIST_WAL).scalar()
@@ -194,8 +196,11 @@ def logs_parameters(connection: Connection) -> bool:
 
 
 def _segment_numbers(connection: Connection) -> list[str] | None:
-    """Of every segment there is. None where there is a file that is not understood, or where
-    segments are being renamed: a list may then lack one under either name."""
+    """Return the numbers of all segments, or None if they are uncertain.
+
+    That is so if a file name is not recognized, or while segments are being renamed: the list may
+    then lack a segment under both names.
+    """
     names = connection.execute(_LIST_WAL_SEGMENTS).scalars().all()
     if names != connection.execute(_LIST_WAL_SEGMENTS).scalars().all():
         return None
@@ -208,8 +213,8 @@ def _segment_numbers(connection: Connection) -> list[str] | None:
 # PostgreSQL: psycopg 3, row locks, words in a tsvector column.
 
 _IDLE_SECONDS = 1.0
-_PREPARED_MAX_COUNT = 1_000  # a statement for each shape and length; the default is 100
-_MIGRATION_LOCK = 0x7A_C1_7A_C1  # any fixed number of ours
+_PREPARED_MAX_COUNT = 1_000  # one statement per shape and length; the default is 100
+_MIGRATION_LOCK = 0x7A_C1_7A_C1  # an arbitrary constant
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "55P03"})  # serialization, deadlock, lock timeout
 
 
@@ -224,20 +229,20 @@ def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
         pool_size=idle,
         max_overflow=options.max_connections - idle,
         pool_timeout=limits.POOL_WAIT_MAX_SECONDS,
-        pool_use_lifo=True,  # the one that was used last knows the statements
+        pool_use_lifo=True,  # the last connection has its prepared statements
         pool_recycle=options.connection_lifetime_seconds or -1,
         hide_parameters=True,
         connect_args={
             "connect_timeout": 10,
-            # The statements are few and large: to plan one costs more than to run it. Each is
-            # planned once, for whatever parameters may come, and tests look at those plans.
+            # The statements are few and large: planning one costs more than running it. Each is
+            # planned once, for all parameters, and tests check those plans.
             "prepare_threshold": 1,
             "options": "-c plan_cache_mode=force_generic_plan",
         },
     )
 
     class Dumped(psycopg.adapt.Dumper):
-        """In the type's own binary form: to spell its numbers takes as long as the statement."""
+        """Send a vector in binary: formatting its numbers takes as long as the statement."""
 
         format = psycopg.pq.Format.BINARY
 
@@ -255,7 +260,7 @@ def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
 
     @event.listens_for(engine, "checkout")
     def _ask(connection: Any, entry: ConnectionPoolEntry, _: Any) -> None:
-        # One that was in use a moment ago need not be asked whether the server is still there.
+        # Skip the liveness check for a connection that was in use a moment ago.
         if time.monotonic() - entry.info.get("left", 0.0) > _IDLE_SECONDS:
             try:
                 engine.dialect.do_ping(connection)
@@ -265,7 +270,7 @@ def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
     return engine
 
 
-# The words are ours: neither the index nor the question goes through the database's own parser.
+# Words are tokenized here: neither documents nor queries go through the database's parser.
 _INSERT_MEMORY = insert_statement(
     memories_table, fts_document="array_to_tsvector(CAST(:words AS text[]))"
 )
@@ -278,7 +283,7 @@ _COUNT_VECTORS = text(
     "WHERE vector IS NOT NULL GROUP BY 1, 2"
 )
 _IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
-_HNSW_MAX_DIMENSION = 2_000  # of pgvector's own
+_HNSW_MAX_DIMENSION = 2_000  # limit of pgvector
 _WORDS_QUERY = cast(bindparam("p_words"), TSQUERY)
 _MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.fts_document").op("@@")(
     _WORDS_QUERY
@@ -287,26 +292,28 @@ _PREFIX_MATCH_IDS = text(
     "SELECT f.id FROM memories AS f "
     "WHERE f.space_id = :p_space AND f.fts_document @@ CAST(:b_begun AS tsquery)"
 )
-# By its key, once the rest has been asked of the index that leads there.
+# Reads the document by primary key, after the index has applied the other conditions.
 _PREFIX_MATCH_CONDITION = text(
     "(SELECT f.fts_document @@ CAST(:b_begun AS tsquery) FROM memories AS f "
     "WHERE f.space_id = memories.space_id AND f.id = memories.id)"
 )
-# Spelt so that the words' index, which lists everybody's rows, cannot answer it.
+# Written so that the GIN index, which lists the rows of all owners, cannot be used.
 _MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.fts_document || '')").op("@@")(
     _WORDS_QUERY
 )
 
 
 def _array_literal(words: Sequence[str]) -> str:
-    """As text: a list among a statement's parameters would be spelt out."""
+    """Format an array as text: a list parameter would be expanded into the statement."""
     quoted = (word.replace("\\", r"\\").replace('"', r"\"") for word in words)
     return "{" + ",".join(f'"{word}"' for word in quoted) + "}"
 
 
 class EncodedVector(bytes):
-    """A vector as the server takes and gives it: how many numbers, a zero, and the numbers in the
-    network's order of bytes."""
+    """Hold a vector in the server's binary format.
+
+    The format is the dimension, a zero, and the numbers in network byte order.
+    """
 
 
 def _encode_vector(vector: bytes) -> EncodedVector:
@@ -314,7 +321,7 @@ def _encode_vector(vector: bytes) -> EncodedVector:
 
 
 def _swap_bytes(numbers: bytes) -> bytes:
-    """float32 in the network's order of bytes and in ours, one from the other."""
+    """Convert float32 values between network and native byte order."""
     found = array("f", numbers)
     if sys.byteorder == "little":
         found.byteswap()
@@ -328,9 +335,9 @@ class PostgreSQL(EqualByType):
     plans_go_stale = True
     defers_fts_index = False
     remains_after_scrub = erasures.IN_FREE_PAGES
-    # Both ways in the type's binary form, which is read many times faster than its text.
+    # Both directions use the binary format, which parses many times faster than text.
     vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
-    # A read may take several statements: they see one moment.
+    # A read may take several statements: they see one snapshot.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     bare_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
@@ -368,11 +375,12 @@ class PostgreSQL(EqualByType):
         )
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        # Not its key: an edge to it may be written meanwhile, by somebody whom this one waits for.
+        # FOR NO KEY UPDATE: a concurrent transaction, which this one may wait for, can insert an
+        # edge to the memory.
         return statement.with_for_update(key_share=True)
 
     def notify_workers(self, connection: Connection) -> None:
-        # Without a payload: the server folds equal notifications of one transaction into one.
+        # Without a payload: the server merges equal notifications of one transaction.
         connection.execute(_NOTIFY_WORKERS)
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:
@@ -385,13 +393,13 @@ class PostgreSQL(EqualByType):
         connection.execute(_SET_WORDS, {"space": memory.space, "id": memory.id, "words": words})
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
-        """The words went with their row."""
+        """Do nothing: the document is deleted with its row."""
 
     def unindex_space(self, connection: Connection, space: str) -> None:
-        """The words went with their rows."""
+        """Do nothing: the documents are deleted with their rows."""
 
     def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
-        """Where a branch's own index is narrow, its rows are looked at one by one."""
+        """Match words by the GIN index for audiences; otherwise test the rows of the branch."""
         heard = door in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL)
         return _MATCHES_BY_INDEX if heard else _MATCHES_BY_ROW
 
@@ -438,12 +446,12 @@ class PostgreSQL(EqualByType):
         return did
 
     def vector_distance(self, dimension: int) -> TextClause | None:
-        # Spelt as in the index that `maintain` makes where there are many.
+        # As in the index that `maintain` creates for a large table.
         sized = f"vector({dimension})"
         return text(f"CAST(vectors.vector AS {sized}) <=> CAST(:n_vector AS {sized})")
 
     def prepare_vector_search(self, connection: Connection) -> None:
-        # Whoever may hear little of what is near goes on looking until there is enough.
+        # If few of the nearest rows are permitted, the scan continues until there are enough.
         connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
         connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
 
@@ -451,7 +459,7 @@ class PostgreSQL(EqualByType):
         return {"n_vector": _encode_vector(vector)}
 
     def scrub(self, connection: Connection) -> bool:
-        """VACUUM keeps rows that an older snapshot may still read: wait for those to end."""
+        """Vacuum, after waiting for older snapshots: VACUUM keeps rows that they may read."""
         alone = wait_for_readers(connection, current_transaction_id(connection))
         self._on_tables(connection, "VACUUM (ANALYZE)")
         return alone
@@ -466,7 +474,7 @@ class PostgreSQL(EqualByType):
         return logs_parameters(connection)
 
     def check(self, connection: Connection) -> list[str]:
-        """Indexes the server itself marks as unusable; checksums are its own daily work."""
+        """List indexes that the server marks as invalid. The server verifies checksums itself."""
         rows = connection.execute(
             text(
                 "SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "

@@ -1,4 +1,4 @@
-"""Find what is past its time; expire, forget or delete it in bulk."""
+"""Find memories past their time; expire, forget or delete them in bulk."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import keyed_digest
 
-# What ages: which memories are past their time, unused, too many or due to go for good, and the
-# one write that retires many of them at once.
+# Retention: memories that are expired, unused, over the quota or due for purge, and the bulk write
+# that retires them.
 
 _M = memories_table.c
 _IS_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
 _IN_SPACE: ColumnElement[bool] = _M.space_id == bindparam("space")
-_INDEXED_BELOW_IMPORTANCE = 3  # as ix_memories_decay says
+_INDEXED_BELOW_IMPORTANCE = 3  # as in ix_memories_decay
 _WINDOW_MICROS = 100_000
 _INSERT_CHANGE = statements.insert_statement(change_log)
-# A stretch of revisions, of which the last one is the thread's from then on. It reaches back from
-# now where the thread was still, so that it has the same end however many changes lie in it.
+# Reserves a range of revisions; the last one becomes the revision of the thread. If the thread was
+# idle, the range ends at the current time, so its end does not depend on the number of changes.
 _RESERVE_REVISIONS = text(
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
     "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
@@ -129,7 +129,7 @@ _SELECT_DUE_FOR_PURGE = (
 
 
 def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
-    """Active memories, or turns, whose time is up; locked."""
+    """List and lock active memories, or turns, whose time is past."""
     statement = (
         select(_M.id)
         .where(
@@ -146,8 +146,11 @@ def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
 
 
 def list_unused(tx: Transaction, since: datetime, below: int, after: str, most: int) -> list[str]:
-    """Active memories of little importance that were neither used nor changed since; locked. An
-    index leads to them up to the default threshold; above, a space is walked through by ids."""
+    """List and lock active memories of low importance, neither used nor changed since.
+
+    An index covers importance below the default threshold. Above it, the query scans the space by
+    id.
+    """
     before: ColumnElement[int] = bindparam("before")
     statement = select(_M.id).where(
         _IN_SPACE,
@@ -169,19 +172,19 @@ def list_unused(tx: Transaction, since: datetime, below: int, after: str, most: 
 
 
 def list_owner_counts(tx: Transaction, after: str, most: int) -> list[tuple[str, int]]:
-    """The next owners, and how many active memories each has."""
+    """List the next owners with the number of their active memories."""
     params = {"space": tx.space, "after": after, "most": most}
     return [(row.owner, int(row[1])) for row in tx.connection.execute(_SELECT_OWNER_COUNTS, params)]
 
 
 def list_evictable(tx: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
-    """What of an owner's may give way: not pinned, and not changed since."""
+    """List an owner's memories that may be evicted: not pinned, and not changed since."""
     params = {"space": tx.space, "owner": owner, "until": to_micros(until)}
     return tx.connection.execute(_SELECT_EVICTABLE, params).all()
 
 
 def list_due_for_purge(tx: Transaction, most: int) -> Sequence[Row[Any]]:
-    """What is to be removed for good by now; locked."""
+    """List and lock memories due for purge."""
     params = {"space": tx.space, "now": to_micros(tx.at), "most": most}
     return tx.connection.execute(tx.dialect.lock_memory(_SELECT_DUE_FOR_PURGE), params).all()
 
@@ -194,12 +197,12 @@ def _lock_ids(tx: Transaction, statement: Select[Any], params: dict[str, Any]) -
 def retire_memories(
     tx: Transaction, ids: Sequence[str], state: State, shown: str | None, until: datetime, why: str
 ) -> int:
-    """Past its time, out of mind and restorable until then. Says how many were active until now."""
+    """Retire memories past their time, restorable until `until`; return how many were active."""
     return _retire_active(tx, ids, state, shown, until, HistoryEvent.TTL, {"aged": why})
 
 
 def forget_memories(tx: Transaction, ids: Sequence[str], until: datetime, why: str) -> int:
-    """The same for what its owner no longer wants, all of it at once."""
+    """Forget memories that their owner no longer wants; return how many were active."""
     return _retire_active(
         tx, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why}
     )
@@ -214,8 +217,10 @@ def _retire_active(
     event: HistoryEvent,
     detail: dict[str, str],
 ) -> int:
-    """The same as `writes.change` for each of them, in a few statements for all. Neither their
-    wording nor their people nor what leads to them changes."""
+    """Retire active memories in a few statements, with the same effect as changing each.
+
+    Their content, people and access paths do not change.
+    """
     params = {"space": tx.space, "ids": list(ids)}
     active = _SELECT_RETIRED.where(
         _IN_SPACE, _M.id.in_(bindparam("ids", expanding=True)), _IS_ACTIVE
@@ -271,9 +276,11 @@ def _retire_active(
 
 
 def insert_thread_changes(tx: Transaction, changed: Iterable[tuple[str, str]], shown: str) -> None:
-    """By thread: where they came from, and where it happens. Revisions of one sweep are not counted
-    up: where each lies in the stretch goes by a keyed hash, so that nobody learns how much else was
-    swept."""
+    """Insert the changes by thread: the thread of origin, and the current one.
+
+    Revisions of one sweep are not consecutive. A keyed hash places each in the reserved range, so
+    that a reader cannot infer how many other memories were swept.
+    """
     threads: dict[str, list[str]] = {}
     for thread, id in changed:
         if thread:
@@ -303,9 +310,8 @@ def insert_thread_changes(tx: Transaction, changed: Iterable[tuple[str, str]], s
         statements.insert_rows(tx.connection, [(_INSERT_CHANGE, one) for one in changes])
 
 
-# Rows that nobody needs any more: old refusals, counts, compared pairs, what was done once, what
-# channels brought, codes that link identities, access log entries, sign-in links and web sessions past their time, and
-# changes.
+# Rows past their retention: old refusals, counts, compared pairs, idempotency keys, channel
+# updates, link codes, access log entries, sign-in links, web sessions and changes.
 
 _C = change_log.c
 _T = thread_revisions.c
@@ -313,7 +319,7 @@ _B = blocks.c
 
 
 def delete_old_rows(connection: Connection, space: str, now: datetime, most: int) -> int:
-    """What was noted for a while only. Says how many rows went, up to as many as asked for."""
+    """Delete rows past their retention, at most `most`, and return how many were deleted."""
 
     def ago(**time: int) -> int:
         return to_micros(now - timedelta(**time))
@@ -355,9 +361,11 @@ def _delete_some(
 def delete_old_changes(
     connection: Connection, space: str, now: datetime, after: str, most: int
 ) -> tuple[int, str | None]:
-    """The oldest changes of the next threads, and when their blocks were taken. Revisions go by the
-    clock, or ahead of it: what is older than its revision stays a little longer. Says how many
-    went, and after which thread to go on; None at the end."""
+    """Delete the oldest changes of the next threads, with the times of their blocks.
+
+    Revisions follow the clock or run ahead of it, so a row may stay slightly longer. Return the
+    number of deleted rows, and the thread to continue after; None at the end.
+    """
     since = to_micros(now - timedelta(days=limits.CHANGES_KEEP_DAYS))
     page = select(_T.thread).where(_T.space_id == space, _T.thread > after)
     threads = list(connection.execute(page.order_by(_T.thread).limit(most)).scalars())

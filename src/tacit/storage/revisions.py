@@ -1,4 +1,4 @@
-"""Access paths to memories, their revisions, and the notes that memories stand in."""
+"""Manage access paths to memories, their revisions, and the notes that hold memories."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from tacit.storage.memories import Transaction
 
 
-# The doors through which a search for words finds memories, as tokens beside the words.
+# ACL tokens: the access paths of a memory, indexed with its words.
 #
-# A full-text index lists every memory that holds a word, whoever's it is. So each memory is
-# indexed with a token for its owner, its speaker, its subjects, its room and its listeners, and
-# a search asks for the words together with the doors of its branch: it then costs by what lies
-# behind those.
+# A full-text index lists every memory that contains a word, of all owners. Each memory is therefore
+# indexed with a token for its owner, its speaker, its subjects, its chat and its audience. A search
+# combines the words with the tokens of its branch, so its cost depends on the permitted memories
+# only.
 
-_AUDIENCES_MAX_COUNT = 300  # with more it is cheaper to ask for the words alone
+_AUDIENCES_MAX_COUNT = 300  # above this, a search by the words alone is cheaper
 
 
 def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
@@ -65,8 +65,11 @@ def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
 def acl_tokens_of_request(
     connection: Connection, request: Request, door: AccessPath
 ) -> list[str] | None:
-    """The tokens of a door; never an empty list, because behind no door there is nothing. None
-    where there are too many: the branch's own condition filters all the same."""
+    """Return the tokens of an access path, or None if there are too many.
+
+    The list is never empty: without an access path, no memory matches. With None, the condition of
+    the branch still filters the rows.
+    """
     params = predicate_parameters(request)
     asked = select_audiences(door, request, POLICY_TABLES)
     if asked is not None:
@@ -88,23 +91,23 @@ def _acl_tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
 def _acl_token(space: str, kind: str, name: str) -> str:
-    """One word of plain letters, whatever the name holds."""
+    """Hash a name into one ASCII word."""
     return "x" + hashlib.sha256(f"{space}\n{kind}\n{name}".encode()).hexdigest()[:16]
 
 
-# Revisions of what leads to memories: a person, a room, a set of listeners.
+# Revisions of access paths: a person, a chat, an audience.
 #
-# Whoever keeps an answer in the process keeps it with the revisions of the doors it came through.
-# They are read again in the snapshot of the rows, so that another process's write is seen at once.
+# A process caches a result with the revisions of its access paths. They are read again in the
+# snapshot of the rows, so a write by another process is seen at once.
 
 _P = revisions_table.c
 _A = audience_people.c
 _M = memories_table.c
 _W = memory_people.c
 INCREMENTED_AT_ONCE_COUNT = 200
-NOTES_PATH = "n:notes"  # leads to no memory: moves when a note of the space does
+NOTES_PATH = "n:notes"  # not an access path: incremented when a note changes
 
-Revisions = dict[str, tuple[int, int]]  # door → (revision, the one that last removed a row)
+Revisions = dict[str, tuple[int, int]]  # access path → (revision, revision of the last removal)
 
 
 def person_path(identity: str) -> str:
@@ -116,7 +119,7 @@ def chat_path(chat: str) -> str:
 
 
 def audience_path(audience: str) -> str:
-    """A set of listeners goes by its own name, so that an index leads from one to the other."""
+    """Return the id of the audience itself, so that an index joins the two tables."""
     return audience
 
 
@@ -125,7 +128,7 @@ def is_audience_path(door: str) -> bool:
 
 
 def home_path(owner: str | None, learned_in: str | None) -> str:
-    """Where a memory lives: with its owner, or in the room that owns it."""
+    """Return the home path of a memory: its owner, or the chat that owns it."""
     return person_path(owner) if owner else chat_path(learned_in or "")
 
 
@@ -134,7 +137,7 @@ def home_path_of(memory: Memory) -> str:
 
 
 def access_paths_of(memory: Memory, audience: str | None) -> set[str]:
-    """Everything that leads to a memory, its home among it."""
+    """Return all access paths of a memory, including its home path."""
     people = effective_subjects(memory) | {memory.owner, memory.speaker}
     doors = {person_path(one) for one in people if one} | {home_path_of(memory)}
     if memory.learned_in:
@@ -153,7 +156,7 @@ _SELECT_STORED_PEOPLE = select(_W.person).where(
 
 
 def stored_access_paths(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
-    """The doors of memories as they stand, before they change or go."""
+    """Return the stored access paths of memories, before they are changed or deleted."""
     params = {"space": space, "ids": sorted(ids)}
     doors: set[str] = set()
     for row in connection.execute(_SELECT_STORED, params):
@@ -172,8 +175,10 @@ def stored_access_paths(connection: Connection, space: str, ids: Collection[str]
 def increment_revisions(
     connection: Connection, space: str, doors: Iterable[str], *, removing: bool = False
 ) -> dict[str, int]:
-    """Move these revisions on, always in the same order, so that two writers never hold each other
-    up for good. The answer is the new revision of each."""
+    """Increment these revisions and return the new ones.
+
+    Rows are locked in a fixed order, so that two writers never deadlock.
+    """
     names = sorted(set(doors))
     revisions: dict[str, int] = {}
     for start in range(0, len(names), INCREMENTED_AT_ONCE_COUNT):
@@ -190,7 +195,7 @@ def increment_revisions(
 
 
 def restamp_memories(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Something that belongs to these memories changed, though not the memories themselves."""
+    """Restamp memories whose dependent rows changed while their own rows did not."""
     revisions = increment_revisions(connection, space, stored_access_paths(connection, space, ids))
     for row in connection.execute(_SELECT_STORED, {"space": space, "ids": sorted(ids)}).all():
         stamp = revisions[home_path(row.owner, row.learned_in)]
@@ -200,8 +205,8 @@ def restamp_memories(connection: Connection, space: str, ids: Collection[str]) -
 
 
 def increment_params(names: Sequence[str]) -> dict[str, Any]:
-    """What `bumping` takes, besides the space."""
-    # A beginning that no revision of this name had before its space was erased.
+    """Return the parameters of `increment_statement`, except the space."""
+    # A random start: no revision of this name had it before its space was erased.
     params: dict[str, Any] = {"new": secrets.randbits(60) + 1}
     for number, name in enumerate(names):
         params[f"d{number}"] = name
@@ -221,7 +226,7 @@ _SELECT_REVISIONS = union_all(
     select(_P.access_path, _P.rev, _P.cleared_rev).where(
         _P.space_id == bindparam("p_space"), _P.access_path.in_(bindparam("doors", expanding=True))
     ),
-    # Sets of listeners with the requester in them; those with everybody here are among them.
+    # Audiences that contain the requester; this includes those with everyone present.
     select(_P.access_path, _P.rev, _P.cleared_rev)
     .join(audience_people, (_P.space_id == _A.space_id) & (_P.access_path == _A.audience))
     .where(_A.space_id == bindparam("p_space"), _A.person.in_(bindparam("p_me", expanding=True))),
@@ -234,7 +239,7 @@ _SELECT_REVISION = select(_P.rev, _P.cleared_rev).where(
 
 
 def person_revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
-    """Of one person's partition."""
+    """Return the revision of one person's access path."""
     found = statements.fetch_rows(
         connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)}
     )
@@ -242,7 +247,7 @@ def person_revision(connection: Connection, space: str, owner: str) -> tuple[int
 
 
 def read_revisions(connection: Connection, request: Request) -> Revisions:
-    """Of every door that leads from this request to memories, as of this snapshot."""
+    """Return the revisions of every access path of this request, in this snapshot."""
     params = predicate_parameters(request)
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
     doors = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
@@ -251,10 +256,10 @@ def read_revisions(connection: Connection, request: Request) -> Revisions:
     return {door: (rev, cleared_rev) for door, rev, cleared_rev in rows}
 
 
-# Memories that stand in notes: whatever changes one of them changes its notes.
+# Links between memories and notes: a change of a memory changes its notes.
 #
-# A write collects the notes it changed, and moves their stamps once, as the last thing it does: so
-# nobody who holds the revision of all notes waits for a memory, and ten items cost one revision.
+# A write collects the notes it changed and stamps them once, as its last step. A holder of the
+# notes revision therefore never waits for a memory, and ten items cost one revision.
 
 _N = notes_table.c
 _I = note_items.c
@@ -280,7 +285,7 @@ _NOTES_WITH_MEMORY = _select_notes_with(
 _NOTES_WITH_MEMORIES = _select_notes_with(_I.memory_id.in_(_IDS), _N.summary_id.in_(_IDS))
 _FILES_WITH_MEMORIES = (
     select(_L.path).where(_L.space_id == _SPACE, _L.memory_id.in_(_IDS)).distinct()
-)  # also where it left the note, and the file does not know yet
+)  # includes files not updated since the memory left the note
 _SET_NOTE_STAMP = (
     update(notes_table)
     .where(_N.space_id == bindparam("b_space"), _N.path == bindparam("b_path"))
@@ -302,7 +307,7 @@ _COPY_ITEM = text(
 
 
 def update_note_links(tx: Transaction, memory: Memory) -> None:
-    """For every change of one memory: a look at two indexes, where nothing of it is noted."""
+    """Mark the notes of a changed memory; a memory without notes costs two index lookups."""
     for (path,) in statements.fetch_rows(
         tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}
     ):
@@ -312,7 +317,7 @@ def update_note_links(tx: Transaction, memory: Memory) -> None:
 
 
 def update_note_links_of_many(tx: Transaction, ids: Sequence[str]) -> set[str]:
-    """The same for many; the notes that they stand in."""
+    """Mark the notes of many changed memories, and return their paths."""
     params = {"space": tx.space, "ids": list(ids)}
     paths = set(tx.connection.execute(_NOTES_WITH_MEMORIES, params).scalars())
     mark_notes_changed(tx, paths)
@@ -320,7 +325,7 @@ def update_note_links_of_many(tx: Transaction, ids: Sequence[str]) -> set[str]:
 
 
 def remove_note_links(tx: Transaction, ids: Sequence[str]) -> None:
-    """Before these memories go, and their rows here with them: no file is as it was known."""
+    """Unlink memories from notes before they are deleted, and invalidate the file states."""
     params = {"space": tx.space, "ids": list(ids)}
     paths = update_note_links_of_many(tx, ids) | set(
         tx.connection.execute(_FILES_WITH_MEMORIES, params).scalars()
@@ -339,8 +344,10 @@ def mark_notes_changed(tx: Transaction, paths: Collection[str]) -> None:
 
 
 def stamp_changed_notes(tx: Transaction) -> None:
-    """At the end of a write that changed notes: one revision for all of them. Whoever sees it sees
-    everything up to it, because the next one waits for this write."""
+    """Stamp all notes changed by this write with one revision, at the end of the write.
+
+    The next revision waits for this write, so a reader of a revision sees every change up to it.
+    """
     for path, superseded in sorted(tx.changed_notes.items()):
         for id in sorted(superseded):
             _replace_superseded(tx, path, id)
@@ -353,8 +360,10 @@ def stamp_changed_notes(tx: Transaction) -> None:
 
 
 def _replace_superseded(tx: Transaction, path: str, id: str) -> None:
-    """What took its place takes its place here too, if it has the same home. The old one keeps its
-    row: should the new one be reverted, it stands where it stood."""
+    """Insert the successor of a superseded memory at its position, if both have the same home.
+
+    The old memory keeps its row: if the successor is reverted, it is shown in its position again.
+    """
     row = _select_home(tx, id)
     after = (
         None if row is None or row.superseded_by is None else _select_home(tx, row.superseded_by)
@@ -381,6 +390,6 @@ def _is_same_home(tx: Transaction, before: Any, after: Any) -> bool:
 
 
 def split_into_chunks(names: Collection[str]) -> list[list[str]]:
-    """Lists that a statement can take."""
+    """Split names into lists that fit into one statement."""
     todo = sorted(names)
     return [todo[at : at + _AT_ONCE_COUNT] for at in range(0, len(todo), _AT_ONCE_COUNT)]

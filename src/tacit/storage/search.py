@@ -60,9 +60,9 @@ from tacit.storage.memory_reads import (
 )
 from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
 
-# The full-text index of SQLite, which follows behind: a write leaves a number for what there is
-# to index, and whoever searches by words catches up first. Few ever do: only where more is
-# within reach than a process keeps at hand.
+# The full-text index of SQLite is updated lazily: a write inserts a number for each document to
+# index, and a search by words indexes them first. Such searches are rare: they happen only when
+# more memories are permitted than the process caches.
 
 _M = memories_table.c
 _AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
@@ -73,7 +73,7 @@ FTS_INDEX = table(
     "fts_index", column("rowid"), column("content"), column("acl_tokens"), column("owner_words")
 )
 _CONTENT = table("fts_index_content", column("id"))
-# Numbers only grow, and words are indexed in their order: up to this one, all are.
+# Numbers only grow, and documents are indexed in their order: all up to this one are indexed.
 LAST_INDEXED = select(func.coalesce(func.max(_CONTENT.c.id), 0)).scalar_subquery()
 _SELECT_UNINDEXED = (
     select(FTS_ROWS.c.number, *MEMORY_COLUMNS)
@@ -90,7 +90,7 @@ _SELECT_UNINDEXED = (
 
 
 class IndexStale(Exception):
-    """There is something that a search by words would not find: catch up, and search again."""
+    """Signal that documents are not indexed yet: call `update_fts_index` and search again."""
 
 
 def require_fresh_index(connection: Connection, dialect: Dialect) -> None:
@@ -102,7 +102,7 @@ def require_fresh_index(connection: Connection, dialect: Dialect) -> None:
 
 
 def update_fts_index(database: Database) -> int:
-    """Index what is left, some at a time. Says how much that was."""
+    """Index the remaining documents in batches, and return how many were indexed."""
     count = done = 0
     while done == _AT_ONCE_COUNT or not count:
         done = database.write(_index_batch)
@@ -125,30 +125,30 @@ def _index_batch(connection: Connection) -> int:
     return len(found)
 
 
-# Listings: newest first, narrowed by filters, a page at a time, through the predicate.
+# Listings: newest first, filtered, in pages, with the predicate in each query.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFilter:
-    """What a listing is narrowed to. None means: not by this."""
+    """Filter a listing. None means no restriction."""
 
     category: str | None = None
     categories: tuple[str, ...] | None = None  # any of these
     kind: str | None = None
-    state: str | None = None  # only the owner in private sees other states than active
+    state: str | None = None  # only the owner in private sees states other than active
     key: str | None = None
-    prefix: str | None = None  # of the key; % and _ are text
+    prefix: str | None = None  # of the key; % and _ are literal
     pinned: bool | None = None
     owners: tuple[str, ...] | None = None
-    about: tuple[str, ...] | None = None  # identities of the people it is about
+    about: tuple[str, ...] | None = None  # identities of the subjects
     words: tuple[str, ...] | None = None
-    chats: tuple[str, ...] | None = None  # the ids of the one it was learned in
+    chats: tuple[str, ...] | None = None  # ids of the chat it was learned in
     visibility: str | None = None
     sensitivity: str | None = None
-    since: int | None = None  # created then or later
+    since: int | None = None  # created at or after
     until: int | None = None  # created before
-    prefixes: tuple[str, ...] = ()  # beginnings of words: `browsing.py`
-    after: tuple[int, str] | None = None  # created_at and id of the last one shown
+    prefixes: tuple[str, ...] = ()  # of words, for `browse_own` and `browse_space`
+    after: tuple[int, str] | None = None  # created_at and id of the last memory shown
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ def list_memories(
     wanted: ListFilter,
     limit: int,
 ) -> list[MemoryDecision]:
-    """Newest first: each branch of the predicate yields its newest, and the newest of all win."""
+    """List memories, newest first: read the newest of each branch and merge them."""
     shape = shape_of_request(request)
     if shape is None:
         return []
@@ -223,7 +223,7 @@ def _select_page(
 
 
 def count_memories(connection: Connection, request: Request, wanted: ListFilter) -> int:
-    """How many there are on all pages together."""
+    """Count the memories on all pages."""
     shape = shape_of_request(request)
     if shape is None:
         return 0
@@ -245,7 +245,7 @@ def _select_count(shape: RequestShape, names: tuple[str, ...]) -> Select[Any]:
 
 
 def current_state() -> ColumnElement[str]:
-    """A memory past its time is expired, also before a sweep has said so."""
+    """Return the state; a memory past its time is expired even before the sweep marks it."""
     lapsed = and_(_M.state == sql_literal(State.ACTIVE), _M.expires_at <= bindparam("p_at"))
     return case((lapsed, sql_literal(State.EXPIRED)), else_=_M.state)
 
@@ -260,7 +260,7 @@ def select_about() -> Select[Any]:
 
 
 def _visible_pin(shape: RequestShape | None) -> ColumnElement[bool]:
-    """A pin is the owner's own act: for other requesters, nothing is pinned (`redact`)."""
+    """Return the pin for the owner; other requesters see no pin (`redact_memory`)."""
     if shape is None or shape.purpose is Purpose.MANAGE:
         return _M.pinned
     # CASE, not AND: PostgreSQL would take `owner IS NULL` out of an AND and scan the space by it.
@@ -268,7 +268,7 @@ def _visible_pin(shape: RequestShape | None) -> ColumnElement[bool]:
 
 
 def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElement[bool]:
-    """`shape` is that of the request; without one, an operator asks, who sees every field."""
+    """Build one filter. Without the shape of a request, an operator asks, who sees every field."""
 
     def many(param: str) -> Any:
         return bindparam(param, expanding=True)
@@ -279,7 +279,7 @@ def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElem
         "kind": lambda: _M.kind == bindparam("f_kind"),
         "state": lambda: current_state() == bindparam("f_state"),
         "key": lambda: _M.key == bindparam("f_key"),
-        # Not LIKE: its % and _ would have to be escaped, and SQLite's ignores case.
+        # Not LIKE: % and _ would have to be escaped, and LIKE ignores case in SQLite.
         "prefix": lambda: (
             func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
         ),
@@ -291,7 +291,7 @@ def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElem
         "until": lambda: _M.created_at < bindparam("f_until"),
         "owners": lambda: _M.owner.in_(many("f_owners")),
         "about": lambda: _M.id.in_(select_about()),
-        # A row value and not an OR: then the branch's own index finds the place to go on.
+        # A row value, not an OR: the index of the branch can then seek to the position.
         "after": lambda: (
             tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
         ),
@@ -300,12 +300,12 @@ def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElem
     return found
 
 
-# Looking through memories, newest first: a person through their own, an operator through a space.
+# Browse memories, newest first: a person their own, an operator those of a space.
 #
-# Each identity's memories are read by themselves, in the order of an index that holds every
-# filter, and merged here. Where words are typed, the newest memories are asked whether they are
-# the beginning of some word there: what many have is met soon. If that is not enough, an index
-# says how many have it; few are looked up and put in order, and many are met by walking on.
+# The memories of each identity are read separately, in the order of an index that covers every
+# filter, and merged here. For typed words, the newest memories are first tested for a word with
+# that prefix: frequent prefixes match soon. If that yields too few, the index counts the matches.
+# Few matches are fetched by id and sorted; many are found by scanning further in time order.
 
 _IN_SPACE = _M.space_id == bindparam("p_space")
 _HAS_ID = and_(_IN_SPACE, _M.is_turn.is_(False), _M.id.in_(bindparam("ids", expanding=True)))
@@ -317,19 +317,19 @@ def _limited_count(found: Select[Any]) -> Select[Any]:
     return select(func.count()).select_from(found.limit(bindparam("p_limit")).subquery())
 
 
-# How many memories are about somebody, whoever's they are.
+# The number of memories about a person, of all owners.
 _COUNT_ABOUT = _limited_count(select_about())
 
 
 class PrefixLookup(Enum):
-    """How words are asked for."""
+    """Select how word prefixes are matched."""
 
-    ROW = "row"  # of each memory, in the order of time
+    ROW = "row"  # test each memory, in time order
     INDEX = "index"
 
 
 class TimePosition(NamedTuple):
-    """Where a memory stands in the order of time."""
+    """Identify the position of a memory in time order."""
 
     created_at: int
     id: str
@@ -337,20 +337,23 @@ class TimePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _BrowseQuery:
-    """What is looked through: with a shape, what the predicate lets its requester manage; without,
-    a space. `of_owner`: one owner's of it."""
+    """Describe what is browsed.
+
+    With a shape, the memories that the predicate lets the requester manage; without one, a space.
+    With `has_owner`, only those of one owner.
+    """
 
     shape: RequestShape | None
     has_owner: bool
-    names: tuple[str, ...]  # of the filters
+    names: tuple[str, ...]  # names of the filters
     dialect: Dialect
-    prefix_count: int  # how many beginnings of words are asked for
-    is_about_rare: bool  # few memories are about the one it names
+    prefix_count: int  # number of word prefixes in the query
+    is_about_rare: bool  # few memories are about the person in the filter
 
     @property
     def condition(self) -> ColumnElement[bool]:
         if self.shape is None:
-            # As the index of a whole space spells it.
+            # As in the definition of the index on a whole space.
             lead = and_(_IN_SPACE, _M.is_turn.is_(False), _M.version > literal_column("0"))
         else:
             (branch,) = build_branches(self.shape, POLICY_TABLES)
@@ -359,13 +362,13 @@ class _BrowseQuery:
         return and_(lead, *mine, *map(self._term, self.names))
 
     def _term(self, name: str) -> ColumnElement[bool]:
-        """Few are looked up once for all; of many, each that is walked past is asked."""
+        """Build one filter. A rare `about` is looked up once, a frequent one per row."""
         found = filter_condition(name)
         return found.is_(True) if name == "about" and self.is_about_rare else found
 
 
 class _OwnerQuery(NamedTuple):
-    """One owner's part of it, with the parameters of its statements."""
+    """Hold the query of one owner with the parameters of its statements."""
 
     connection: Connection
     through: _BrowseQuery
@@ -373,18 +376,18 @@ class _OwnerQuery(NamedTuple):
 
 
 class OwnedMemory(NamedTuple):
-    """That there is a memory, and whose it is."""
+    """Name a memory and its owner."""
 
     id: str
     owner: str | None
 
 
 class _FirstMatches(NamedTuple):
-    """What the newest memories come to."""
+    """Hold the matches among the newest memories."""
 
     places: list[TimePosition]
-    is_complete: bool  # there are no others
-    is_frequent: bool  # of those that were asked
+    is_complete: bool  # no further memories exist
+    is_frequent: bool  # at least half of the tested memories match
 
 
 def browse_own(
@@ -395,7 +398,7 @@ def browse_own(
     wanted: ListFilter,
     limit: int,
 ) -> list[MemoryDecision]:
-    """The requester's own, who manages them."""
+    """List the requester's own memories, which the requester manages."""
     parts = _own_queries(connection, dialect, request, wanted)
     ids = _newest_ids(parts, limit)
     if not ids:
@@ -416,8 +419,10 @@ def count_own(
 def browse_space(
     tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int
 ) -> list[Memory]:
-    """Of everybody's memories, or of some owners'. For an operator, in a transaction that notes
-    whose they were."""
+    """List memories of all owners, or of these, for an operator.
+
+    The transaction of the caller records the owners in the access log.
+    """
     ids = _newest_ids(_space_queries(tx, wanted, owners), limit)
     if not ids:
         return []
@@ -434,7 +439,7 @@ def count_in_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | 
 def list_owned(
     tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
 ) -> list[OwnedMemory]:
-    """As many as are counted, where an operator counts what somebody may have."""
+    """List matching memories with their owners, up to the count limit, for an operator's count."""
     ids = _newest_ids(_space_queries(tx, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
     if not ids:
         return []
@@ -443,7 +448,7 @@ def list_owned(
 
 
 def list_wordings(tx: Transaction, memory: Memory) -> dict[int, str]:
-    """Of every version; for an operator too."""
+    """Return the content of every version, for an operator."""
     rows = tx.connection.execute(SELECT_VERSIONS, {"space": memory.space, "id": memory.id})
     return {row.version: row.content for row in rows}
 
@@ -574,8 +579,10 @@ def _select_positions(through: _BrowseQuery, by: PrefixLookup | None) -> Select[
 
 
 def _select_by_index(through: _BrowseQuery) -> Select[Any]:
-    """Each of the few by its id, whatever else a planner thinks of: that is what the inner limit
-    is for, which they are below."""
+    """Select the few matches by id.
+
+    The inner LIMIT, which they never reach, keeps the planner from choosing another plan.
+    """
     begun = _select_prefix_matches(through.dialect)
     memory = select(_M.created_at).where(_IN_SPACE, _M.id == begun.c.id, through.condition)
     at = memory.correlate(begun).scalar_subquery().label("created_at")
@@ -587,14 +594,14 @@ def _select_by_index(through: _BrowseQuery) -> Select[Any]:
 
 @lru_cache(maxsize=512)
 def _select_newest(through: _BrowseQuery) -> Select[Any]:
-    """The newest, and of each whether it is meant."""
+    """Select the newest memories, each with whether it matches."""
     says = through.dialect.prefix_match_condition(through.prefix_count)
     return _newest_first(select(_M.created_at, _M.id, says).where(through.condition))
 
 
 @lru_cache(maxsize=512)
 def _select_match_count(through: _BrowseQuery, by: PrefixLookup | None) -> Select[Any]:
-    """No further than is counted: by the index, from the words to their memories."""
+    """Count matches up to the limit; by the index, from the words to their memories."""
     if by is not PrefixLookup.INDEX:
         return _limited_count(_select_positions(through, by).limit(None))
     begun = _select_prefix_matches(through.dialect)
@@ -613,14 +620,17 @@ def _select_prefix_matches(dialect: Dialect) -> Subquery:
 
 @lru_cache(maxsize=32)
 def _select_by_ids(shape: RequestShape) -> Select[Any]:
-    """By their ids."""
+    """Select memories by id."""
     (branch,) = build_branches(shape, POLICY_TABLES)
     return _SELECT_BY_ID.where(_without_index(branch.condition))
 
 
 def _without_index(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """The same, but no index is thought to lead there: for an owner who has many memories, each of
-    theirs is a longer way than by ids, and planners go by averages."""
+    """Wrap a condition so that the planner uses no index for it.
+
+    For an owner with many memories, the owner's index is slower than ids, but planners use
+    averages.
+    """
     yes: ColumnElement[int] = literal_column("1")
     no: ColumnElement[int] = literal_column("0")
     return case((condition, yes), else_=no) == yes
@@ -630,7 +640,7 @@ def _newest_first(found: Select[Any]) -> Select[Any]:
     return found.order_by(_M.created_at.desc(), _M.id.desc()).limit(bindparam("p_limit"))
 
 
-# Counts: of one person's memories for that person, and of a whole space for its operator.
+# Counts: of one person's memories for that person, and of a space for its operator.
 
 
 def read_owner_stats(

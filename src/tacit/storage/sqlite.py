@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tacit.storage.engine import DatabaseOptions
 
 BEGIN_WRITE = "BEGIN IMMEDIATE"
-_WAL_PAGES = 4_000  # of 4 KiB; the fewer times the log is copied back, the less is copied twice
-# CROSS JOIN is SQLite's word for "in this order": the words first, then their rows.
+_WAL_PAGES = 4_000  # of 4 KiB; fewer checkpoints copy fewer pages twice
+# CROSS JOIN fixes the join order in SQLite: first the index, then the rows.
 _SELECT_MATCHING_IDS = (
     "SELECT r.memory_id FROM fts_index CROSS JOIN fts_rows AS r "
     "WHERE fts_index MATCH :p_words AND r.number = fts_index.rowid "
@@ -49,7 +49,7 @@ _SELECT_MATCHING_IDS = (
 _PREFIX_MATCH_IDS = text(
     _SELECT_MATCHING_IDS.replace(":p_words", ":b_begun").replace("r.memory_id", "r.memory_id AS id")
 )
-# What is indexed, read as it stands there: for a row that something else has led to.
+# Reads the indexed text of a row that another condition has found.
 _HAS_PREFIXES = (
     "EXISTS (SELECT 1 FROM fts_rows AS r CROSS JOIN fts_index_content AS c "
     "WHERE r.space_id = memories.space_id AND r.memory_id = memories.id AND c.id = r.number AND "
@@ -73,7 +73,7 @@ def is_in_memory(url: URL) -> bool:
 
 
 def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) -> Engine:
-    """`single`: with one connection, which its users take turns at."""
+    """Create the engine; with `single`, it has one connection that its users share in turn."""
     if not is_in_memory(url):
         _create_file(Path(url.database or ""))
     if single:
@@ -84,7 +84,7 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
             "pool_size": options.max_connections,
             "max_overflow": 0,
             "pool_timeout": limits.POOL_WAIT_MAX_SECONDS,
-            "pool_use_lifo": True,  # the one that was used last has the pages at hand
+            "pool_use_lifo": True,  # the last connection has a warm page cache
         }
     engine = create_engine(
         url,
@@ -95,7 +95,7 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
 
     @event.listens_for(engine, "connect")
     def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-        # We begin transactions ourselves: the driver would do so too late for a stable snapshot.
+        # Begin transactions explicitly: the driver begins them too late for a stable snapshot.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         if options.wal and not is_in_memory(url):
@@ -117,7 +117,7 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
 
 
 def _create_file(path: Path) -> None:
-    """New files are their owner's alone: they hold what people said in confidence."""
+    """Create a database file that only its owner can read: it holds personal data."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
@@ -128,7 +128,7 @@ def _create_file(path: Path) -> None:
 
 
 def _match_any_word(words: Sequence[str]) -> str:
-    """Words as an FTS5 expression without operators, whatever people typed."""
+    """Quote user input as an FTS5 expression without operators."""
     return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
 
 
@@ -152,7 +152,7 @@ class SQLite(EqualByType):
         )
 
     def lock_for_migration(self, connection: Connection) -> None:
-        """BEGIN IMMEDIATE already holds the only write lock there is."""
+        """Do nothing: BEGIN IMMEDIATE already holds the only write lock."""
 
     def insert_missing(
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
@@ -164,13 +164,13 @@ class SQLite(EqualByType):
         return insert(table).on_conflict_do_nothing()
 
     def lock_space(self, connection: Connection, space: str) -> None:
-        """BEGIN IMMEDIATE already orders all writers."""
+        """Do nothing: BEGIN IMMEDIATE already serializes all writers."""
 
     def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
         return statement
 
     def acquire_lock(self, connection: Connection, what: str) -> None:
-        """BEGIN IMMEDIATE already orders all writers."""
+        """Do nothing: BEGIN IMMEDIATE already serializes all writers."""
 
     def lock_memory(self, statement: Select[Any]) -> Select[Any]:
         return statement
@@ -189,7 +189,7 @@ class SQLite(EqualByType):
         number = connection.execute(_SELECT_NUMBER, of).scalar_one()
         said, own = map(" ".join, fts_document(memory))
         words = {"number": number, "content": said, "acl_tokens": doors, "owner_words": own}
-        connection.execute(_SET_WORDS, words)  # if they are indexed yet
+        connection.execute(_SET_WORDS, words)  # no-op for words that are not indexed yet
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
         for id in ids:
@@ -249,10 +249,10 @@ class SQLite(EqualByType):
         return {}
 
     def scrub(self, connection: Connection) -> bool:
-        """Make the full-text index anew, rewrite the file, empty the log: bytes linger in each.
+        """Rebuild the full-text index, rewrite the file and truncate the WAL: each keeps old bytes.
 
-        Not 'optimize': each merge lifts an FTS5 index by a level, and after 2,000 it cannot be
-        read any more.
+        Not 'optimize': each merge raises the level of an FTS5 index, and it becomes unreadable
+        after 2,000 levels.
         """
         connection.exec_driver_sql("INSERT INTO fts_index (fts_index) VALUES ('rebuild')")
         connection.exec_driver_sql("DROP TABLE IF EXISTS sqlite_stat4")  # samples of indexed text

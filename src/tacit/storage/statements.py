@@ -15,7 +15,7 @@ from sqlalchemy.engine.interfaces import Dialect as Grammar
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
-_NAMED_PARAMETER = re.compile(r"%\((\w+)\)s|%%")  # as psycopg spells its parameters
+_NAMED_PARAMETER = re.compile(r"%\((\w+)\)s|%%")  # psycopg's parameter syntax
 _VALUES_CLAUSE = re.compile(r"VALUES \(([^()]*)\)")
 _CURSOR_KEY = "tacit-sender"
 _NUMBERED_PARAMETER = re.compile(r"\$(\d+)")
@@ -23,9 +23,9 @@ _INSERT_PARTS = re.compile(r"(INSERT INTO .*? VALUES )(\(.*?\))((?: ON CONFLICT 
 COMBINED_MAX_COUNT = 16
 _PIPELINED_MIN_COUNT = 4
 _KEPT_APART = re.compile(r"\bON CONFLICT\b|\bSELECT\b")
-_VALUES_MAX_COUNT = 30_000  # of one statement; PostgreSQL takes twice as many
+_VALUES_MAX_COUNT = 30_000  # per statement; PostgreSQL allows twice as many
 ListLengths = tuple[tuple[str, int], ...]
-Statement = tuple[Executable, Mapping[str, Any]]  # a statement and what it is filled with
+Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its parameters
 
 
 def fetch_rows(
@@ -35,8 +35,10 @@ def fetch_rows(
     *,
     binary: bool = False,
 ) -> Sequence[tuple[Any, ...]]:
-    """All rows of a statement whose parameters are of plain types, inside a transaction. `binary`:
-    they hold long bytes, which PostgreSQL would send twice as long as text."""
+    """Fetch all rows of a statement with parameters of plain types, in a transaction.
+
+    Set `binary` if rows hold long bytes values: PostgreSQL sends them twice as long as text.
+    """
     lengths = list_lengths(params)
     if not lengths:
         sql, taken = _render_plain(connection.dialect, statement)
@@ -46,7 +48,7 @@ def fetch_rows(
             connection.dialect, statement, tuple(params), lengths
         )
         values = fill_values(params, order, constants)
-    else:  # an empty list has a spelling of its own
+    else:  # an empty list renders differently
         return [tuple(row) for row in connection.execute(statement, params)]
     driver: Any = connection.connection.driver_connection
     try:
@@ -61,9 +63,9 @@ def fetch_rows(
 def run_statements(connection: Connection, steps: Sequence[Statement]) -> None:
     """Run statements without lists or results in the caller's transaction.
 
-    SQLite runs them in this order. PostgreSQL gets the plain ones first, joined into one
-    statement, in which none sees the effect of another, and then each of the others. A sharded
-    PostgreSQL refuses to join upserts and INSERT … SELECT.
+    SQLite runs them in this order. PostgreSQL first gets the plain ones, joined into one statement
+    in which none sees the effect of another, and then each of the others. A sharded PostgreSQL
+    refuses to join upserts and INSERT … SELECT.
     """
     driver: Any = connection.connection.driver_connection
     grammar = connection.dialect
@@ -94,8 +96,10 @@ def _pipeline(driver: Any, count: int) -> AbstractContextManager[Any]:
 
 
 def insert_rows(connection: Connection, steps: Sequence[Statement]) -> None:
-    """Many rows: those of one statement together, in the order in which the first of each comes. To
-    PostgreSQL they travel as one."""
+    """Insert many rows, grouped by statement in the order of first occurrence.
+
+    PostgreSQL gets each group as one statement.
+    """
     driver: Any = connection.connection.driver_connection
     grammar = connection.dialect
     together: dict[str, list[Sequence[Any]]] = {}
@@ -119,7 +123,7 @@ def insert_rows(connection: Connection, steps: Sequence[Statement]) -> None:
 
 @lru_cache(maxsize=256)
 def _multi_row_insert(sql: str, count: int) -> str:
-    """An INSERT of one row, of PostgreSQL's, for so many."""
+    """Expand a single-row PostgreSQL INSERT to `count` rows."""
     found = _INSERT_PARTS.fullmatch(sql)
     assert found is not None, "rows are added by INSERT … VALUES"
     by = max(int(one[1]) for one in _NUMBERED_PARAMETER.finditer(found[2]))
@@ -132,8 +136,10 @@ def _shift_parameters(row: str, by: int) -> str:
 
 
 def execute_on_driver(driver: Any, sql: str, values: Sequence[Any], *, binary: bool = False) -> Any:
-    """A rendered statement, on the driver itself. psycopg's usual cursor would translate the whole
-    text again each time."""
+    """Execute a rendered statement on the driver.
+
+    psycopg's default cursor would convert the whole text on every call.
+    """
     if isinstance(driver, sqlite3.Connection):
         return driver.execute(sql, values)
     import psycopg
@@ -142,8 +148,11 @@ def execute_on_driver(driver: Any, sql: str, values: Sequence[Any], *, binary: b
 
 
 def reusable_cursor(connection: PoolProxiedConnection) -> Any:
-    """A cursor of psycopg's that stays with its connection. It knows how each value is sent; for
-    a new one to find that out takes a tenth as long as the statement, or more."""
+    """Return a psycopg cursor that is kept with its connection.
+
+    It caches the adapters of the parameters. A new cursor looks them up again, which takes a tenth
+    of the time of the statement or more.
+    """
     import psycopg
 
     driver: Any = connection.driver_connection
@@ -156,13 +165,13 @@ def reusable_cursor(connection: PoolProxiedConnection) -> Any:
 def render_plain(
     grammar: Grammar, statement: Executable, params: Mapping[str, Any]
 ) -> tuple[str, Sequence[Any]]:
-    """A statement without lists as a driver takes it: its text and its values."""
+    """Render a statement without lists to driver SQL and values."""
     sql, taken = _render_plain(grammar, statement)
     return sql, taken(params)
 
 
 def run_command(connection: Connection, sql: str) -> None:
-    """Something without parameters, such as the beginning of a transaction."""
+    """Run a command without parameters, such as BEGIN."""
     driver: Any = connection.connection.driver_connection
     try:
         driver.execute(sql)
@@ -179,7 +188,7 @@ def commit_on_driver(connection: Connection) -> None:
 
 
 def _raise_driver_error(connection: Connection, driver: Any, error: Any) -> NoReturn:
-    """As SQLAlchemy would have raised it, without the parameters: they are people's words."""
+    """Raise the error that SQLAlchemy would, without the parameters: they hold personal data."""
     grammar = connection.dialect
     wrapped = DBAPIError.instance(
         None, None, error, grammar.loaded_dbapi.Error, hide_parameters=True, dialect=grammar
@@ -190,7 +199,7 @@ def _raise_driver_error(connection: Connection, driver: Any, error: Any) -> NoRe
 
 
 def insert_statement(table: Table, **further: str) -> TextClause:
-    """A row of a table, by the names of its columns; further ones are given as expressions."""
+    """Build an INSERT by column names; `further` columns are given as SQL expressions."""
     given = {column.name: f":{column.name}" for column in table.columns} | further
     columns = ", ".join(f'"{name}"' for name in given)
     values = ", ".join(given.values())
@@ -204,7 +213,7 @@ def list_lengths(params: Mapping[str, Any]) -> ListLengths:
 def fill_values(
     params: Mapping[str, Any], order: tuple[str, ...], constants: Mapping[str, Any]
 ) -> tuple[Any, ...]:
-    """The values in the order of the rendered statement."""
+    """Return the values in the order of the rendered statement."""
     flat: dict[str, Any] = dict(constants)
     for name, value in params.items():
         if isinstance(value, list):
@@ -217,11 +226,11 @@ def fill_values(
 
 @lru_cache(maxsize=256)
 def _render_plain(grammar: Grammar, statement: Executable) -> tuple[str, Callable[[Any], Any]]:
-    """The SQL of a statement without lists, and how its values are taken from the named ones."""
+    """Render a statement without lists; return the SQL and a function that orders its values."""
     clause: Any = statement
     compiled = clause.compile(dialect=grammar)
     sql, order = _number_parameters(compiled)
-    # Those that belong to the statement itself.
+    # Literals bound in the statement itself.
     own = {name: value for name, value in compiled.params.items() if value is not None}
     if own:
         return sql, lambda named: [(own | named)[name] for name in order]
@@ -229,7 +238,7 @@ def _render_plain(grammar: Grammar, statement: Executable) -> tuple[str, Callabl
 
 
 def _number_parameters(compiled: Any) -> tuple[str, tuple[str, ...]]:
-    """SQL with parameters by position, and their names in that order."""
+    """Return SQL with positional parameters, and their names in that order."""
     if compiled.positiontup is not None:
         return str(compiled), tuple(compiled.positiontup)
     numbers: dict[str, int] = {}
@@ -246,7 +255,7 @@ def _number_parameters(compiled: Any) -> tuple[str, tuple[str, ...]]:
 def _combine_statements(
     grammar: Grammar, statements: tuple[Executable, ...]
 ) -> tuple[str, list[Callable[[Any], Any]]]:
-    """Several statements as one of PostgreSQL's."""
+    """Combine several statements into one PostgreSQL statement."""
     parts, takes, count = [], [], 0
     for statement in statements:
         sql, taken = _render_plain(grammar, statement)
@@ -261,9 +270,11 @@ def _combine_statements(
 def render_guarded(
     grammar: Grammar, guard: Statement, steps: Sequence[Statement]
 ) -> tuple[str, Sequence[Any]]:
-    """Rows that are inserted if a guard finds its own, as one statement of PostgreSQL's: it counts
-    what the guard found, and holds that still until it is done. A single row that was there already
-    counts as not found."""
+    """Render inserts that run only if a guard query finds a row, as one PostgreSQL statement.
+
+    The statement returns the number of rows the guard found, and locks them until it ends. A single
+    row that exists already counts as not found.
+    """
     sql, takes = _combine_guarded(grammar, guard[0], tuple([statement for statement, _ in steps]))
     all_steps = (guard, *steps)
     return sql, [
@@ -279,7 +290,7 @@ def _combine_guarded(
 ) -> tuple[str, list[Callable[[Any], Any]]]:
     sql, takes = _combine_statements(grammar, (guard, *statements))
     first, _, rest = sql.removesuffix("SELECT 1").partition("), s1 AS (")
-    if len(statements) == 1:  # a tenth quicker than a list of one
+    if len(statements) == 1:  # a tenth faster than a list of one
         found = first.removeprefix("WITH s0 AS (")
         if_found = rf"SELECT \1 WHERE EXISTS ({found} FOR SHARE)"
         return f"{_VALUES_CLAUSE.sub(if_found, rest.rstrip().removesuffix(')'))} RETURNING 1", takes
@@ -291,7 +302,7 @@ def _combine_guarded(
 def render_with_lists(
     grammar: Grammar, statement: Executable, names: tuple[str, ...], lengths: ListLengths
 ) -> tuple[str, tuple[str, ...], dict[str, Any]]:
-    """The SQL; the order of its parameters; and those of them that belong to the statement."""
+    """Return the SQL, the order of its parameters, and those bound in the statement itself."""
     samples: dict[str, Any] = dict.fromkeys(names, "")
     samples |= {name: [""] * length for name, length in lengths}
     clause: Any = statement

@@ -1,4 +1,4 @@
-"""One open store: its database, caches, background writers and gauges."""
+"""Open a store: its database, caches, background writers and gauges."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ from tacit.storage.statements import fill_values, list_lengths, render_with_list
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import EVENT_COUNT, NO_METER, GaugeReader, Meter, StopCallback
 
-# Which memories were used, written in batches so that no read waits for it.
+# Access counts of memories, written in batches so that no read waits for the write.
 
 _BATCH_COUNT = 256
-_BATCH_MICROS = 600_000_000  # whoever sweeps elsewhere should know of it
+_BATCH_MICROS = 600_000_000  # retention in other processes needs the counts
 _KEPT_MAX_COUNT = 65_536
 _M = memories_table.c
 _ADD_ACCESSES = (
@@ -69,13 +69,15 @@ _ADD_ACCESSES = (
 
 
 class AccessCounter:
-    """Counts in memory until there is a batch, which a thread of its own then writes. A crash or a
-    database that cannot be written to costs counts, never memories and never a read."""
+    """Count accesses in memory; a separate thread writes them in batches.
+
+    A crash or a failed write loses counts. It never loses a memory and never fails a read.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
-        self._since = 0  # the first of them, in microseconds
+        self._since = 0  # time of the first count, in microseconds
         self._lock = Lock()
         self._writer: Thread | None = None
 
@@ -120,10 +122,10 @@ class AccessCounter:
         self.flush()
 
 
-# Requests resolved from the store, and kept until somebody's identity changes.
+# Cache of resolved requests. An entry is valid until an identity of its space changes.
 #
-# What is kept carries the revision it was read at; the revision is read again in the same snapshot
-# as the rows, so that another process's unlink is seen by the very next read.
+# Each entry carries the identity revision it was read at. The revision is read again in the same
+# snapshot as the rows, so the next read sees an unlink by another process.
 
 _RequestKey = tuple[str, RawRequest, bool]
 
@@ -144,7 +146,7 @@ class RequestCache:
         union: bool,
         rev: int | None = None,
     ) -> Request:
-        """`rev` is the revision this transaction has read already, if it has."""
+        """Return the resolved request; `rev` is the identity revision if the caller has read it."""
         if rev is None:
             rev = spaces.identity_revision(connection, space)
         key = (space, asking, union)
@@ -165,14 +167,14 @@ class RequestCache:
     def get_cached(
         self, space: str, asking: RawRequest, *, union: bool
     ) -> tuple[int, Request] | None:
-        """What was resolved before, and the revision it holds for."""
+        """Return the cached request and its identity revision, or None."""
         return self._kept.get((space, asking, union))
 
     def is_registered(self, space: str, asking: RawRequest, rev: int) -> bool:
         return self._registered.get((space, asking)) == rev
 
     def register(self, database: Database, space: str, asking: RawRequest, at: datetime) -> None:
-        """Before a first write: note the chat and its people, in a transaction of their own."""
+        """Store the chat and its people in a separate transaction, before their first write."""
         key = (space, asking)
         with database.read() as connection:
             rev = spaces.identity_revision(connection, space)
@@ -193,7 +195,7 @@ class RequestCache:
         asking: RawRequest,
         at: datetime,
     ) -> int:
-        """Only what an adapter vouches for: who is not in a room tells us nothing of it."""
+        """Store the chat if it is private or a group; for an unknown chat, only the space."""
         space = request.space
         if request.private or request.kind is ChatKind.GROUP:
             chats.register_chat(connection, database.dialect, space, asking, at)
@@ -202,19 +204,19 @@ class RequestCache:
         return spaces.identity_revision(connection, space)
 
 
-# Renewing the leases that this process holds, so that a lease can be short.
+# Renew the leases that this process holds, so that a lease can be short.
 #
-# What a killed process held is then taken over soon, and what a slow one holds is not. One thread
-# renews all leases of a store: it starts with the first that is held, and ends when none is left.
+# Another process then soon takes over the leases of a killed process, but not those of a slow one.
+# One thread renews all leases of a store. It starts with the first lease and ends with the last.
 
 _log = logging.getLogger(__name__)
-RenewLease = Callable[[Connection, datetime], object]  # as of this moment
+RenewLease = Callable[[Connection, datetime], object]  # called with the current time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HeldLease:
     renew: RenewLease
-    until: float  # of the monotonic clock: a holder that hangs does not keep its lease for ever
+    until: float  # monotonic time: a holder that hangs loses its lease
 
 
 class LeaseRenewer:
@@ -227,7 +229,7 @@ class LeaseRenewer:
 
     @contextmanager
     def hold(self, renew: RenewLease) -> Iterator[None]:
-        """Renew a lease that was just taken, until the block ends or takes too long."""
+        """Renew a lease just acquired, until the `with` block ends or exceeds the maximum time."""
         one = _HeldLease(renew, time.monotonic() + limits.LEASE_HELD_MAX_SECONDS)
         with self._lock:
             self._held.add(one)
@@ -259,20 +261,23 @@ class LeaseRenewer:
                 self._renew(one)
 
     def _renew(self, one: _HeldLease) -> None:
-        """The next try may go better; a holder whose lease ran out finds that out by itself."""
+        """Renew one lease. Log a failure: the next renewal may succeed.
+
+        A holder whose lease expired detects that itself.
+        """
         try:
             self._database.write(lambda connection: one.renew(connection, self._clock()))
         except StoreError as error:
             _log.warning("a lease could not be renewed: %s", type(error).__name__)
 
 
-# One row and the identity revision it is judged by, in one statement on the driver itself.
+# Fast path of `get`: one row and its identity revision, in one statement on the driver.
 #
-# The hottest reads are of a single memory, by its owner, in private. SQLAlchemy's connection
-# costs several times what such a read does, so here its statements are rendered once and run
-# bare. What is kept of the request is used only if the revision that comes back with the row is
-# the one it was read at; otherwise, and whenever anything else is not at hand, the answer is
-# MISS and the caller reads the usual way.
+# The most frequent read is of a single memory, by its owner, in private. A SQLAlchemy connection
+# costs several times as much as that read, so the statements here are rendered once and run on the
+# driver. The cached request is used only if the revision returned with the row equals the cached
+# one. Otherwise, and when any other cached value is missing, the result is MISS and the caller
+# takes the normal path.
 
 _AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
@@ -291,7 +296,7 @@ def get_memory_fast(
     which: Literal["id", "key"],
     named: Mapping[str, str],
 ) -> MemoryDecision | FastPathMiss | None:
-    """The memory with this `id`, or the requester's value of this `category` and `key`."""
+    """Return the memory with this `id`, or the requester's value of this `category` and `key`."""
     rev, request = kept
     shape = shape_of_request(request)
     if shape is None or not shape.private:
@@ -333,13 +338,13 @@ def _select_fast(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any
     )
 
 
-# The steps that were saved or read last, at hand: whether one is still the newest is asked of the
-# database each time, and that costs less than to fetch it again. Private ones alone.
+# Cache of the graph steps saved or read last. Each read asks the database whether the cached step
+# is still the newest, which costs less than fetching it. Only steps of private chats are cached.
 
 _OWN_THREAD = (
     "space_id = :space AND person = :person AND chat = '' AND thread = :thread AND ns = :ns"
 )
-# What the newest step is told by: two that agree in all of it are the same.
+# Identifies the newest step: two steps with equal marks are the same step.
 SELECT_NEWEST_MARK = text(
     "SELECT (SELECT identity_rev FROM spaces WHERE space_id = :space), "  # noqa: S608
     "s.id, s.saved_at, s.parent, s.metadata, s.versions, "
@@ -350,14 +355,14 @@ SELECT_NEWEST_MARK = text(
 )
 NO_WRITES = "0 0"
 StepKey = tuple[str, str, str, str]  # space, person, thread and namespace
-StepMark = tuple[str, int, str | None, str, str, str]  # as NEWEST tells it
+StepMark = tuple[str, int, str | None, str, str, str]  # a row of SELECT_NEWEST_MARK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CachedStep:
     mark: StepMark
     saved_at: datetime
-    step: GraphStep  # as it was handed in
+    step: GraphStep  # as passed by the caller
     values: tuple[StepValue, ...]
     writes: tuple[StepWrite, ...] = ()
 
@@ -371,7 +376,7 @@ class RecentSteps:
         return key in self._kept
 
     def find(self, key: StepKey, mark: StepMark) -> StoredGraphStep | None:
-        """The step, if it is the one that the database has; else it is let go of."""
+        """Return the cached step if its mark is the database's; otherwise evict it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept.mark != mark:
@@ -381,14 +386,14 @@ class RecentSteps:
             return None
         step = kept.step
         return StoredGraphStep(
-            step=GraphStep(  # not by `replace`, which takes longer than all the rest
+            step=GraphStep(  # `replace` would take longer than the rest
                 thread=step.thread,
                 ns=step.ns,
                 id=step.id,
                 parent=step.parent,
                 type=step.type,
                 data=step.data,
-                metadata=json.loads(mark[3]),  # anew: whoever gets it may change it
+                metadata=json.loads(mark[3]),  # parsed again: the caller may change it
                 versions=step.versions,
                 run=step.run,
                 saved_at=kept.saved_at,
@@ -400,7 +405,7 @@ class RecentSteps:
     def add_saved(
         self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
     ) -> None:
-        """A step that was just written, if all of its values are at hand."""
+        """Cache a step that was just written, if all of its values are in memory."""
         kept = self._kept.get(key)
         known = {(one.channel, one.version): one for one in kept.values} if kept else {}
         known |= {(one.channel, one.version): one for one in values}
@@ -414,7 +419,7 @@ class RecentSteps:
             self.remove(key)
 
     def add_read(self, key: StepKey, mark: StepMark, found: StoredGraphStep) -> None:
-        """A step that was just read whole."""
+        """Cache a step that was just read completely."""
         self._put(
             key,
             _CachedStep(
@@ -431,7 +436,7 @@ class RecentSteps:
             self._kept.pop(key, None)
 
     def clear(self) -> bool:
-        """After an erasure: what went in the database goes here."""
+        """Remove all cached steps after an erasure."""
         with self._lock:
             self._kept.clear()
         return True
@@ -447,7 +452,7 @@ class RecentSteps:
                     self._kept.popitem(last=False)
 
 
-# What an operator's gauges show of a whole database: how much waits, how much there is.
+# Gauges of a whole database for the operator: queue lengths and row counts.
 
 _J = jobs.c
 _MEMORY = memories_table.c
@@ -458,7 +463,10 @@ GaugeValues = Iterable[tuple[Mapping[str, str], float]]
 
 
 def register_gauges(meter: Meter, database: Database, clock: Clock) -> StopCallback:
-    """Until it is stopped. Nothing is read before somebody looks."""
+    """Register the gauges until the returned callback stops them.
+
+    Nothing is read from the database before the gauges are collected.
+    """
     reads: dict[metrics.Metric, GaugeReader] = {
         metrics.QUEUE_DEPTH: lambda: _read_queue_depth(database),
         metrics.QUEUE_AGE: lambda: _read_queue_age(database, clock),
@@ -475,7 +483,10 @@ def register_gauges(meter: Meter, database: Database, clock: Clock) -> StopCallb
 
 
 def _database_key(database: Database) -> Hashable:
-    """A database that is opened twice counts once. In memory, each is one of its own."""
+    """Return a key that is equal for two engines of one database.
+
+    Each in-memory database has a key of its own.
+    """
     url = database.engine.url
     return url if url.database not in (None, "", ":memory:") else id(database)
 
@@ -522,7 +533,7 @@ def _count_events(database: Database, clock: Clock) -> GaugeValues:
         yield {"node": node, "op": op, "status": status}, n
 
 
-# One open store: its database and what it keeps in mind. The façade and its views share it.
+# One open store: its database and its caches. `Memory` and its views share it.
 
 T = TypeVar("T")
 
@@ -535,9 +546,9 @@ class Store:
     audiences: AudienceCache = field(default_factory=AudienceCache)
     api_keys: ApiKeyCache = field(default_factory=ApiKeyCache)
     meter: Meter = NO_METER
-    keep_events_days: int = 0  # 0: what happens is not recorded
-    journal: Path | None = None  # of erasures; no backup of the database takes it with it
-    # What is done once something was erased, in files beside the database; whether it could be.
+    keep_events_days: int = 0  # 0: events are not recorded
+    journal: Path | None = None  # of erasures; database backups do not include it
+    # Run after an erasure, to clean files outside the database. Each returns whether it succeeded.
     after_erasure: list[Callable[[], bool]] = field(default_factory=list)
     recent_steps: RecentSteps = field(default_factory=RecentSteps)
     accesses: AccessCounter = field(init=False)
@@ -561,8 +572,10 @@ class Store:
         *,
         union: bool = True,
     ) -> T:
-        """Resolve and read in one snapshot. Where words are to be searched that are not indexed
-        yet, they are, and the read begins again."""
+        """Resolve the request and read in one snapshot.
+
+        If a search needs documents that are not indexed yet, index them and start the read again.
+        """
         for _ in range(limits.INDEX_CATCH_UPS_MAX_COUNT):
             try:
                 with self.database.read() as connection:
@@ -582,7 +595,7 @@ class Store:
         *,
         union: bool = True,
     ) -> tuple[Request, Memory] | FastPathMiss | None:
-        """One memory, and the request it was judged by, in one statement where that can be."""
+        """Return one memory and its resolved request, in one statement if possible, or MISS."""
         kept = self.requests.get_cached(space, asking, union=union)
         if kept is None:
             return FAST_PATH_MISS
@@ -600,8 +613,11 @@ class Store:
         *,
         changing: bool = False,
     ) -> T:
-        """Resolve and write in one transaction; the writer acts with all their identities.
-        `changing`: who is whom, so it waits for the writes that rely on that."""
+        """Resolve the request and write in one transaction, with all identities of the writer.
+
+        Set `changing` if the write changes identities: it then waits for the writes that rely on
+        them.
+        """
 
         def attempt(
             connection: Connection, *, again: bool, first: bool
@@ -612,7 +628,7 @@ class Store:
                 dialect.lock_space(connection, space)
             rev, secret, erased = spaces.lock_space_for_write(connection, dialect, space, at)
             if first and not self.requests.is_registered(space, asking, rev):
-                return None  # no error: to undo it, a connection would forget its statements
+                return None  # not an error: a rollback drops prepared statements
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
             tx = Transaction(
                 connection=connection,
@@ -631,8 +647,8 @@ class Store:
 
         written = self.database.write(_with_retry_flag(partial(attempt, first=True)))
         if written is None:
-            # Somebody new, or somewhere new: that is noted in a transaction of its own, because
-            # it waits for the writes that rely on who is whom.
+            # The person or the chat is new. Insert it in a separate transaction: that transaction
+            # waits for the writes that rely on identities.
             self.requests.register(self.database, space, asking, self.clock())
             written = self.database.write(_with_retry_flag(partial(attempt, first=False)))
             assert written is not None
@@ -641,15 +657,15 @@ class Store:
         return done
 
     def write_as(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
-        """A write by somebody who is nobody's requester: an operator, or the system itself."""
+        """Write without a requester, as an operator or as the system."""
         return self._write_as(space, actor, work, changing=False)
 
     def change_identities(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
-        """A change of people, links or chats: it waits for the writes that rely on them."""
+        """Change people, links or chats, after waiting for the writes that rely on them."""
         return self._write_as(space, actor, work, changing=True)
 
     def emit_events(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
-        """What has happened, and is committed if it was a write."""
+        """Record events; those of a write only after its commit."""
         if not happened:
             return
         self.events.append(space, at, happened)
@@ -700,13 +716,13 @@ class Store:
 
 
 def _with_retry_flag(attempt: Callable[..., T]) -> Callable[[Connection], T]:
-    """Tell each run of one write whether it repeats an earlier one."""
+    """Tell each run of one write whether it repeats an earlier run."""
     runs = itertools.count()
     return lambda connection: attempt(connection, again=next(runs) > 0)
 
 
 def _stamp_notes_of(tx: Transaction, done: T) -> T:
-    """The last thing of a write: notes that it changed have changed."""
+    """Stamp the notes that this write changed, as the last step of the write."""
     if tx.changed_notes:
         revisions.stamp_changed_notes(tx)
     return done

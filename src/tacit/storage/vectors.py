@@ -1,4 +1,4 @@
-"""Vectors of memories, and memories that have none of a model yet."""
+"""Store vectors of memories, and find memories without a vector of a model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 from tacit.storage.statements import Statement
 
-# The vectors of memories, each among the others of its home. Each database has a type of its own
-# for them; what goes over the line is the dialect's, the rows are the same.
+# Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
+# encodes the values, the rows are the same.
 
 
 def upsert_vector(
     dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
 ) -> Statement:
-    """`vector` is float32, little-endian."""
+    """Build the upsert of a vector; `vector` is float32, little-endian."""
     row = {"space": space, "home": home, "id": id, "model": model}
     return _upsert_vector(dialect), {**row, "vector": dialect.encode_vector(vector)}
 
@@ -48,7 +48,7 @@ def read_vectors(
     ids: Sequence[str] | None,
     model: str,
 ) -> dict[str, bytes]:
-    """The vectors that this model made of a home's memories: of these, or of all of them."""
+    """Return this model's vectors of a home path: of these ids, or of all if `ids` is None."""
     params: dict[str, Any] = {"space": space, "home": home, "model": model}
     if ids is not None:
         params["ids"] = list(ids)
@@ -77,16 +77,15 @@ def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
     return text(f"{every} AND memory_id IN :ids").bindparams(bindparam("ids", expanding=True))
 
 
-# Memories that have no vector of a model yet. For the indexing alone: nothing here is said to
-# anybody.
+# Memories without a vector of a model. For the embedding job only: these reads skip the predicate.
 
-_CHECKING = 0  # instead of the time at which a space was complete
+_CHECKING = 0  # in place of the time at which the space was complete
 _M = memories_table.c
 _V = vectors_table.c
 _E = embedded_spaces.c
 _S = all_spaces.c
 _IS_EMBEDDABLE = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
-# By the whole key of a vector: anything less might be looked up by the space alone.
+# Joins by the whole key of a vector: with less, the planner might use the space alone.
 HOME_PATH = func.coalesce(
     revisions.person_path("") + _M.owner,
     revisions.chat_path("") + func.coalesce(_M.learned_in, literal_column("''")),
@@ -113,7 +112,7 @@ class Unembedded(NamedTuple):
 
 
 def list_unembedded_spaces(connection: Connection, model: str) -> list[str]:
-    """Those that are not known to be complete."""
+    """List the spaces that are not marked as fully embedded."""
     done = select(_E.space_id).where(_E.model == model, _E.done_at > _CHECKING)
     rows = connection.execute(select(_S.space_id).where(_S.space_id.not_in(done)))
     return list(rows.scalars())
@@ -152,9 +151,12 @@ def save_vectors(
     model: str,
     made: Sequence[tuple[Unembedded, bytes]],
 ) -> int:
-    """The vectors of what still says the same. Whoever has an answer at hand is told to look."""
+    """Save the vectors of memories that did not change since, and invalidate caches.
+
+    Return the number of saved vectors.
+    """
     ids = [one.id for one, _ in made]
-    # Held still, so that nobody's newer wording gets the vector of an older one.
+    # Lock the rows, so that a newer wording does not get the vector of an older one.
     standing = select(_M.id, _M.version).where(_M.space_id == space, _M.id.in_(ids)).order_by(_M.id)
     stands: dict[str, int] = dict(connection.execute(dialect.lock_memory(standing)).all())
     kept = []
@@ -169,17 +171,21 @@ def save_vectors(
 
 
 def begin_embedding_check(connection: Connection, dialect: Dialect, space: str, model: str) -> None:
-    """From here on, whoever writes without a vector of this model takes the mark away. Whoever was
-    writing already saw no mark to take away: they are waited for, and the walk sees what they
-    wrote."""
+    """Mark the space as being checked; a write without a vector of this model removes the mark.
+
+    Writers that started earlier saw no mark to remove. The lock waits for them, so the scan sees
+    what they wrote.
+    """
     dialect.lock_space(connection, space)
     row = {"space_id": space, "model": model, "done_at": _CHECKING}
     dialect.insert_missing(connection, embedded_spaces, [row])
 
 
 def finish_embedding_check(connection: Connection, space: str, model: str, at: datetime) -> bool:
-    """Say that a space is complete, unless somebody wrote without a vector since `look`. To look
-    again here would hold up every writer for as long as it takes to walk through the space."""
+    """Mark the space as complete, unless a write without a vector removed the mark.
+
+    A second scan here would block every writer while it runs.
+    """
     marked = update(embedded_spaces).where(
         _E.space_id == space, _E.model == model, _E.done_at == _CHECKING
     )
@@ -187,7 +193,7 @@ def finish_embedding_check(connection: Connection, space: str, model: str, at: d
 
 
 def count_vectors(connection: Connection, space: str, model: str) -> tuple[int, int]:
-    """How many have a vector, and how many there are."""
+    """Return how many memories have a vector, and how many there are."""
     of_space = (_M.space_id == space, _IS_EMBEDDABLE)
     total = select(func.count()).select_from(memories_table).where(*of_space)
     made = memories_table.join(vectors_table, _HAS_VECTOR_OF_MODEL)
