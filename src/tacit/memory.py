@@ -1,4 +1,4 @@
-"""Define Memory, one open memory and what is done to it as a whole; reading goes through view()."""
+"""Define Memory: one open memory and its administration; reads go through view()."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from tacit.view.checkpoints import GraphSteps
 from tacit.view.context import ViewContext
 from tacit.view.view import View, disabled_view, open_view
 
-# PLAIN_WORDS: what each disclosure rule says, by its name. In small letters, and CLOSE: how words
-# of memories are put to a model.
+# RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
+# of memories for a model.
 __all__ = [
     "FENCE_CLOSE",
     "RULE_TEXTS",
@@ -60,11 +60,14 @@ SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
 
 
 class Admin(IdentityAdmin, ErasureAdmin, SpaceAdmin, HealthAdmin, EventAdmin, BackupAdmin):
-    """What an operator of the database does to a space as a whole."""
+    """Administration of a space by an operator of the database."""
 
 
 class Memory(SpaceContext):
-    """Made by `tacit.open`. Safe to share between threads; close it when done."""
+    """One open memory. Made by `tacit.open`.
+
+    Safe to share between threads; close it when done.
+    """
 
     admin = space_resource(Admin)
     jobs = space_resource(Jobs)
@@ -84,10 +87,13 @@ class Memory(SpaceContext):
         agent: str | None = None,
         categories: Collection[str] | None = None,
     ) -> View:
-        """Memory as this requester may use it in this chat. `thread` names the conversation that
-        deltas are counted for; without it the chat itself is the thread. `agent` names the one that
-        uses it: where the settings have allow-lists, it gets no further than its own. `categories`
-        narrows it further: nothing else is read or written."""
+        """Return memory as this requester may use it in this chat.
+
+        `thread` names the conversation that deltas are counted for; without it the chat itself is
+        the thread. `agent` names the agent that uses the view: if the settings have allow-lists, it
+        is limited to its own. `categories` limits the view further: no other category is read or
+        written.
+        """
         asking = parse_request(requester, chat)
         named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         acting = validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
@@ -103,7 +109,7 @@ class Memory(SpaceContext):
         return open_view(context, self._storage.meter)
 
     def space(self, name: str) -> Memory:
-        """The same database, another tenant. Nothing crosses spaces."""
+        """Return another space (tenant) of the same database. No data crosses spaces."""
         return Memory(self._runtime, self._options, space=name, enabled=self._enabled)
 
     def spaces(self) -> list[str]:
@@ -111,7 +117,7 @@ class Memory(SpaceContext):
             return spaces.list_spaces(connection)
 
     def operator(self, name: str) -> Operator:
-        """Acts that stand in history under an operator's name, and looks that are noted."""
+        """Return operations under an operator's name: the history and the access log record it."""
         actor = validation.parse_identifier("operator", name, limits.LABEL_MAX_CHARS)
         return Operator(self._runtime, self._space, f"operator:{actor}", self._options)
 

@@ -23,7 +23,7 @@ from tacit.storage import auth, spaces
 from tacit.storage.auth import SignInOwner
 from tacit.storage.memories import Transaction
 
-# Tokens: an id to look the record up by, and a secret of which only a hash is stored.
+# Tokens: an id that finds the record, and a secret of which only a hash is stored.
 
 _ID_CHARS = 12
 _SECRET_BYTES = 32
@@ -34,7 +34,7 @@ _TOKEN_PATTERN = re.compile(
 
 
 class ParsedToken(NamedTuple):
-    """What a token says of itself, whether or not it opens anything."""
+    """The parts of a token, whether or not it is valid."""
 
     id: str
     digest: bytes
@@ -42,7 +42,7 @@ class ParsedToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretToken:
-    """A new one. Its text goes to whoever is to hold it, and nowhere else."""
+    """A new token. Its text is returned to its holder once and is not stored."""
 
     id: str
     digest: bytes
@@ -56,7 +56,7 @@ def create_token(prefix: str) -> SecretToken:
 
 
 def parse_token(prefix: str, token: object) -> ParsedToken | None:
-    """None where it cannot be one of these."""
+    """Parse a token; return None if it does not have the format of this prefix."""
     written = _TOKEN_PATTERN.fullmatch(token) if isinstance(token, str) else None
     if written is None or written[1] != prefix:
         return None
@@ -64,7 +64,7 @@ def parse_token(prefix: str, token: object) -> ParsedToken | None:
 
 
 def _hash_secret(secret: str) -> bytes:
-    """Of 256 bits of chance: there is nothing to guess, so nothing to slow down."""
+    """Hash a secret. A fast hash is enough for 256 random bits: they cannot be guessed."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -87,8 +87,11 @@ class Keys(SpaceContext):
         expires_days: int | None = None,
         rate_per_minute: int | None = None,
     ) -> NewKey:
-        """A key to this space. Its token is in the answer and nowhere else: keep it. `requester` is
-        the one person it acts for; with the scope act-as, its holder says who asks, and where."""
+        """Create a key to this space. Its token is returned once and is not stored.
+
+        `requester` is the one person it acts for. With the scope act-as, its holder names the
+        requester and the chat.
+        """
         wanted: dict[str, Any] = {
             "name": validation.parse_screened_identifier("name", name, limits.LABEL_MAX_CHARS),
             "scopes": _parse_scopes(scopes),
@@ -120,12 +123,12 @@ class Keys(SpaceContext):
         return NewKey(key=made, token=token.text)
 
     def list(self) -> list[Key]:
-        """The keys to this space, oldest first, with those that open nothing any more."""
+        """List the keys to this space, oldest first, including expired and revoked ones."""
         with self._storage.database.read() as connection:
             return auth.list_api_keys(connection, self._space)
 
     def revoke(self, id: str) -> None:
-        """From now on it opens nothing: here at once, in other processes within seconds."""
+        """Revoke a key: in this process at once, in other processes within seconds."""
         named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
         found = self._storage.write_as(
             self._space, "system", lambda tx: auth.revoke_api_key(tx, named)
@@ -135,8 +138,10 @@ class Keys(SpaceContext):
             raise NotFound("key")
 
     def authenticate(self, token: object) -> Key | None:
-        """The key that a token belongs to, of whichever space. None where it opens nothing: whether
-        it is unknown, expired or revoked is not told, and takes as long to find out."""
+        """Return the key of a token, from any space; None if it is unknown, expired or revoked.
+
+        The result does not tell these apart, and each takes the same time.
+        """
         read = parse_token(API_KEY_PREFIX, token)
         if read is None:
             return None
@@ -144,7 +149,7 @@ class Keys(SpaceContext):
         return store.api_keys.find(store.database, read.id, read.digest, store.clock())
 
     def any_active(self) -> bool:
-        """Whether some key opens something, in any space."""
+        """Return whether any space has a valid key."""
         with self._storage.database.read() as connection:
             return auth.has_valid_api_key(connection, self._storage.clock())
 
@@ -175,18 +180,21 @@ def _parse_optional_count(field: str, value: object, most: int) -> int | None:
 SIGN_IN_PREFIX, COOKIE_PREFIX = (
     "tcl",
     "tcs",
-)  # how what is in a link begins, and what is in a cookie
+)  # prefixes of the token in a link and of the token in a cookie
 _SEEN_INTERVAL = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
 
 
 class Console(SpaceContext):
-    """Links that sign in to the console, and the sessions that they begin."""
+    """Sign-in links to the console, and the web sessions that they begin."""
 
     def create_link(
         self, *, person: str | None = None, operator: str | None = None, minutes: int | None = None
     ) -> NewSignIn:
-        """What signs one person in, or one operator of this space, once and soon. It is in the
-        answer and nowhere else. `minutes`: for how long; without it, as the settings say."""
+        """Create a one-time link that signs in one person, or one operator of this space.
+
+        The link is returned once and is not stored. `minutes` is its lifetime; the default is in
+        the settings.
+        """
         who = _parse_who(person, operator)
         lasts = self._options.sign_in_minutes if minutes is None else minutes
         lasting = timedelta(
@@ -203,8 +211,10 @@ class Console(SpaceContext):
         return NewSignIn(token=token.text, expires_at=expires_at)
 
     def sign_in(self, token: object) -> SignedIn:
-        """Whoever brings it is signed in, in whichever space it is of. `SignInRefused` where it is
-        unknown, used or expired: which of these is not told."""
+        """Sign in the holder of a link, in the space of the link.
+
+        Raises `SignInRefused` if the link is unknown, used or expired, without telling which.
+        """
         read = parse_token(SIGN_IN_PREFIX, token)
         if read is None:
             raise SignInRefused
@@ -233,30 +243,35 @@ class Console(SpaceContext):
         )
 
     def session(self, cookie: object) -> WebSession | None:
-        """Who a cookie belongs to, of whichever space. None where it is unknown, they were away for
-        too long, it is too old or they signed out. To ask is to be there: it is noted, though not
-        more often than once a minute."""
+        """Return the web session of a cookie, from any space, and update when it was last seen.
+
+        Returns None if the cookie is unknown, or the session was idle for too long, expired or
+        ended. The time is updated at most once a minute.
+        """
         found = self._find_web_session(cookie)
         now = self._storage.clock()
         if found is None or not self._is_live(found, now):
             return None
         if abs(now - found.seen_at) < _SEEN_INTERVAL:
             return found
-        with suppress(StoreBusy):  # whoever comes next notes it
+        with suppress(StoreBusy):  # the next request updates it
             if not self._storage.database.write(lambda c: auth.touch_web_session(c, found, now)):
                 return None
             return replace(found, seen_at=now)
         return found
 
     def sign_out(self, cookie: object) -> None:
-        """From now on it opens nothing, if it did before."""
+        """End the web session of a cookie, if there is one."""
         found = self._find_web_session(cookie)
         if found is not None:
             self._storage.database.write(lambda connection: auth.end_web_session(connection, found))
 
     def sign_out_everywhere(self, *, person: str | None = None, operator: str | None = None) -> int:
-        """Wherever a person is signed in, under the identities they have now, or an operator of
-        this space; links that wait for them go too. Says how many web sessions ended."""
+        """End all web sessions of a person or of an operator of this space, and void their links.
+
+        A person's sessions are those under their current identities. Return how many sessions
+        ended.
+        """
         who = _parse_who(person, operator)
 
         def work(tx: Transaction) -> int:
@@ -278,7 +293,10 @@ class Console(SpaceContext):
             return auth.find_web_session(connection, *read)
 
     def _is_live(self, found: WebSession, now: datetime) -> bool:
-        """Who was last seen far in the future came by a clock that was wrong, and goes with it."""
+        """Return whether a web session is valid.
+
+        A session last seen far in the future comes from a wrong clock and is not valid.
+        """
         idle = timedelta(minutes=self._options.web_session_idle_minutes)
         return now < found.expires_at and abs(now - found.seen_at) < idle
 

@@ -31,9 +31,11 @@ class Inbox(SpaceContext):
     """Updates of channels that wait to be handled."""
 
     def add(self, channel: str, updates: Iterable[Update]) -> int:
-        """Keep what a channel brought, all of it or nothing, in this order; when this returns, the
-        channel can be told that it arrived. Says how many were new. A `channel` is one sequence of
-        ids: two bots of one space take two."""
+        """Insert the updates of a channel, in this order, in one transaction.
+
+        When this returns, the channel may be sent its acknowledgement. Return how many updates were
+        new. A `channel` is one sequence of ids: two bots of one space use two channels.
+        """
         where, brought = _parse_channel(channel), _parse_updates(updates)
         if not brought:
             return 0
@@ -44,7 +46,7 @@ class Inbox(SpaceContext):
     def pending(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
     ) -> list[PendingUpdate]:
-        """What was taken in and is not done, in order, behind the `seq` of the last one seen."""
+        """List the unhandled updates in order, after the `seq` of the last one seen."""
         where = _parse_channel(channel)
         behind = validation.parse_int("after", after, 0, limits.SEQ_MAX)
         most = validation.parse_int("limit", limit, 1, limits.UPDATES_MAX_COUNT)
@@ -52,15 +54,17 @@ class Inbox(SpaceContext):
             return queue.list_waiting_updates(connection, self._space, where, behind, most)
 
     def complete(self, channel: str, id: str) -> None:
-        """Nothing of it is kept but its id, so that a repeat is known as one."""
+        """Delete an update except for its id, which identifies a repeat."""
         where, which = _parse_channel(channel), _parse_update_id(id)
         self._storage.write_as(
             self._space, "system", lambda tx: queue.finish_update(tx, where, which)
         )
 
     def fail(self, channel: str, id: str) -> bool:
-        """Whether it is to be tried again. After some failures it is set aside, and waits no
-        longer; a week later it goes."""
+        """Record a failure; return whether to try the update again.
+
+        After several failures the update no longer waits; a week later it is deleted.
+        """
         where, which = _parse_channel(channel), _parse_update_id(id)
         return self._storage.write_as(
             self._space, "system", lambda tx: queue.fail_update(tx, where, which)
@@ -78,7 +82,7 @@ def _parse_update_id(value: object) -> str:
 
 
 def _parse_updates(updates: object) -> list[Update]:
-    """Each once, in the order given, with whoever sent it as an identity of ours."""
+    """Parse updates in the given order, each id once, with the sender as an identity."""
     if isinstance(updates, str | bytes) or not isinstance(updates, Iterable):
         raise InvalidInput(_FIELD, "expected a list of tacit.Update")
     found: dict[str, Update] = {}
@@ -115,27 +119,31 @@ class Llm(SpaceContext):
 
     @property
     def available(self) -> bool:
-        """Whether there is a language model to talk with."""
+        """Return whether a language model is configured."""
         return self._runtime.model is not None
 
     def has_hold(self, words: str) -> bool:
-        """Whether these words say themselves that not everybody may hear them: a surprise, a
-        confidence. An agent leaves such a message to `learn`, which keeps it from whom it names;
-        what a tool writes down instead would not."""
+        """Return whether a text contains a hold, such as for a surprise or a confidence.
+
+        An agent passes such a message to `learn`, which withholds it from the people it names. A
+        memory that a tool writes would not be withheld.
+        """
         return has_hold(_parse_text(words))
 
     def sensitivity_of(self, words: str) -> Sensitivity:
-        """How sensitive a fact is by its words: personal at the least."""
+        """Return the sensitivity of a fact by its words: at least personal."""
         said = _parse_text(words)
         return estimate_sensitivity(said, choose_locale(AUTO, said))
 
     def talk(
         self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()
     ) -> TalkReply:
-        """What the model says next, or which of these tools it calls. It hears what is given here
-        and nothing else: what of memory goes in is up to the caller. Blocks for as long as
-        `language.timeout_seconds`, and spends from this space's budget for the day. Raises a
-        `LanguageFailed` where there is no answer."""
+        """Return the model's next message, or the tool that it calls.
+
+        The model gets only what is passed here; the caller decides which memories to include.
+        Blocks for at most `language.timeout_seconds`, and spends from this space's daily budget.
+        Raises `LanguageFailed` if there is no answer.
+        """
         model = self._runtime.model
         if model is None:
             raise InvalidInput("language", "no model is set; choose one with language.provider")

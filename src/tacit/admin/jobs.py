@@ -37,7 +37,7 @@ TASKS = tuple(limits.JOBS_EVERY_HOURS)
 
 class ScheduledJobs(SpaceContext):
     def list(self) -> list[JobStatus]:
-        """The tasks of this space: when each is due, how far it is, and how it went last."""
+        """List the tasks of this space: when each is due, its progress and its last result."""
         now = self._storage.clock()
         with self._storage.database.read() as connection:
             standing = queue.read_task_statuses(connection, self._space, TASKS, now)
@@ -45,8 +45,10 @@ class ScheduledJobs(SpaceContext):
         return [self._job_status(task, standing.get(task), last.get(task)) for task in TASKS]
 
     def run(self, task: str) -> JobStatus:
-        """Run a task of this space here and now, to its end, whenever it is due; one that was
-        interrupted goes on from where it was. Conflict: somebody else is at it."""
+        """Run a task of this space now, to its end, even if it is not due.
+
+        An interrupted task continues where it stopped. Raises Conflict if another process runs it.
+        """
         name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
         if name not in TASKS:
             raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
@@ -56,14 +58,16 @@ class ScheduledJobs(SpaceContext):
         return next(one for one in self.list() if one.task == name)
 
     def run_due(self) -> int:
-        """Run what is due in every space, here and now. Says how many tasks came to their end."""
+        """Run the due tasks of every space now. Return how many tasks finished."""
         hand = self._runtime.periodic_runner()
         hand.plan()
         return hand.drain()
 
     def start(self) -> None:
-        """Learn what other processes hand over, and run what is due in every space, in the
-        background, until this is closed."""
+        """Start background threads that learn queued turns and run the due tasks of every space.
+
+        They run until this memory is closed.
+        """
         self._runtime.start_background_work()
 
     def _job_status(
@@ -105,9 +109,12 @@ class LearningJobs(SpaceContext):
     def wait_for_learning(
         self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None
     ) -> int:
-        """Learn what waits, now and here, and wait for what others are at; otherwise it happens in
-        the background. Says how many turns were learned here. With `thread` (where a view has none,
-        the id of its chat), only what is due of that conversation in this space."""
+        """Learn the queued turns now, and wait for turns that other workers hold.
+
+        Otherwise this happens in the background. Return how many turns were learned here. `thread`
+        limits it to the due turns of one conversation in this space; for a view without a thread,
+        that is the id of its chat.
+        """
         most = validation.parse_int("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
         named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
         if self._runtime.pipeline is None:
@@ -118,14 +125,17 @@ class LearningJobs(SpaceContext):
         return runner.wait_for_thread(self._space, named, most)
 
     def start_learning(self) -> None:
-        """Learn what other processes hand over, too, until this is closed. Otherwise a process
-        begins when it hands over something itself, or finds something left."""
+        """Start threads that also learn the turns that other processes queue, until close.
+
+        Otherwise a process starts them when it queues a turn itself, or finds one left in the
+        queue.
+        """
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         self._runtime.wake_learners()
 
     def pending(self) -> LearningQueueStatus:
-        """What was accepted in this space and is not learned yet."""
+        """Return what was queued in this space and is not learned yet."""
         with self._storage.database.read() as connection:
             queue = count_queue(connection, self._space)
         return LearningQueueStatus(
@@ -136,7 +146,7 @@ class LearningJobs(SpaceContext):
         )
 
     def retry_learning(self) -> int:
-        """Try again what was given up; says how many turns that are."""
+        """Queue the turns again that failed; return how many."""
         now = self._storage.clock()
         count = self._storage.database.write(lambda c: unpark_jobs(c, self._space, now))
         self._runtime.wake_learners()
@@ -153,8 +163,10 @@ _CLOCK_WARNING = (
 
 class ExpiryJobs(SpaceContext):
     def expire(self) -> Expired:
-        """Put out of mind what is past its time, unused or more than the settings allow, and let go
-        of turns, proposals and notes that were kept for a while; now and here."""
+        """Expire memories that are past their time, unused or over the limits of the settings.
+
+        Turns, proposals and notes past their retention are deleted as well. Runs now.
+        """
         done = run_task(build_expire_task(self._storage, self._runtime.upkeep), self._space)
         count = done.counts.get
         return Expired(
@@ -168,8 +180,11 @@ class ExpiryJobs(SpaceContext):
         )
 
     def purge(self, confirm_clock: bool = False) -> Purged:
-        """Remove for good what was forgotten, or expired, long enough ago. Where the clock leapt
-        this waits, unless you vouch for it: what it says now is right."""
+        """Delete for good what was forgotten or expired long enough ago.
+
+        If the clock jumped, nothing is deleted unless `confirm_clock` confirms that it is right
+        now.
+        """
         if validation.parse_bool("confirm_clock", confirm_clock):
             self._storage.write_as(self._space, "system", clock_guard.accept_clock)
         done = run_task(build_purge_task(self._storage, self._runtime.upkeep), self._space)
@@ -192,9 +207,12 @@ _TASK_DISABLED = "it is switched off: set {} to true"
 
 class ConsolidationJobs(SpaceContext):
     def consolidate(self) -> Consolidated:
-        """Merge what people have twice: the same words, the same slot, and with a language model
-        what says the same in other words. Only what reaches the same people is merged, nothing is
-        lost, and `undo_consolidation` takes it back."""
+        """Merge duplicate memories of each person.
+
+        Duplicates have the same text or the same slot or, with a language model, the same meaning.
+        Only memories with the same audience are merged. No data is lost: `undo_consolidation`
+        reverts a run.
+        """
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
         self._storage.accesses.flush()
@@ -216,8 +234,10 @@ class ConsolidationJobs(SpaceContext):
         )
 
     def undo_consolidation(self, run: str) -> int:
-        """Everything that a run merged stands again as it was, unless somebody changed it since, or
-        forgot what it was merged into. Says how many memories that are."""
+        """Restore every memory that a run merged; return how many.
+
+        Skips a memory that was changed since, or whose merge target was forgotten.
+        """
         name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
         with self._storage.database.read() as connection:
             merged = consolidation.list_merges(connection, self._space, name)
@@ -231,7 +251,7 @@ class ConsolidationJobs(SpaceContext):
         )
 
     def reflect(self) -> Reflected:
-        """Think about people, each at most once a day: insights from what they said in private."""
+        """Derive insights from what each person said in private, at most once a day per person."""
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
         self._storage.accesses.flush()
@@ -249,7 +269,7 @@ class ConsolidationJobs(SpaceContext):
         )
 
     def summarize(self) -> Summarised:
-        """Sum up the private conversations that have ended, where turns are kept."""
+        """Summarize the private conversations that have ended, if turns are kept."""
         model, allowance = self._model_and_allowance()
         upkeep = self._runtime.upkeep
         counts = tasks.run_task(
@@ -279,4 +299,4 @@ def _skip_reason(model: LanguageModel | None, setting: str, *, on: bool) -> str:
 
 
 class Jobs(ScheduledJobs, LearningJobs, ExpiryJobs, ConsolidationJobs):
-    """What runs in the background, run by hand or watched."""
+    """Background work: its state, and methods that run it now."""

@@ -13,7 +13,7 @@ from tacit.errors import InvalidInput, SettingsError
 from tacit.records import validation
 from tacit.records.notes import NoteChange, NotesReport
 
-if TYPE_CHECKING:  # only where there are files of notes is that imported
+if TYPE_CHECKING:  # imported only if notes are mirrored as files
     from tacit.notes.mirror import MirrorThread, NotesMirror
 
 _NOTES_DISABLED = "notes.enabled: is false, so there are no files of notes; set it to true"
@@ -23,19 +23,26 @@ class Notes(SpaceContext):
     """The mirror of notes as Markdown files."""
 
     def sync(self) -> NotesReport:
-        """What people changed in the files goes to the store, and what changed there to the files;
-        now and here. While a memory is open, and `notes.watch` is on, that happens by itself."""
+        """Apply edits of the files to storage and changes in storage to the files, now.
+
+        While a memory is open and `notes.watch` is on, this happens automatically.
+        """
         return self._mirror().sync(self._space)
 
     def rebuild(self, to: str | Path | None = None) -> NotesReport:
-        """The files from the store. Lines and files that are gone come back; edits are read first.
-        With `to`, all of them anew in a folder that has none."""
+        """Write the files from storage.
+
+        Edits are read first; missing lines and files are written again. With `to`, write all files
+        to a folder that has none.
+        """
         return self._mirror().rebuild(self._space, None if to is None else _parse_folder("to", to))
 
     def import_files(self, from_: str | Path | None = None, *, forget: bool = False) -> NotesReport:
-        """The store from the files, those of another database among them: their ids stay. With
-        `from_`, from another folder, which stays as it is. `forget` confirms that what is gone
-        from the files is to be forgotten, however much that is."""
+        """Write storage from the files, including files of another database, and keep their ids.
+
+        With `from_`, read another folder, which is not changed. `forget` confirms that memories
+        missing in the files are forgotten, however many they are.
+        """
         sure = validation.parse_bool("forget", forget)
         if from_ is None:
             return self._mirror().sync(self._space, forget=sure, accept_unknown=True)
@@ -45,12 +52,14 @@ class Notes(SpaceContext):
         return self._mirror().import_folder(self._space, source, forget=sure)
 
     def diff(self) -> list[NoteChange]:
-        """In what files and store differ, and what a sync would do about it."""
+        """Report how files and storage differ, and what a sync would do."""
         return self._mirror().diff(self._space)
 
     def watch(self) -> Iterator[NotesReport]:
-        """Mirrors until it is closed, or this memory is; tells of each look that found something,
-        in any space."""
+        """Mirror until this iterator or the memory is closed; yield each report with changes.
+
+        Reports cover every space.
+        """
         mirroring = self._mirroring()
         told: Queue[NotesReport] = Queue()
         stop = mirroring.listen(told.put)

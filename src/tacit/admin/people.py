@@ -27,7 +27,7 @@ class IdentityAdmin(SpaceContext):
     def link(
         self, external_key: str, account: str, *, verified: bool = True, actor: str = "system"
     ) -> Link:
-        """Say whose account an external key belongs to. Unverified, it changes nothing yet."""
+        """Link an external key to an account. An unverified link has no effect yet."""
         source, target = _parse_external_key(external_key), _parse_account(account)
         sure = validation.parse_bool("verified", verified)
         return self._begin_link(source, target, LinkKind.LINK, actor, verified=sure)
@@ -39,14 +39,14 @@ class IdentityAdmin(SpaceContext):
         )
 
     def unlink(self, external_key: str) -> Link:
-        """From the next read on, the key and the account are two people again."""
+        """Unlink a key: from the next read on, the key and the account are two people."""
         source = _parse_external_key(external_key)
         return self._write_identities(
             lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.LINK, tx.at)
         )
 
     def links(self, identity: str) -> list[Link]:
-        """Every link an identity has had, oldest first."""
+        """List all links of an identity, past and present, oldest first."""
         who = external_keys.parse_identity(identity, "identity")
         if who is None:
             raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
@@ -54,7 +54,7 @@ class IdentityAdmin(SpaceContext):
             return spaces.list_link_history(connection, self._space, who)
 
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
-        """Two people turned out to be one. The first must be known by name only."""
+        """Merge two people. The first must be known by name only."""
         source, target = (
             external_keys.parse_identity(person, "person"),
             external_keys.parse_identity(into, "into"),
@@ -72,7 +72,7 @@ class IdentityAdmin(SpaceContext):
             lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.MERGE, tx.at)
         )
 
-    # Chats
+    # Chats.
 
     def _begin_link(
         self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
@@ -106,20 +106,25 @@ def _parse_account(account: str) -> str:
 
 class ErasureAdmin(SpaceContext):
     def erase_person(self, subject: str) -> Erased:
-        """Everything that belongs to a person, under the identities they have now: what they said,
-        the names they go by, and where they were."""
+        """Erase everything that a person owns, under their current identities.
+
+        This includes what they said, their names and their chat memberships.
+        """
         return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
 
     def erase_about(self, person: str) -> Erased:
-        """Everything that is about a person, whoever owns it. An operator's act: a person erases
-        what they may hear about themselves, and is not told of anything else."""
+        """Erase everything about a person, from every owner.
+
+        Only an operator can do this: a person can erase only what they may see about themselves,
+        and does not learn of the rest.
+        """
         who = external_keys.parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
         return self._erase_people(who, erasure.erase_subject)
 
     def erase_space(self) -> Erased:
-        """The whole space, for good."""
+        """Erase the whole space, for good."""
         store, space = self._storage, self._space
         done = store.database.write(lambda c: erasure.erase_space(c, store, space))
         store.events.discard(space)
@@ -132,9 +137,11 @@ class ErasureAdmin(SpaceContext):
         return erasure.finish_erasure(store, done, mirrored=mirrored)
 
     def replay_erasures(self, lines: Iterable[str] | Path | str) -> Erased:
-        """Do again, in all spaces of a restored database, what a journal of erasures tells: its
-        lines, or where it is. What was done here before is left alone; a line that is not as it
-        was signed is refused, and nothing is done."""
+        """Repeat the erasures of a journal in all spaces of a restored database.
+
+        `lines` holds the lines of the journal, or its path. Erasures that this database already has
+        are skipped. A line with an invalid signature is refused, and then nothing is erased.
+        """
         if not isinstance(lines, str | Path):
             return erasure_replay.replay_lines(self._storage, lines)
         try:
@@ -147,12 +154,12 @@ class ErasureAdmin(SpaceContext):
             raise InvalidInput("lines", "that file cannot be read; name a journal") from None
 
     def verify_certificate(self, text: str) -> bool:
-        """Whether this space, or one that was erased from this database, issued it as it is."""
+        """Return whether this space, or an erased one of this database, issued the certificate."""
         with self._storage.database.read() as connection:
             return erasure_records.verify_certificate(connection, self._space, text)
 
     def renew_certificate(self, text: str) -> Certificate:
-        """The same certificate, with what is pending now; one that is not genuine is refused."""
+        """Return the certificate with its current pending parts; refuse one that is not genuine."""
         store = self._storage
         with store.database.read() as connection:
             issued, mirrored = erasure_records.find_certified_erasure(connection, self._space, text)
@@ -171,25 +178,28 @@ class ErasureAdmin(SpaceContext):
             return how(tx, now)
 
         done = self._storage.change_identities(self._space, "system", work)
-        self._storage.api_keys.clear()  # those that acted for them are gone too
+        self._storage.api_keys.clear()  # keys that acted for the person are deleted too
         if how is erasure.erase_person:
             self._storage.events.discard(self._space, (), owners=named[0])
         return erasure.finish_erasure(self._storage, done)
 
 
 class Chats(SpaceContext):
-    """Which people are in which chats, as adapters report it."""
+    """The members of chats, as adapters report them."""
 
     def join(self, chat: str, person: str) -> None:
-        """Somebody came into a group, or spoke there."""
+        """Record that a person joined a group, or spoke there."""
         room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
         self._write_identities(
             lambda tx: chats.join_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
         )
 
     def leave(self, chat: str, person: str | None = None) -> None:
-        """Somebody is not in a group any more. Without a person, everybody: for whoever was away
-        from there, and does not know who went meanwhile."""
+        """Record that a person left a group.
+
+        Without a person, all members are removed: for an adapter that was offline and does not know
+        who left meanwhile.
+        """
         room = external_keys.parse_chat_id(chat)
         who = None if person is None else external_keys.parse_subject(person, "person")
         self._write_identities(
@@ -197,7 +207,7 @@ class Chats(SpaceContext):
         )
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
-        """What is said in a confidential group does not leave it, whatever it is."""
+        """Set whether a group is confidential: what is said there is then never shown elsewhere."""
         room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
         self._write_identities(
             lambda tx: chats.set_chat_confidential(
@@ -206,16 +216,19 @@ class Chats(SpaceContext):
         )
 
     def migrate(self, old: str, new: str) -> None:
-        """A channel gave a group a new id."""
+        """Record the new id that a channel gave a group."""
         was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
         self._write_identities(
             lambda tx: chats.migrate_chat(tx.connection, tx.dialect, tx.space, was, now, tx.at)
         )
 
     def resolve(self, requester: Requester, id: str) -> Chat:
-        """A chat for somebody for whom nobody vouches: a group that they are known to be in now, or
-        a private chat that is known to be theirs. Any other is of unknown kind, whether there is
-        one or not. Whether they are still there is looked up again by whatever is done in it."""
+        """Return a chat for a requester whose claims are not trusted.
+
+        The result is a group that the requester is known to be in now, or a private chat known to
+        be theirs. Any other id gives a chat of unknown kind, whether or not it exists. Each
+        operation checks the membership again.
+        """
         for kind in (ChatKind.GROUP, ChatKind.PRIVATE):
             chat = Chat(id, kind, vouched=False)
             asking = parse_request(requester, chat)

@@ -53,7 +53,7 @@ class SpaceContext:
         self._enabled = enabled
 
     def _write_identities(self, work: Callable[[Transaction], T]) -> T:
-        """A change of people, links or chats."""
+        """Run a transaction that changes people, links or chats."""
         return self._storage.change_identities(self._space, "system", work)
 
 
@@ -81,8 +81,10 @@ class space_resource(Generic[R]):  # noqa: N801 (a descriptor, used like propert
 
 class SpaceAdmin(SpaceContext):
     def forget_person(self, subject: str) -> int:
-        """Forget everything that belongs to a person; restorable for 30 days. Wherever they are
-        signed in, they are signed out."""
+        """Forget everything that a person owns; it can be restored for 30 days.
+
+        The person is signed out of all web sessions.
+        """
         who = external_keys.parse_subject(subject)
 
         def work(tx: Transaction) -> int:
@@ -93,23 +95,28 @@ class SpaceAdmin(SpaceContext):
         return self._storage.write_as(self._space, "system", work)
 
     def stats(self) -> Stats:
-        """Counts of the whole space, for its operator."""
+        """Count the memories of the whole space, for its operator."""
         with self._storage.database.read() as connection:
             return search.read_space_stats(connection, self._space, self._storage.clock())
 
     def maintain(self, *, rewrite: bool = False) -> Maintained:
-        """Check, analyse and compact the database. `rewrite` writes every table of a PostgreSQL
-        anew (VACUUM FULL), so that no page holds what was erased; others wait meanwhile."""
+        """Check, analyze and compact the database.
+
+        `rewrite` rewrites every table of a PostgreSQL database (VACUUM FULL), so that no page holds
+        erased data; other sessions wait meanwhile.
+        """
         self._storage.accesses.flush()
         return maintain_database(self._storage.database, rewrite=rewrite)
 
     def embedding(self) -> EmbeddingStatus:
-        """Which model makes the vectors, and how far it has come."""
+        """Return which model creates the vectors, and its progress."""
         return self._runtime.embedding(self._space)
 
     def reembed(self, progress: Callable[[int], None] = lambda _: None) -> int:
-        """Make every vector that is missing, now; otherwise it happens in the background. Says how
-        many were made, and `progress` hears of it on the way."""
+        """Create every missing vector now; return how many.
+
+        Otherwise this happens in the background. `progress` is called with the number so far.
+        """
         return self._runtime.reembed(progress)
 
 
@@ -118,7 +125,7 @@ class SpaceAdmin(SpaceContext):
 
 class HealthAdmin(SpaceContext):
     def is_ready(self) -> bool:
-        """Whether the database can be read from, now: for whoever decides where to ask."""
+        """Return whether the database can be read now, for a load balancer's readiness check."""
         try:
             with self._storage.database.read() as connection:
                 spaces.identity_revision(connection, self._space)
@@ -127,9 +134,11 @@ class HealthAdmin(SpaceContext):
         return True
 
     def doctor(self, *, repair: bool = False, checks: Sequence[str] | None = None) -> Diagnosis:
-        """Look through this space for what is wrong with it. Nothing is changed unless `repair`;
-        then each change stands in the history of its memory. An operator's act: it tells how much
-        of what is wrong, and nothing that people said."""
+        """Check this space for problems.
+
+        Nothing is changed unless `repair` is set; each change is then recorded in the history of
+        its memory. The report for the operator has counts of problems and no text of memories.
+        """
         mind = self._runtime
         sure = validation.parse_bool("repair", repair)
         named, of_notes = self._split_checks(checks)
@@ -146,7 +155,7 @@ class HealthAdmin(SpaceContext):
     def _split_checks(
         self, checks: Sequence[str] | None
     ) -> tuple[Sequence[str] | None, frozenset[str]]:
-        """Those of the store, and those of notes, which come after it."""
+        """Split checks into those of storage and those of notes, which run after them."""
         if self._runtime.mirroring is None:
             return checks, frozenset()
         from tacit.notes.mirror import NOTES_CHECK_NAMES
@@ -183,8 +192,10 @@ class EventAdmin(SpaceContext):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[EventCounts]:
-        """How often what happened in this space, by day, newest first: for its operator. Counts
-        alone, of as many days as `events.keep_days` says."""
+        """Count the events of this space by day, newest first, for its operator.
+
+        The counts go back as many days as `events.keep_days` says.
+        """
         nodes = (
             list(EventNode) if node is None else [validation.parse_enum("node", node, EventNode)]
         )
@@ -192,7 +203,7 @@ class EventAdmin(SpaceContext):
         start = None if since is None else validation.parse_datetime("since", since)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decode_event_cursor(cursor)
-        self._storage.events.flush()  # what this process has not written yet counts, too
+        self._storage.events.flush()  # include events that this process has not written yet
         with self._storage.database.read() as connection:
             found = history.count_events(
                 connection, self._space, nodes, wanted, start, most + 1, after
@@ -201,7 +212,7 @@ class EventAdmin(SpaceContext):
         return Page(items=tuple(found[:most]), cursor=following)
 
     def metrics(self) -> str:
-        """The measures of this process as Prometheus reads them; of all its memories and spaces."""
+        """Return the metrics of this process, for all its memories and spaces, for Prometheus."""
         told = getattr(self._storage.meter, "text", None)
         if told is None:
             raise InvalidInput("metrics", "are not for Prometheus: set metrics.exporter to it")
@@ -239,9 +250,11 @@ def _decode_event_cursor(cursor: str | None) -> EventPosition | None:
 
 class BackupAdmin(SpaceContext):
     def backup(self, path: str | Path, *, overwrite: bool = False) -> Backup:
-        """A copy of a SQLite database, made while others read and write, and checked. What is in
-        use as a backup already is left alone unless told otherwise. `tacit restore --from` puts it
-        in place of a database, and erases again what was erased since."""
+        """Copy a SQLite database while it is in use, and verify the copy.
+
+        An existing backup is kept unless `overwrite` is set. `tacit restore --from` puts the copy
+        in place of a database, and repeats the erasures made since.
+        """
         again = validation.parse_bool("overwrite", overwrite)
         self._storage.accesses.flush()
         return create_backup(self._storage.database, path, overwrite=again)

@@ -1,4 +1,4 @@
-"""A memory behind a server: the same words as a `View`, over HTTP."""
+"""Use a memory behind a server: the same methods as a `View`, over HTTP."""
 
 from __future__ import annotations
 

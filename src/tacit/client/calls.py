@@ -29,7 +29,7 @@ def claim_headers(
     thread: str | None,
     agent: str | None,
 ) -> dict[str, str]:
-    """Each value as percent-encoded UTF-8, because a header takes nothing else."""
+    """Encode requester and chat as headers: percent-encoded UTF-8, because headers are ASCII."""
     most = limits.LABEL_MAX_CHARS
     said = {
         **_requester_headers(requester),
@@ -37,7 +37,7 @@ def claim_headers(
         "x-tacit-thread": _quote(validation.parse_optional_identifier("thread", thread, most)),
         "x-tacit-agent": _quote(validation.parse_optional_identifier("agent", agent, most)),
     }
-    # The key and a few others come to it, and a server would not even read more.
+    # Leave room for the key and other headers: the server refuses larger requests.
     if sum(map(len, said.values())) > limits.SERVER_HEADERS_MAX_BYTES - _OTHER_HEADERS_BYTES:
         problem = "are too many with names that long; leave out the names of participants"
         raise InvalidInput("participants", problem)
@@ -74,7 +74,7 @@ def _chat_headers(chat: object) -> dict[str, str]:
     if len(chat.participants) > limits.PARTICIPANTS_MAX_COUNT:
         raise InvalidInput("chat", f"takes at most {limits.PARTICIPANTS_MAX_COUNT:,} participants")
     here = [one if isinstance(one, Requester) else Requester(one) for one in chat.participants]
-    # Bots are not people: they are left out, and then nobody can say who everybody is.
+    # Bots are not people and are left out. The list of participants is then not complete.
     people = [one for one in here if not is_bot(one)]
     complete = validation.parse_bool("complete", chat.complete) and len(people) == len(here)
     return {
@@ -106,7 +106,7 @@ def _quote(value: str | None) -> str:
     return "" if value is None else quote(value, safe=":")
 
 
-# Send one call as this requester, and decode the answer into the record of the library.
+# Send one call as this requester, and decode the answer into a record of the library.
 
 IDEMPOTENCY_HEADER = "idempotency-key"
 R = TypeVar("R", bound="RemoteCalls")
@@ -117,15 +117,15 @@ _SENT_AS_IS = (str, bytes, list, tuple, set, frozenset, Mapping)
 class RemoteCalls:
     _server: Transport = field(repr=False)
     _claims: Mapping[str, str] = field(repr=False)
-    _given: str | None = field(default=None, repr=False)  # a name for the next write
+    _given: str | None = field(default=None, repr=False)  # idempotency key of the next write
 
     def _get(self, what: Any, path: str) -> Any:
-        """A read, as a `what`."""
+        """Send a read; decode the answer as `what`."""
         call = ApiRequest(method="GET", path=path, headers=self._claims, repeatable=True)
         return self._decode(what, self._server.send(call))
 
     def _ask(self, what: Any, path: str, /, **named: Any) -> Any:
-        """A read with more to say than an address has room for."""
+        """Send a read whose arguments do not fit in a URL."""
         call = ApiRequest(
             method="POST",
             path=path,
@@ -136,14 +136,14 @@ class RemoteCalls:
         return self._decode(what, self._server.send(call))
 
     def _write(self, what: Any, method: str, path: str, /, **named: Any) -> Any:
-        """A write, under a name of its own: sent again, it is done once all the same."""
+        """Send a write under an idempotency key: a retry has no further effect."""
         headers = {**self._claims, IDEMPOTENCY_HEADER: self._given or secrets.token_urlsafe(16)}
         body = encode_arguments(named) if method in ("POST", "PUT") else None
         call = ApiRequest(method=method, path=path, headers=headers, body=body, repeatable=True)
         return self._decode(what, self._server.send(call))
 
     def _list_all(self, what: Any, path: str, **named: Any) -> list[Any]:
-        """All pages of something that the library tells as a whole."""
+        """Fetch all pages of a list that the library returns as a whole."""
         found: list[Any] = []
         cursor = None
         while True:
@@ -173,7 +173,7 @@ class RemoteCalls:
 
 
 class remote(Generic[R]):  # noqa: N801 (a descriptor, used like property)
-    """An attribute of a remote view that is a resource of it, for the same person and key."""
+    """An attribute of a remote view that is a resource, for the same requester and key."""
 
     def __init__(self, kind: type[R]) -> None:
         self.kind = kind
@@ -187,12 +187,12 @@ class remote(Generic[R]):  # noqa: N801 (a descriptor, used like property)
 
 
 def encode_arguments(named: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as JSON. What cannot be sent is refused by its name, as the library would."""
+    """Encode arguments as JSON; refuse by name a value that cannot be sent, as the library does."""
     return {name: encode_argument(name, value) for name, value in named.items()}
 
 
 def encode_argument(name: str, value: object) -> Any:
-    """One argument, under the name that errors have for it."""
+    """Encode one argument; errors name it `name`."""
     try:
         return encode(_to_list(name, value))
     except WireFormatError as wrong:
@@ -202,7 +202,7 @@ def encode_argument(name: str, value: object) -> Any:
 
 
 def _to_list(name: str, value: object) -> object:
-    """What holds several, whatever it is, as a list: the parts of a range are not there yet."""
+    """Convert a collection, such as a range, to a list; check its length first."""
     if not isinstance(value, Collection) or isinstance(value, _SENT_AS_IS):
         return value
     if len(value) > limits.CLIENT_PARTS_MAX_COUNT:
@@ -211,12 +211,12 @@ def _to_list(name: str, value: object) -> object:
 
 
 def drop_none(**named: Any) -> dict[str, Any]:
-    """What was said, without what was left out."""
+    """Return the arguments that are not None."""
     return {name: value for name, value in named.items() if value is not None}
 
 
 def query_string(**named: str | int | None) -> str:
-    """The end of an address, without what was left out."""
+    """Encode the arguments that are not None as a query string."""
     given = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in drop_none(**named).items()
@@ -225,18 +225,18 @@ def query_string(**named: str | int | None) -> str:
 
 
 def address_text(name: str, value: object) -> str | None:
-    """Text that can stand in an address. What it means, the server says."""
+    """Check a text for use in a URL. The server checks its meaning."""
     return None if value is None else validation.check_storable(name, value, limits.QUERY_MAX_CHARS)
 
 
 def path_segment(value: str) -> str:
-    """One part of a path. Dots alone would lead elsewhere."""
+    """Quote one segment of a path. Dots alone would name another path."""
     quoted = quote(value, safe="")
     return quoted.replace(".", "%2E") if not value.strip(".") else quoted
 
 
 def memory_segment(id: object) -> str:
-    """An id that cannot be one goes under a name that nothing has."""
+    """Return the id, or a placeholder that no memory has if the id is not valid."""
     return validation.parse_memory_id(id) or "-"
 
 

@@ -1,4 +1,4 @@
-"""The part of a remote view that recalls, builds prompts and learns."""
+"""Recall, build prompts and learn through a remote view."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class RemoteRecall(RemoteCalls):
         return found
 
     def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
-        """What is kept here is kept at every try, so there is only one."""
+        """Trace a message. With `keep` it is not retried: each try would write again."""
         kept = texts.parse_bool("keep", keep)
         if kept and self._given:
             raise InvalidInput("once", "does not cover a trace; hand what was said to learn")

@@ -1,4 +1,4 @@
-"""HTTP to one server, within limits of time, retries and size."""
+"""Send HTTP requests to one server, within limits of time, retries and size."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     import httpx2
 
 
-# What a server's answer means: a value, or the error that the library would have raised.
+# Map a server's answer to a value, or to the error that the library would have raised.
 
-# Between us and the server stands something that cannot reach it just now.
+# A proxy between client and server cannot reach the server now.
 _TRANSIENT_STATUSES = frozenset({502, 503, 504})
-# What a server waits for itself, such as a language model, has had its tries.
+# Not errors of a language model: the server has already retried those.
 _TRANSIENT_ERRORS = (StoreBusy, StoreUnavailable, TooManyRequests)
-# Refused before anything was done, so that any request may be sent again.
+# Refused before processing, so every request may be sent again.
 _UNPROCESSED_PROBLEMS = frozenset({"too-many-requests", "draining"})
 
 
 class TransientFailure(Exception):
-    """Trouble that may be over at the next try. `unprocessed`: nothing was done yet."""
+    """A failure that a retry may fix. `unprocessed`: the server did nothing yet."""
 
     def __init__(
         self, error: TacitError, *, unprocessed: bool = False, wait_seconds: float | None = None
@@ -52,7 +52,7 @@ class TransientFailure(Exception):
 
 
 def parse_body(body: bytes, who: str) -> Any:
-    """What the server says. Nothing, where it has nothing to say."""
+    """Parse the JSON body of an answer; None if it is empty."""
     if not body:
         return None
     try:
@@ -66,7 +66,7 @@ def parse_body(body: bytes, who: str) -> Any:
 def classify_failure(
     status: int, content_type: str, body: bytes, retry_after: str, who: str
 ) -> TacitError | TransientFailure:
-    """What an answer that is no success means."""
+    """Map an answer without success to an error, transient or not."""
     told = _parse_problem(content_type, body)
     error = wire.error_from_problem(told) or _error_from_status(status, told, who)
     if not isinstance(error, _TRANSIENT_ERRORS):
@@ -90,7 +90,7 @@ def _parse_problem(content_type: str, body: bytes) -> Mapping[str, Any]:
 
 
 def _error_from_status(status: int, told: Mapping[str, Any], who: str) -> TacitError:
-    """No error of the library's: something about the request, or about the way to the server."""
+    """Return an error for a status that is not a problem of the library."""
     detail = str(told.get("detail", ""))
     name = wire.problem_name(told)
     if status == 412:
@@ -119,16 +119,16 @@ def _parse_retry_after(retry_after: str) -> float | None:
     return float(plain) if plain.isascii() and plain.isdigit() and len(plain) < 9 else None
 
 
-# The other side of a client: one address, asked within bounds of time, tries and size.
+# The connection of a client: one server URL, with limits of time, retries and size.
 #
-# No key and nothing of what is sent ever reaches an error or a log.
+# Errors and logs never contain the key or any data that is sent.
 
 NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiRequest:
-    """One request. `repeatable`: to do it twice is to do it once."""
+    """One request. `repeatable`: sending it twice has the effect of sending it once."""
 
     method: str
     path: str
@@ -138,7 +138,10 @@ class ApiRequest:
 
 
 class Transport:
-    """Safe to share between threads. `pause` waits for some seconds; tests need not."""
+    """The HTTP connection to one server. Safe to share between threads.
+
+    `pause` waits between tries; tests replace it.
+    """
 
     def __init__(
         self,
@@ -159,10 +162,10 @@ class Transport:
         self._closed = Event()
         self._pause = self._closed.wait if pause is None else pause
         self._who = f"the server at {httpx2.URL(self._url).netloc.decode('ascii')}"
-        # Without TLS there is nobody to trust, and a list of authorities takes long to read.
+        # Without TLS, skip the trusted certificates: loading them is slow.
         secure = self._url.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        # The environment could name a proxy or, in a netrc file, another key: it is not asked.
-        # A redirect could carry words and key to another host: it is refused.
+        # Ignore the environment: it could name a proxy or, in a netrc file, another key. Refuse
+        # redirects: they could send data and key to another host.
         self._http = httpx2.Client(
             headers={"accept-encoding": "identity", **_authorization_header(key)},
             verify=secure,
@@ -177,13 +180,16 @@ class Transport:
         return f"Server({self._url!r})"
 
     def close(self) -> None:
-        """Also ends the waiting between tries."""
+        """Close the connections, and end the wait between tries."""
         self._closed.set()
         self._http.close()
 
     def send(self, call: ApiRequest) -> Any:
-        """The answer, parsed. Trouble that may pass is met with further tries, where it is sure
-        that nothing is done twice, and as long as the time lasts."""
+        """Send a request and return the parsed answer.
+
+        Transient failures are retried within the time limit, if the request cannot take effect
+        twice.
+        """
         body = None if call.body is None else json.dumps(call.body, allow_nan=False).encode("ascii")
         headers = dict(call.headers)
         if body is not None:
@@ -203,7 +209,7 @@ class Transport:
             attempt += 1
 
     def send_lines(self, call: ApiRequest, lines: Iterable[str]) -> Any:
-        """Lines as they come. Once: they cannot be read from their source again."""
+        """Send lines as a stream, without retries: their source can be read only once."""
         until = time.monotonic() + self._timeout_seconds
         headers = {**call.headers, "content-type": NDJSON_MEDIA_TYPE}
         content = (line.encode("utf-8", "surrogatepass") for line in lines)
@@ -213,7 +219,7 @@ class Transport:
             raise passing.error from None
 
     def lines(self, call: ApiRequest) -> Iterator[str]:
-        """Each line when it arrives, until the server says that this was the last."""
+        """Yield each line when it arrives, until the server marks the end."""
         left = b""
         try:
             with self._open(call, dict(call.headers), None, self._timeout_seconds) as response:
@@ -252,7 +258,7 @@ class Transport:
         content: bytes | Iterable[bytes] | None,
         timeout_seconds: float,
     ) -> Iterator[httpx2.Response]:
-        """An answer that is being read; whatever happens to it is told in our words."""
+        """Open a streamed response; convert every failure to an error of this library."""
         import httpx2
 
         if self._closed.is_set():
@@ -278,7 +284,7 @@ class Transport:
         except RuntimeError:
             if not self._closed.is_set():
                 raise
-            # By another thread.
+            # Another thread closed the client.
             raise StoreUnavailable(f"{self._who} was left: the client is closed") from None
 
     def _read(self, response: httpx2.Response, until: float) -> bytes:
@@ -288,7 +294,7 @@ class Transport:
             size += len(part)
             if size > limits.CLIENT_ANSWER_MAX_BYTES:
                 raise StoreError(f"{self._who} answers with more than can be taken in")
-            # The library's own limit is for each part, and a slow drip would last for ever.
+            # The HTTP library's timeout is per chunk: a slow stream would never reach it.
             if time.monotonic() > until:
                 raise TransientFailure(self._timeout_error())
             parts.append(part)
@@ -309,7 +315,7 @@ class Transport:
 
 
 def _retry_delay(asked: float | None, attempt: int) -> float:
-    """What was asked for, or twice as long each time; not quite the same for everybody."""
+    """Return the requested delay, or an exponential backoff, each with jitter."""
     if asked is not None:
         return asked + random.uniform(0.0, 0.1)
     doubled: float = limits.CLIENT_BACKOFF_SECONDS * 2 ** (attempt - 1)
@@ -333,7 +339,10 @@ def _parse_url(url: object) -> str:
 
 
 def _authorization_header(key: object) -> dict[str, str]:
-    """Checked here, because the library would quote a bad one in its error."""
+    """Return the header; check the key here.
+
+    The HTTP library would quote a bad key in its error.
+    """
     if key is None:
         return {}
     if not (isinstance(key, str) and key and key.isascii() and key.isprintable()) or " " in key:

@@ -1,4 +1,4 @@
-"""Client and RemoteView: a view behind a server, with the same results and errors."""
+"""Define Client and RemoteView: a view behind a server, with the same results and errors."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class RemoteReads(RemoteCalls):
         everything: bool = False,
         turns: bool = False,
     ) -> Iterator[str]:
-        """Line by line as they arrive; the server is asked when the first one is."""
+        """Yield lines as they arrive; the request is sent when the first line is read."""
         asked = query_string(
             format=validation.parse_enum("format", format, ExportFormat).value,
             everything=validation.parse_bool("everything", everything),
@@ -206,7 +206,7 @@ def _filter_parameters(
 
 
 def encode_search(search: object) -> dict[str, Any]:
-    """What is searched for, without what is not."""
+    """Encode the fields of a search that are set."""
     if not isinstance(search, Search):
         raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
     return drop_none(**{one.name: getattr(search, one.name) for one in fields(search)})
@@ -336,17 +336,17 @@ class RemoteWrites(RemoteCalls):
 
 
 def _check_fields(**fields: Any) -> dict[str, Any]:
-    """What was said; data that would not come back the same is refused before it is sent."""
+    """Return the fields that are set; refuse data that would not survive the round trip."""
     told = drop_none(**fields)
     return told | {"data": validation.parse_data(told["data"])} if "data" in told else told
 
 
 def _batch_lines(lines: Iterable[str]) -> Iterator[list[str]]:
-    """As many lines at a time as a server takes. At least one request, where there are none."""
+    """Split lines into batches that the server accepts. Yields one batch if there are no lines."""
     few: list[str] = []
     chars = wordings = 0
     for line in lines:
-        # Each version of a memory says its content, and so does the memory.
+        # The content is counted once per version and once for the memory.
         more = max(1, line.count('"content"'))
         full = wordings + more > limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT
         if few and (full or chars + len(line) > limits.IMPORT_REQUEST_MAX_CHARS):
@@ -358,7 +358,7 @@ def _batch_lines(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _renumber_line(refused: str, before: int) -> str:
-    """By its number among all lines, and not among those of its request."""
+    """Number a refused line by its place among all lines, not in its request."""
     named = _LINE_PATTERN.match(refused)
     return refused if named is None else f"line {int(named[1]) + before}{refused[named.end() :]}"
 
@@ -366,7 +366,7 @@ def _renumber_line(refused: str, before: int) -> str:
 def _terminate_lines(lines: Iterable[object]) -> Iterator[str]:
     most = limits.IMPORT_LINE_MAX_BYTES
     for line in lines:
-        # What is no text, or too long for any request, is refused by its number like other lines.
+        # Replace a line that is not text or is too long, so that the server refuses its number.
         said = line.rstrip("\n") if isinstance(line, str) else "?"
         long = len(said) > most or len(said.encode("utf-8", "replace")) > most
         yield f"{'x' * (most + 1) if long else said}\n"
@@ -374,14 +374,14 @@ def _terminate_lines(lines: Iterable[object]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RemoteFile:
-    """A file as the server tells of it."""
+    """A file as the server lists it."""
 
     path: str
     size_bytes: int
 
 
 def _check_path(path: object) -> str:
-    """A path that can be sent. Whether it names anything, the server says."""
+    """Check that a path can be sent. The server checks whether it exists."""
     if not isinstance(path, str) or not path or "\n" in path:
         raise NoteOutside("is no path; write it like trips.md or work/plans.md")
     try:
@@ -401,7 +401,7 @@ def _checkpoint_url(thread: object) -> str:
 
 class RemoteAccount(RemoteCalls):
     def offer_link(self) -> LinkOffer:
-        # Without a name: what is sent again gives a new code, and the earlier one is void.
+        # Without an idempotency key: a retry gives a new code and voids the earlier one.
         offer: LinkOffer = self._ask(LinkOffer, "/api/link/offer")
         return offer
 
@@ -471,8 +471,10 @@ class RemoteImports(RemoteCalls):
         return done
 
     def add_lines(self, lines: Iterable[str]) -> Imported:
-        """In as many requests as it takes. None is sent again by itself: for the caller it is safe
-        to, as what is there already is skipped."""
+        """Import lines in as many requests as needed, without retries.
+
+        The caller may repeat the call: items that exist already are skipped.
+        """
         if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
             raise InvalidInput("lines", "expected lines of text, as an open file gives them")
         whole, before = Imported(), 0
@@ -495,7 +497,7 @@ def _encode_items(items: object) -> list[Any]:
 
 
 def _encode_item(item: object) -> Any:
-    """What cannot be sent is refused by its place, as anything else that is no item."""
+    """Encode an item; return None, which the server refuses by its position, if it is invalid."""
     if isinstance(item, ImportItem):
         item = drop_none(**{one.name: getattr(item, one.name) for one in fields(item)})
     if not isinstance(item, Mapping):
@@ -507,7 +509,10 @@ def _encode_item(item: object) -> Any:
 
 
 def _encode_time(value: object) -> object:
-    """A time without a zone would be taken for one of UTC when it is text."""
+    """Return the value; replace a time without a zone by empty text, which the server refuses.
+
+    As text, the server would read such a time as UTC.
+    """
     naive = isinstance(value, datetime) and value.utcoffset() is None
     return "" if naive else value
 
@@ -646,7 +651,7 @@ class RemoteCheckpoints(RemoteCalls):
     def save(
         self, data: Any, *, thread: str | None = None, version: int | None = None
     ) -> Checkpoint:
-        dump_checkpoint(data)  # what would not come back the same is refused before it is sent
+        dump_checkpoint(data)  # refuse data that would not survive the round trip
         saved: Checkpoint = self._write(
             Checkpoint, "PUT", _checkpoint_url(thread), data=data, **drop_none(version=version)
         )
@@ -664,8 +669,11 @@ class RemoteCheckpoints(RemoteCalls):
 
 
 class RemoteView(RemoteReads, RemoteRecall, RemoteWrites):
-    """Made by `Client.view`. Cheap: the server is asked when you ask, and judges then who you
-    are. Each method does what the same method of `tacit.View` does."""
+    """Memory behind a server as one requester may use it in one chat. Made by `Client.view`.
+
+    Creating a view is cheap: it sends nothing until you call a method, and the server then checks
+    who you are. Each method does what the same method of `tacit.View` does.
+    """
 
     proposals = remote(RemoteProposals)
     people = remote(RemotePeople)
@@ -687,9 +695,9 @@ class RemoteView(RemoteReads, RemoteRecall, RemoteWrites):
         return why
 
     def once(self, key: str) -> RemoteView:
-        """The same view, whose next write is done once under this key, however often it is sent."""
+        """Return the same view, whose next write runs at most once under this key."""
         given = validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
-        if not given.isascii() or " " in given:  # a header takes nothing else
+        if not given.isascii() or " " in given:  # headers are ASCII
             given = f"sha256-{sha256(given.encode()).hexdigest()}"
         return replace(self, _given=given)
 
@@ -702,7 +710,10 @@ BOT_REASON = "bots are not people, so nothing is remembered or recalled for them
 
 
 class Client:
-    """Made by `tacit.connect`. Safe to share between threads; close it when done."""
+    """A connection to one server. Made by `tacit.connect`.
+
+    Safe to share between threads; close it when done.
+    """
 
     def __init__(
         self,
@@ -724,9 +735,12 @@ class Client:
         thread: str | None = None,
         agent: str | None = None,
     ) -> RemoteView | View:
-        """Memory as this requester may use it in this chat. Without either, as the person whom the
-        key is bound to, in their own private chat. Only a key with `act-as` may name somebody else,
-        or say who is in a chat; others name a chat by its id alone."""
+        """Return memory as this requester may use it in this chat.
+
+        Without either, the requester is the person whom the key is bound to, in their own private
+        chat. Only a key with `act-as` may name another person, or say who is in a chat; other keys
+        name a chat by its id alone.
+        """
         claims = claim_headers(requester, chat, thread, agent)
         if is_bot(requester):
             from tacit.memory import disabled_view

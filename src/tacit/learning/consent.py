@@ -20,15 +20,15 @@ from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import NO_VECTORS, Transaction
 
-# Whether something is kept at once, asked about first, or not kept: a person has the last word.
+# Decide whether a fact is kept at once, proposed first, or dropped: the person decides last.
 
 SIGNALS_NEEDED_COUNT = 2
-# A person's name and home are theirs to tell, whether or not others know them.
+# Only the person may state their name and home, even if other people know them.
 PROFILE_SLOTS = frozenset({"name", "pronouns", "home_city", "home", "language"})
 
 
 class Confirm(StrEnum):
-    """What is asked about before it is kept, besides what always is."""
+    """Which facts are proposed before they are kept, besides those that always are."""
 
     NEVER = "never"
     NEW = "new"
@@ -38,7 +38,7 @@ class Confirm(StrEnum):
 class ConsentVerdict(StrEnum):
     KEEP = "keep"
     ASK = "ask"
-    WAIT = "wait"  # for a second signal
+    WAIT = "wait"  # until it is stated a second time
     DROP = "drop"
 
 
@@ -50,14 +50,14 @@ class ConsentDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentContext:
-    """What consent depends on besides the statement itself."""
+    """The inputs of a consent decision besides the statement itself."""
 
     confirm: Confirm
-    own_word: bool  # said in the first person, by the one it is about
-    declined: bool  # they said no to it before
+    own_word: bool  # said in the first person, by the subject
+    declined: bool  # the person declined it before
     signals: int = 0  # how often it was said before without being kept
-    inferred: bool = False  # a model read it between the lines
-    of_family: bool = False  # told in private of one's own child, partner or parent
+    inferred: bool = False  # a model inferred it
+    of_family: bool = False  # said in private about the speaker's child, partner or parent
 
 
 def decide_consent(
@@ -96,10 +96,10 @@ def _delicate(statement: StatedFact) -> bool:
     return profile or statement.sensitivity is Sensitivity.SENSITIVE
 
 
-# Profile fields that a model would write: they wait until the person says yes.
+# Profile fields that a model writes wait for the person's consent.
 #
-# What a person is called, how they are spoken of, where they live and which language they use is
-# theirs to say, and theirs to say of others. A tool that keeps it makes a proposal.
+# A person's name, pronouns, home and language are theirs to state. A tool that writes one, about
+# the requester or another person, makes a proposal.
 
 _REASON = "a model would keep it, and it is yours to say"
 _PROFILE = CATEGORY_OF_KIND[Kind.IDENTITY]
@@ -108,7 +108,7 @@ _OF_THINGS = frozenset({"project", "task_state", "goal", "event", "procedure"})
 
 
 def needs_profile_consent(draft: Draft, old: Memory | None = None) -> bool:
-    """Whether a model writes a profile field: by its key or slot, or by its words."""
+    """Return whether a model writes a profile field: by its key or slot, or by its words."""
     if not draft.by_model:
         return False
     slot = draft.slot or (old.slot if old else None) or ""
@@ -130,12 +130,12 @@ def needs_profile_consent(draft: Draft, old: Memory | None = None) -> bool:
 
 
 def refuse_profile_sentence(content: str, field: str) -> None:
-    """Refuse a sentence that says what a person is called or how they are spoken of."""
+    """Refuse a sentence that states a person's name or pronouns."""
     refuse_profile(Draft(content=content, by_model=True), field)
 
 
 def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
-    """Refuse a profile field where the model's tool has no way to ask the person about it."""
+    """Refuse a profile field if the model's tool cannot ask the person about it."""
     if needs_profile_consent(draft, old):
         raise InvalidInput(
             field,
@@ -147,9 +147,11 @@ def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
 def propose_profile_field(
     tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls
 ) -> Remembered:
-    """Make what is written a proposal to the requester. `old` is the memory that a yes replaces;
-    for a key, that is the value which the requester holds. Outside of a private chat the answer
-    does not depend on what is known."""
+    """Insert the draft as a proposal to the requester.
+
+    `old` is the memory that an approval replaces; for a key, it is the value that the requester
+    holds. Outside a private chat the answer does not depend on stored memories.
+    """
     if old is not None and old.owner is None:
         raise InvalidInput("update", "is the room's own: a member says so in the room itself")
     if draft.visibility is Visibility.PUBLIC_OK or draft.for_room:
@@ -167,7 +169,7 @@ def propose_profile_field(
         if tx.request.private:
             raise Conflict("the person said no to this before: it is not kept, nor asked about")
     elif before is None:
-        # Nothing recalls it, so nothing is like it yet: its vector is made afterwards.
+        # No search returns a proposal, so it has no neighbors: its vector is created later.
         memories.insert_memory(replace(tx, vectors=NO_VECTORS, added=[]), memory, in_delta=False)
         assert memory.owner is not None
         replaced = old.id if old is not None and old.owner == memory.owner else None
@@ -179,14 +181,14 @@ def propose_profile_field(
 
 
 def decline_key(memory: Memory) -> str:
-    """What a no is remembered by."""
+    """Return the digest under which a declined proposal is stored."""
     if memory.key is None:
         return learned_facts.normalized_digest(memory.content)
     return learned_facts.normalized_digest(f"keep {memory.category} {memory.key} {memory.content}")
 
 
 def lock_current_values(tx: Transaction, memory: Memory) -> list[Memory]:
-    """The values that a keyed memory takes the place of, locked."""
+    """Lock and return the values that a keyed memory replaces."""
     if memory.key is None:
         return []
     rows = memories.list_key_holders(tx, memory.category, memory.key, for_room=False)
@@ -199,7 +201,7 @@ def _waits(id: str) -> Remembered:
 
 
 def _holder(tx: Transaction, draft: Draft) -> Memory | None:
-    """The value that counts: the writer's own, or that of a linked identity."""
+    """Return the current value: the writer's own, or that of a linked identity."""
     assert draft.category is not None
     assert draft.key is not None
     rows = memories.list_key_holders(tx, draft.category, draft.key, for_room=False)
@@ -208,7 +210,7 @@ def _holder(tx: Transaction, draft: Draft) -> Memory | None:
 
 
 def _asked_before(tx: Transaction, memory: Memory) -> PendingProposal | None:
-    """The same, waiting already. Another value of the same key takes its place."""
+    """Return the same proposal if it waits already. Another value of the key replaces it."""
     for waiting in learned_facts.list_proposals(
         tx.connection, tx.space, tx.request.own_identities, tx.at
     ):
@@ -216,7 +218,7 @@ def _asked_before(tx: Transaction, memory: Memory) -> PendingProposal | None:
         if other is None or other.category != memory.category or other.key != memory.key:
             continue
         if other.visibility is not Visibility.PRIVATE_ONLY:
-            continue  # whether others may hear a value is another question
+            continue  # a proposal to share a value is a separate one
         if _says_the_same(other, memory) and other.subjects == memory.subjects:
             return waiting
         if memory.key is not None:

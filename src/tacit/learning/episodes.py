@@ -26,11 +26,12 @@ from tacit.records.memory import (
 from tacit.storage import memories
 from tacit.storage.memories import Transaction
 
-# The messages of one call that may be kept, each with the hold that it is under.
+# Select the messages of one call that may be kept, each with its holds.
 #
-# A hold is read from the words of a message and from the messages around it: the parts of one long
-# message share their holds, a message that is nothing but a hold ("but don't tell Quinn") is about
-# the message before it, and an answer is under the holds of what it answers, because it repeats it.
+# A hold is read from the text of a message and from the messages around it: the parts of one long
+# message share their holds, a message that is nothing but a hold ("but don't tell Quinn") applies
+# to the message before it, and an answer has the holds of the message it answers, because it
+# repeats it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,11 @@ class HeldMessage:
 
     said: ParsedMessage
     scope: HoldScope
-    hold_words: tuple[str, ...] = ()  # other messages of the batch whose holds are on this one
+    hold_words: tuple[str, ...] = ()  # other messages of the batch whose holds apply to this one
 
 
 def read_held_messages(said: Sequence[ParsedMessage]) -> list[HeldMessage]:
-    """The messages without those that the speaker asked not to remember."""
+    """Return the messages, without those that the speaker asked not to remember."""
     own = [_own_hold(one) for one in said]
     if not any(one.guarded for one in own):
         return [HeldMessage(one, reach) for one, reach in zip(said, own, strict=True)]
@@ -59,13 +60,13 @@ def read_held_messages(said: Sequence[ParsedMessage]) -> list[HeldMessage]:
 def _own_hold(said: ParsedMessage) -> HoldScope:
     found = read_holds(said.content)
     if found.hold is Hold.UNKEPT and said.role is not Role.USER:
-        # Only a person asks for that: others who use the words repeat them, or quote a page.
+        # Only a person can ask for that: an assistant or a tool repeats or quotes the words.
         return replace(found, hold=Hold.PRIVATE)
     return found
 
 
 def _sources(said: Sequence[ParsedMessage], own: Sequence[HoldScope]) -> list[set[int]]:
-    """For each message, the messages whose holds it is under."""
+    """Return, for each message, the messages whose holds apply to it."""
     found = [{n} if own[n].guarded else set[int]() for n in range(len(said))]
     spoken: dict[str | None, int] = {}  # the last message of each speaker
     for n, one in enumerate(said):
@@ -89,7 +90,7 @@ def _sources(said: Sequence[ParsedMessage], own: Sequence[HoldScope]) -> list[se
 
 
 def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
-    """Messages that a channel cut into several, which have its one id."""
+    """Group the messages that a channel split: the parts have the same id."""
     by_id: dict[tuple[str, str | None, str], list[int]] = {}
     for n, one in enumerate(said):
         if one.id is not None:
@@ -97,13 +98,13 @@ def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
     return [parts for parts in by_id.values() if len(parts) > 1]
 
 
-# Turns of a conversation, kept as they were said, so that recall can quote them.
+# Record turns of a conversation word for word, so that recall can quote them.
 #
-# A turn has the provenance of the chat it was said in and goes no further than a personal
-# memory of it would: in private it is its owner's alone; what was said in a group is told there
-# to its speaker, and in private to those who heard it. A hold in the words ("don't tell Quinn")
-# is on the turn as it is on the facts learned from it, and the lexicon says whether the turn is
-# sensitive. When it expires it is no longer shown, and the next sweep removes it.
+# A turn has the provenance of its chat, and the disclosure of a personal memory: in private only
+# its owner may see it; a turn of a group is shown there to its speaker, and in private to those who
+# heard it. A hold in the text ("don't tell Quinn") applies to the turn as to the facts learned from
+# it. The lexicon decides whether the turn is sensitive. An expired turn is not shown, and the next
+# sweep deletes it.
 
 EPISODE_CATEGORY = "conversation"
 _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
@@ -112,7 +113,7 @@ _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
 def record_episodes(
     tx: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
 ) -> list[str]:
-    """Insert a turn for each message, under the hold that was read for it."""
+    """Insert a turn for each message, under its holds."""
     ids = []
     for one in kept:
         turn = _turn(tx, one, session, keep_days)
@@ -127,7 +128,7 @@ def _turn(tx: Transaction, kept: HeldMessage, session: str | None, keep_days: in
     withheld, unclear = find_withheld_people(tx, kept.scope.withheld_from)
     in_group = request.kind is ChatKind.GROUP
     learned = request.kind if in_group or request.private else None
-    # Only what the requester says themselves is theirs to have said.
+    # The requester is the speaker only of their own messages.
     own = said.role is Role.USER and said.name is None
     return Memory(
         id=memories.draw_memory_id(tx),

@@ -49,12 +49,12 @@ from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.spaces import load_identities
 
-# The explicit write path: what a person asks to be remembered, put under a key, or corrected.
+# The explicit write path: a person remembers, sets or corrects a memory.
 #
 # A memory's provenance is that of its current wording. So a wording from another chat than the
 # memory's own makes a new memory, with its own provenance, that supersedes the old one.
 
-_NO_NEWS = ("expires_at", "trust")  # that alone: what is remembered is the same
+_NO_NEWS = ("expires_at", "trust")  # a change of only these is not in the delta
 _FROM_ITS_OWNER = (
     "owns the memory and would lose it; to hide it from all people, forget it. For another person "
     "of that name, use their key"
@@ -79,7 +79,7 @@ def remember(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
 def update_memory(
     tx: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
-    """`memory` is one the requester may change, in this standing."""
+    """Update a memory that the requester may change in this role."""
     if memory.state is not State.ACTIVE:
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
     if draft.turns:
@@ -103,7 +103,7 @@ def update_memory(
 
 
 def withhold_memory(tx: Transaction, memory: Memory, who: tuple[object, ...]) -> None:
-    """Withhold without a change in the delta, which would disclose it."""
+    """Withhold a memory without a change in the delta, which would disclose it."""
     changed = add_withheld_people(tx, memory, Draft(withheld_from=who))
     added = changed.withheld_from - memory.withheld_from
     if not added.isdisjoint(_owners(tx, memory)):
@@ -114,8 +114,10 @@ def withhold_memory(tx: Transaction, memory: Memory, who: tuple[object, ...]) ->
 
 
 def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
-    """The owner's identities, for the owner and for an operator. Any other person would learn by a
-    refusal whose some key is."""
+    """Return the owner's identities if the requester is the owner or an operator, else none.
+
+    A refusal would reveal to any other person which keys belong to the owner.
+    """
     if memory.owner is None:
         return frozenset()
     if tx.request.requester is None:
@@ -126,7 +128,7 @@ def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
 
 
 def end_memory(tx: Transaction, old: Memory) -> None:
-    """It no longer holds, and nothing takes its place."""
+    """End a memory that is no longer true, without a replacement."""
     gone = replace(old, state=State.SUPERSEDED, updated_at=tx.at, shadowed=False)
     memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded")
 
@@ -137,7 +139,7 @@ def supersede_memory(tx: Transaction, old: Memory, by: str) -> None:
 
 
 def _put(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
-    """One value for each key: written again it becomes a version, and keeps what is not named."""
+    """Set the one value of a key: a second write adds a version and keeps fields not passed."""
     if draft.category is None:
         draft = replace(draft, category=CATEGORY_OF_KIND[draft.kind or Kind.KNOWLEDGE])
     own, alias = _holders(tx, draft)
@@ -147,7 +149,7 @@ def _put(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
         apply_key_precedence(tx, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.for_room and may_change(ChangeAction.UPDATE, tx.request, own) is None:
-        # The room has a value that this member may not hear. It gives way, and nothing tells.
+        # The group has a value that this member may not see. Replace it without revealing it.
         memory = compose_memory(tx, draft, None, ttls)
         _retire(tx, own, memory.id)
         memories.insert_memory(tx, memory)
@@ -164,13 +166,15 @@ def _put(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
 
 
 def _kept_private(alias: Memory | None) -> Memory | None:
-    """The value of a linked identity, as far as a new one takes it over: how far that one may go
-    its owner said of that value, and of no other."""
+    """Return the value of a linked identity as a template for a new one, private only.
+
+    Its owner set the visibility for that value, not for the new one.
+    """
     return None if alias is None else replace(alias, visibility=Visibility.PRIVATE_ONLY)
 
 
 def _holders(tx: Transaction, draft: Draft) -> tuple[Memory | None, Memory | None]:
-    """The value of this key that the writer holds, and one that an alias of theirs holds."""
+    """Return the value of this key that the writer holds, and one that an alias holds."""
     assert draft.category is not None
     assert draft.key is not None
     rows = memories.list_key_holders(tx, draft.category, draft.key, for_room=draft.for_room)
@@ -179,7 +183,7 @@ def _holders(tx: Transaction, draft: Draft) -> tuple[Memory | None, Memory | Non
     alias = next((row.id for row in rows if row.owner != owner and not row.overridden), None)
     held = memories.get_for_update(tx, own) if own else None
     other = memories.get_for_update(tx, alias) if alias and not own else None
-    # Another writer may have retired it while we waited for its row.
+    # Another writer may have retired it while this transaction waited for the row lock.
     return (
         held if held and held.state is State.ACTIVE else None,
         other if other and other.state is State.ACTIVE else None,
@@ -187,7 +191,10 @@ def _holders(tx: Transaction, draft: Draft) -> tuple[Memory | None, Memory | Non
 
 
 def _matches_draft(memory: Memory, draft: Draft) -> bool:
-    """Whether content or data differ: other data is a new version with the present audience."""
+    """Return whether content and data are unchanged.
+
+    Changed data makes a new version with the present audience.
+    """
     return draft.content in (None, memory.content) and validation.is_same_json(
         merge_data(draft, memory), memory.data
     )
@@ -204,7 +211,7 @@ def _reword(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Rememb
         updated_at=tx.at,
     )
     same_words = changed.content == memory.content
-    # Fields are what changed where the words did not.
+    # The history lists data under `fields` if the wording did not change.
     told = _other_sensitivity(memory, changed)
     if not validation.is_same_json(changed.data, memory.data):
         told["fields" if same_words else "also"] = "data"
@@ -214,7 +221,7 @@ def _reword(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Rememb
 
 
 def _refile(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
-    """The same wording. What changes nothing leaves no trace."""
+    """Update fields under the same wording. Write nothing if no field changes."""
     changed = change_fields(tx, memory, draft, ttls)
     if changed != memory:
         fields = draft.given_fields - {"content"}
@@ -229,14 +236,14 @@ def _refile(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Rememb
 
 
 def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
-    """What the history says where it is another one: an owner who lowers it can be told later."""
+    """Return the history detail of a changed sensitivity, so that the owner can see it later."""
     if before.sensitivity is after.sensitivity:
         return {}
     return {"sensitivity": f"{before.sensitivity} to {after.sensitivity}"}
 
 
 def _answer(tx: Transaction, memory: Memory) -> Remembered:
-    """What may be told here of a memory that was there before: if it may not be said, nothing."""
+    """Return the result for an existing memory; report it as new if it may not be shown here."""
     if not tx.request.private and not decide(tx.request, memory).allowed:
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
     seen, _ = memory_reads.visible_version(tx.connection, tx.audiences, tx.request, memory)
@@ -244,7 +251,7 @@ def _answer(tx: Transaction, memory: Memory) -> Remembered:
 
 
 def _supersede(tx: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Remembered:
-    """A new memory with this chat's provenance, in the place of one with the same owner."""
+    """Replace a memory of the same owner by a new one with this chat's provenance."""
     if old.key is not None and old.owner != tx.request.subject and memories.is_key_taken(tx, old):
         raise Conflict("its key has another value by now: change that one")
     new = compose_memory(tx, draft, old, ttls)
@@ -259,7 +266,10 @@ def _supersede(tx: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Rememb
 def _correct(
     tx: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
 ) -> Remembered:
-    """A person corrects what another said. Hearsay about the speaker gives way; all else stays."""
+    """Insert a person's correction of what another said.
+
+    It supersedes hearsay about the person who corrects; any other memory stays.
+    """
     new = compose_memory(tx, _about_the_same(old, draft), None, ttls)
     gives_way = standing is RequesterRole.SUBJECT and old.trust is Trust.HEARSAY and old.owner
     if gives_way:
@@ -290,12 +300,12 @@ def _retire(tx: Transaction, old: Memory, by: str) -> None:
 
 
 def _tell(tx: Transaction, old: Memory) -> str | None:
-    """Only the owner in private may be told what was there before."""
+    """Return the id of the replaced memory for the owner in private, else None."""
     return old.id if tx.request.private else None
 
 
 def _check_place(tx: Transaction, draft: Draft) -> None:
-    """What depends on the room alone, and so tells nothing about what is stored."""
+    """Refuse what this chat does not allow. The check depends on the chat, not on stored data."""
     if draft.visibility is Visibility.PUBLIC_OK and not tx.request.private:
         raise InvalidInput("visibility", "public_ok is for the owner to give in a private chat")
     if draft.visibility is Visibility.ROOM and tx.request.kind is not ChatKind.GROUP:
@@ -305,7 +315,10 @@ def _check_place(tx: Transaction, draft: Draft) -> None:
 
 
 def _raises(tx: Transaction, memory: Memory, draft: Draft) -> bool:
-    """A wider visibility asked for where others listen goes to a new memory, not to older words."""
+    """Return whether a visibility wider than the memory's is asked for outside a private chat.
+
+    It then applies to a new memory, not to the earlier wording.
+    """
     return (
         draft.visibility is not None
         and not tx.request.private
@@ -319,14 +332,14 @@ def apply_key_precedence(tx: Transaction, memory: Memory) -> None:
         update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
 
 
-# The end of the path: what was decided becomes rows, with the reason in their history.
+# The last stage: write decisions as rows, with the reason in their history.
 
-QUARANTINE_TAG = "quarantine"  # on it until an operator lets it out
+QUARANTINE_TAG = "quarantine"  # removed when an operator releases the memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedFact:
-    """What came of one thing that was said."""
+    """The result of one statement."""
 
     id: str
     outcome: ReconcileOutcome
@@ -342,7 +355,7 @@ def write_decision(
     agreed: ConsentDecision,
     ttls: Ttls,
 ) -> LearnedFact | None:
-    """None where nothing was to be written."""
+    """Write one decision; return None if nothing is to be written."""
     if agreed.verdict is ConsentVerdict.DROP:
         return None
     tx = replace(tx, why=f"{decision.reason}; {agreed.reason}")
@@ -373,7 +386,7 @@ def write_decision(
 
 
 def _standing(tx: Transaction, old: learned_facts.ComparedMemory | None) -> Memory | None:
-    """As it is now, locked; None if it gave way meanwhile."""
+    """Lock and return the current memory; None if it is no longer active."""
     held = None if old is None else memories.get_for_update(tx, old.id)
     return held if held is not None and held.state is State.ACTIVE else None
 
@@ -386,8 +399,12 @@ def _ended(tx: Transaction, old: Memory) -> LearnedFact:
 
 
 def _onto(old: Memory, draft: Draft, decision: ReconcileDecision) -> Draft:
-    """What was said again changes nothing but how far it may go, and that only to be stricter."""
-    if old.owner is None:  # a fact of the group: only its content is shared
+    """Return the draft to apply to an existing memory.
+
+    A repeated statement changes only the visibility and the people withheld from, and only to be
+    stricter.
+    """
+    if old.owner is None:  # a fact of the group has only its content in common
         said = decision.outcome is ReconcileOutcome.SAME
         return Draft(content=old.content if said else draft.content, message=draft.message)
     lower = draft.visibility
@@ -457,8 +474,10 @@ def _propose(
 
 
 def _asked(tx: Transaction, whom: Attribution) -> str:
-    """Whom it concerns, if they heard it anyway; otherwise the speaker: to ask a person about
-    what was said behind their back would tell them of it."""
+    """Return whom to ask: the person concerned if present in the group, else the speaker.
+
+    Asking a person who did not hear the statement would disclose it.
+    """
     heard = sorted(whom.about & tx.request.present) if tx.request.kind is ChatKind.GROUP else []
     return heard[0] if heard and not whom.withheld_from else _owner(tx)
 
@@ -502,8 +521,10 @@ def _draft(
 
 
 def _visibility(tx: Transaction, said: StatedFact) -> Visibility | None:
-    """As the speaker said. What is said in a group is the room's, and "between us" there is between
-    those who are in it."""
+    """Return the visibility that the speaker asked for.
+
+    In a group it is that of the group, also for "between us", which means its members.
+    """
     if tx.request.kind is ChatKind.GROUP:
         return Visibility.ROOM
     if said.hold in (Hold.ROOM, Hold.PRIVATE):
@@ -537,12 +558,12 @@ def decline_proposal(
 
 
 def withdraw_proposal(tx: Transaction, waiting: learned_facts.PendingProposal) -> None:
-    """It was kept by now: there is nothing left to ask."""
+    """Withdraw a proposal whose fact is remembered by now."""
     learned_facts.delete_proposal(tx, waiting.memory_id)
     hard_delete(tx, [waiting.memory_id])
 
 
-# A person's own word outranks what others say of them; the reverse never happens.
+# A person's own statement outranks hearsay about them; the reverse never happens.
 
 _MAX_COUNT = 20
 
@@ -550,9 +571,10 @@ _MAX_COUNT = 20
 def supersede_hearsay(
     tx: Transaction, decision: ReconcileDecision, whom: Attribution, by: str
 ) -> None:
-    """What others said of the speaker in the same slot gives way, where they heard the speaker say
-    otherwise. What was said out of their hearing changes nothing for them: that it did would tell
-    them of it."""
+    """Supersede hearsay about the speaker in the same slot, if its owner heard the speaker.
+
+    The memory of an owner who was not present stays: a change would disclose the statement.
+    """
     said = decision.statement
     if said is None or not said.about_speaker or whom.hearsay or said.slot is None:
         return
@@ -574,20 +596,24 @@ def _heard(tx: Transaction, owner: str | None) -> bool:
     )
 
 
-# A value that a model or a tool would have others hear: its owner is asked first, in private.
+# A model or a tool proposes to share a value: its owner is asked first, in private.
 
 _REASON = "it would be said where others listen"
 
 
 def is_sharing_proposal(memory: Memory) -> bool:
-    """Whether a proposal is about how far a value may go. What is learned has no key, and what a
-    model would put under one stays private."""
+    """Return whether a proposal is about the visibility of a value.
+
+    A learned proposal has no key, and a keyed proposal of a model is private.
+    """
     return memory.key is not None and memory.visibility is Visibility.PUBLIC_OK
 
 
 def propose_sharing(tx: Transaction, category: str, key: str) -> None:
-    """Once for each value. What waits is a copy with the same key, so that whatever erases the
-    value erases it too."""
+    """Propose to share a value, once for each value.
+
+    The proposal is a copy with the same key, so that an erasure of the value also erases the copy.
+    """
     rows = memories.list_key_holders(tx, category, key, for_room=False)
     id = next((row.id for row in rows if not row.overridden), None)
     value = memories.get_for_update(tx, id) if id else None
@@ -623,7 +649,7 @@ def propose_sharing(tx: Transaction, category: str, key: str) -> None:
 def approve_sharing(
     tx: Transaction, waiting: PendingProposal, copy: Memory, value: Memory | None
 ) -> None:
-    """Only what was shown is agreed to: a value that reads otherwise by now is another question."""
+    """Approve sharing only if the value is still the one that was shown."""
     if value is None or value.state is not State.ACTIVE or not _matches_value(value, copy):
         raise Conflict("the value is another one by now: decline this, and ask again")
     tx = replace(tx, why=f"approved; {waiting.reason}")
@@ -635,7 +661,7 @@ def approve_sharing(
 
 
 def decline_sharing(tx: Transaction, waiting: PendingProposal, copy: Memory) -> None:
-    """The value stays as it is, and may still be learned: the no is to this question."""
+    """Decline sharing: the value stays, and may still be learned."""
     learned_facts.insert_refusal(tx, waiting.concerns, _sharing_decline_key(copy))
     withdraw_proposal(tx, waiting)
 

@@ -58,14 +58,14 @@ from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.store import FAST_PATH_MISS, Store
 from tacit.telemetry.metrics import measure_operation
 
-# Procedures: numbered steps that a person asks to be remembered.
+# Procedures: numbered steps that a person asks the assistant to remember.
 
 _NUMBERED = re.compile(r"(?:^|[\s;,.])(?:\d{1,2}[.)]|step \d{1,2}[:.)]?|[-*•])\s+", re.IGNORECASE)
 _STEPS_MIN_COUNT, _STEPS_MAX_COUNT = 2, 20
 
 
 def read_procedure(text: str, locale: Locale) -> StatedFact | None:
-    """None unless it is asked for in so many words and at least two steps follow."""
+    """Return the procedure that the text asks to remember; None without at least two steps."""
     match = locale.patterns["procedure"].match(text.strip())
     if match is None or not match["steps"]:
         return None
@@ -105,33 +105,33 @@ def _steps(text: str, locale: Locale) -> list[str]:
 
 
 def _imperative(step: str, locale: Locale) -> str:
-    """ "You then run the tests" is "Run the tests.": a step says what to do."""
+    """Convert a step to the imperative: "You then run the tests" becomes "Run the tests."."""
     bare = locale.patterns["step_lead"].sub("", step).strip()
     return f"{bare[:1].upper()}{bare[1:]}."
 
 
-# What a turn states: read by rules, or by a language model whose every claim is checked.
+# Extract what a turn states: by rules, or by a language model whose claims are verified.
 
-_SAME_MIN_SHARE = 0.6  # of the words that count
+_SAME_MIN_SHARE = 0.6  # minimum share of common significant words
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     statements: tuple[StatedFact, ...]
-    inferred: frozenset[str]  # contents that a model read between the lines
-    refused: tuple[str, ...] = ()  # why further ones were not taken
+    inferred: frozenset[str]  # contents that a model inferred
+    refused: tuple[str, ...] = ()  # reasons for rejecting further statements
 
 
 def choose_locale(locale: str, text: str) -> Locale:
-    """The language to read a text in."""
+    """Return the locale to read a text in."""
     return load_locale(guess_locale(text) if locale == AUTO else locale)
 
 
 def extract_statements(
     turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None
 ) -> Extraction:
-    """At most three things. What the rules read does not depend on a model's wording or mood."""
+    """Extract at most three statements. Those found by rules do not depend on a model."""
     found = _extracted(turn, speaker, locale, reader)
     return Extraction(
         statements=tuple(
@@ -144,8 +144,10 @@ def extract_statements(
 
 
 def apply_hold(held: HoldScope, found: Extraction) -> Extraction:
-    """The statements under the hold of the whole turn, in whichever language it was said. It can
-    only make them stricter: that something may be shared is for the reading of it to say."""
+    """Apply the hold of the whole turn, in any language, to its statements.
+
+    The hold can only make them stricter. Only the extraction can mark a statement as shareable.
+    """
     if not held.guarded:
         return found
     return replace(found, statements=tuple(_held(one, held) for one in found.statements))
@@ -172,8 +174,11 @@ def _extracted(
 def merge_readings(
     plain: Sequence[StatedFact], read: LlmReading, speaker: str, locale: Locale
 ) -> Extraction:
-    """Where both read the same, the rules' wording, people and slot count, and the stricter
-    sensitivity; what else the model read comes after."""
+    """Merge the statements of the rules and of the model.
+
+    If both found the same statement, use the wording, people and slot of the rules and the stricter
+    sensitivity. Other statements of the model follow.
+    """
     kept = list(plain)
     further: list[StatedFact] = []
     for one in read.statements:
@@ -202,7 +207,7 @@ def _stricter(plain: StatedFact, read: StatedFact) -> StatedFact:
 
 
 def _without_slot_of(read: StatedFact, plain: Sequence[StatedFact]) -> StatedFact:
-    """One value of a slot in a turn: the rules' own."""
+    """Remove the slot of a model's statement if a rule filled the same slot in this turn."""
     if any(one.slot == read.slot for one in plain):
         return replace(read, slot=None, value=None, negated=False)
     return read
@@ -217,25 +222,25 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _SAME_MIN_SHARE * max(len(one), len(other), 1)
 
 
-# The path of a turn: screen → extract → verify → classify → attribute → reconcile → consent.
+# The stages of a turn: screen → extract → verify → classify → attribute → reconcile → consent.
 #
-# Reading it, with a model or without, happens before the transaction; everything that is
-# written for it, and its leaving the queue, happens in one.
+# Extraction, with or without a model, runs before the transaction. One transaction writes all
+# results and removes the turn from the queue.
 
 _ZONE_KEY = ("profile", "timezone")
 _FAILED = memories.EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.ERROR)
-Likeness = Mapping[str, Mapping[str, float]]  # by content, then by id
+Likeness = Mapping[str, Mapping[str, float]]  # content → memory id → similarity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningOptions:
-    """What an operator set for all learning."""
+    """Options that an operator set for all learning."""
 
     ttls: Ttls
     link_min: float
     confirm: Confirm = Confirm.NEVER
     daily_max: int = limits.LEARN_WRITES_DEFAULT_PER_DAY
-    min_chars: int = limits.LEARN_TURN_MIN_DEFAULT_CHARS  # for a model to be asked
+    min_chars: int = limits.LEARN_TURN_MIN_DEFAULT_CHARS  # minimum length for a model call
     debounce_seconds: int = limits.LEARN_DEBOUNCE_DEFAULT_SECONDS
     locale: str = AUTO
     quarantine: bool = True
@@ -245,7 +250,7 @@ class LearningOptions:
 
 @dataclass(slots=True)
 class LearningTrace:
-    """What happened to a turn, stage by stage, in plain words."""
+    """What happened to a turn, stage by stage."""
 
     steps: list[tuple[str, str]] = field(default_factory=list)
 
@@ -255,7 +260,7 @@ class LearningTrace:
 
 @dataclass(frozen=True, slots=True)
 class ReadTurn:
-    """What was made of a turn before anything is written."""
+    """The result of reading a turn, before any write."""
 
     found: Extraction
     speaker: str
@@ -278,7 +283,7 @@ class LearningPipeline:
         trace: LearningTrace,
         done: Callable[[Connection], None] = lambda _: None,
     ) -> list[LearnedFact]:
-        """`done` runs in the transaction that writes what came of the turn."""
+        """Learn from a turn. `done` runs in the transaction that writes the results."""
         try:
             with measure_operation(self.store.meter, "learn_turn"):
                 return self._learned(space, thread, turn, trace, done)
@@ -324,7 +329,7 @@ class LearningPipeline:
         return self._write(space, thread, turn, work, done, vectors)
 
     def _in_their_time(self, space: str, turn: QueuedTurn, locale: Locale) -> QueuedTurn:
-        """ "Tomorrow" is the speaker's, where their time zone is known."""
+        """Convert the time of the turn to the speaker's time zone, if it is known."""
         if not may_hold_date(turn.text, locale):
             return turn
         known = self._glanced(space, turn)
@@ -332,7 +337,7 @@ class LearningPipeline:
         return turn if zone is None else replace(turn, said_at=turn.said_at.astimezone(zone))
 
     def _glanced(self, space: str, turn: QueuedTurn) -> Memory | None:
-        """Their time zone, as it was told."""
+        """Return the memory with the speaker's time zone, by the fast path if possible."""
         category, key = _ZONE_KEY
         named = {"category": category, "key": key}
         found = self.store.get_memory_fast(space, turn.asking, "key", named)
@@ -361,7 +366,7 @@ class LearningPipeline:
     def _near(
         self, space: str, turn: QueuedTurn, vectors: TextVectors
     ) -> tuple[Likeness, Sequence[FactPair]]:
-        """What each new wording is like: for edges, and for a model to judge."""
+        """Find the neighbors of each new wording, for relations and for the model's verdict."""
         if not vectors.by_text:
             return {}, ()
         library, link_min = self.retriever.index_cache, self.learning.link_min

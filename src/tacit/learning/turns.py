@@ -1,4 +1,4 @@
-"""A queued turn, its screening, and the speaker's name and time zone."""
+"""Define a queued turn, screen it, and find the speaker's name and time zone."""
 
 from __future__ import annotations
 
@@ -24,28 +24,31 @@ from tacit.storage import memory_reads, people, queue, search
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 
-# A turn on its way from being accepted to being learned: what was said, by whom, before whom.
+# A turn between acceptance and learning: its text, speaker and audience.
 
-LEARN_JOB = queue.LEARN_JOB  # the kind of its job
+LEARN_JOB = queue.LEARN_JOB  # job kind in the queue
 _ASKS = re.compile(r"[?\uff1f]\W*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedTurn:
-    """Everything that learning needs later. Who listened is settled when it is said: a person who
-    joins before it is learned did not hear it."""
+    """A turn in the queue, with everything that learning needs later.
+
+    The audience is fixed when the turn is said: a person who joins before it is learned did not
+    hear it.
+    """
 
     text: str
     role: Role
     said_at: datetime
-    message: str | None  # the channel's id of it
+    message: str | None  # message id of the channel
     agent: str | None
     asking: RawRequest
-    present: frozenset[str]  # the identities of those who heard it
+    present: frozenset[str]  # identities of the people who heard it
     confidential: bool
-    before: tuple[str, ...] = ()  # what was said just before, oldest first, for a model to read
-    recorded: str | None = None  # its id, where turns are kept
-    hold_words: tuple[str, ...] = ()  # other messages that say how far this one may go
+    before: tuple[str, ...] = ()  # preceding messages, oldest first, as context for a model
+    recorded: str | None = None  # id of the recorded turn, if turns are kept
+    hold_words: tuple[str, ...] = ()  # other messages whose holds apply to this one
     only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
 
     def may_use(self, category: str) -> bool:
@@ -53,15 +56,17 @@ class QueuedTurn:
 
     @property
     def speaker(self) -> str:
-        """What the requester goes by; empty where they gave no name."""
+        """Return the requester's name; empty if they gave none."""
         own = self.asking.subject
         names = [name for who, kind, name in self.asking.names if who == own and kind == "name"]
         return names[0] if names else ""
 
     @property
     def question_before(self) -> str:
-        """What the assistant asked between the speaker's last message and this one; empty where
-        its words end in no question."""
+        """Return what the assistant asked between the speaker's last message and this one.
+
+        Empty if its text does not end in a question.
+        """
         said: list[str] = []
         for one in reversed(self.before):
             who, _, words = one.partition(": ")
@@ -80,7 +85,7 @@ class QueuedTurn:
 
 
 def is_question(text: str) -> bool:
-    """Whether the last thing that a text says is a question."""
+    """Return whether the last sentence of a text is a question."""
     return _ASKS.search(text) is not None
 
 
@@ -100,20 +105,20 @@ def unpack_turn(payload: str) -> QueuedTurn:
             participants=frozenset(asking["participants"]),
             complete=asking["complete"],
             names=tuple((who, kind, name) for who, kind, name in asking["names"]),
-            vouched=asking.get("vouched", True),  # turns of earlier versions do not say
+            vouched=asking.get("vouched", True),  # turns of earlier versions lack it
         ),
         present=frozenset(fields["present"]),
         confidential=fields["confidential"],
         before=tuple(fields["before"]),
         recorded=fields["recorded"],
-        hold_words=tuple(fields.get("hold_words", ())),  # as above
+        hold_words=tuple(fields.get("hold_words", ())),  # turns of earlier versions lack it
         only=None if fields.get("only") is None else tuple(fields["only"]),
     )
 
 
-# The first stage: what of a message may be learned from at all, and as whose word.
+# The first stage: decide whether a message may be learned from, and as whose statement.
 
-# A tool does not speak for the person: its output is reviewed first.
+# A tool does not speak for the person: its output is quarantined for review.
 _FROM_A_TOOL = "it comes from a tool"
 
 
@@ -124,12 +129,15 @@ class ScreenedTurn:
 
 
 def read_turn_holds(turn: QueuedTurn) -> HoldScope:
-    """How far a turn may go, by its own words and by those that were said about it."""
+    """Combine the holds in the turn's own text and in the messages about it."""
     return combine_holds(map(read_holds, (turn.text, *turn.hold_words)))
 
 
 def screen_turn(turn: QueuedTurn) -> ScreenedTurn:
-    """Secrets were refused when the turn was accepted: they are not even queued."""
+    """Decide whether to learn, quarantine or skip a turn.
+
+    Secrets need no check here: they are refused before the turn is queued.
+    """
     if turn.role is Role.TOOL:
         return ScreenedTurn(outcome="quarantine", reason=_FROM_A_TOOL)
     if turn.role is not Role.USER:
@@ -143,20 +151,23 @@ def screen_turn(turn: QueuedTurn) -> ScreenedTurn:
     return ScreenedTurn(outcome="learn", reason="the person's own words")
 
 
-# The name of a requester whose channel gives none: what the store knows of them.
+# The name of a requester whose channel gives none, from stored memories.
 
 _SLOT, _CATEGORY = "name", "profile"
 _KEYS = ("preferred_name", "name")
 _NAME_MAX_CHARS = 64
 _NAME = re.compile(r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,3}")
-# The name stands at the end: "… wants to be called Nora Becker".
+# The name comes last: "… wants to be called Nora Becker".
 _STATED = re.compile(r"\w.*?\s((?:[^\W\d_a-z][\w'-]*\s)*[^\W\d_a-z][\w'-]*)\W*")
 
 
 def find_own_name(store: Store, space: str, asking: RawRequest) -> str | None:
-    """Return the name that the requester put under a key, else the one that a channel gave before,
-    else the one that they told: as far as it may be said in this chat, and in private also while it
-    waits for their consent. None: none is known."""
+    """Return the requester's name; None if none is known.
+
+    The name that the requester set under a key comes first, then the one a channel gave before,
+    then the one they stated. It must be visible in this chat; in private, it may also wait for
+    consent.
+    """
 
     def work(connection: Connection, request: Request) -> str | None:
         for key in _KEYS:
@@ -202,11 +213,11 @@ def _told(store: Store, connection: Connection, request: Request) -> str | None:
     return None
 
 
-# The time zone that a speaker's days are counted in.
+# The time zone for the speaker's dates.
 
 
 def parse_timezone(name: str) -> ZoneInfo | None:
-    """Return the time zone that a person gave; None if it is not one."""
+    """Return the time zone that a person gave; None if it is not valid."""
     try:
         return ZoneInfo(name.strip())
     except (ZoneInfoNotFoundError, ValueError, OSError):

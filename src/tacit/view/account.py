@@ -21,8 +21,8 @@ from tacit.view.context import ViewContext
 from tacit.view.idempotency import NOTHING, StoredOutcome
 from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
-List = builtins.list  # a view has a word of that name
-_ACCOUNT_BYTES = 16  # by chance alone, nobody comes into somebody else's
+List = builtins.list  # views have a method named `list`
+_ACCOUNT_BYTES = 16  # 128 random bits: two accounts never get the same id
 _ALREADY_LINKED = (
     "this identity belongs to an account already: offer a code from here, or unlink it first"
 )
@@ -35,7 +35,7 @@ def _record_accepted_link(made: LinkWaiting | None, _: Arguments) -> StoredOutco
 def _replay_accepted_link(
     context: ViewContext, done: IdempotentResult, _: Arguments
 ) -> LinkWaiting:
-    """As long as it waits. A code that was wrong is not looked for again."""
+    """Return the accepted link while it waits. A wrong code is not checked again."""
     me = context.raw_request.subject
 
     def work(connection: Connection, request: Request) -> auth.PendingLink | None:
@@ -54,7 +54,7 @@ def _record_link(made: Link, _: Arguments) -> StoredOutcome:
 
 
 def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> Link:
-    """As it is by now."""
+    """Return the link in its current state."""
     me = context.raw_request.subject or ""
     found = context.read(lambda connection, _: load_identities(connection, context.space, (me,)))
     link = next((one for one in found.links if one.id == done.result["link"]), None)
@@ -68,13 +68,15 @@ LINK = Replay(record=_record_link, replay=_replay_link)
 
 
 class Account(Resource, name="account"):
-    """The identities of the requester, and links between them."""
+    """The requester's identities and the links between them."""
 
     @write(disabled=not_found("link"))
     def offer_link(self) -> LinkOffer:
-        """A code to be entered from your other identity, once, within ten minutes. It takes the
-        place of an earlier one. In your own private chat only, and not for an agent that may use
-        some categories only: a link shares them all."""
+        """Create a one-time code to enter from your other identity within ten minutes.
+
+        A new code replaces the earlier one. Works in your own private chat only. An agent that is
+        limited to some categories cannot offer a link, because a link shares all of them.
+        """
         code = links.create_link_code()
 
         def work(tx: Transaction) -> LinkOffer:
@@ -87,19 +89,21 @@ class Account(Resource, name="account"):
 
     @write(disabled=not_found("code"), replay=ACCEPTED_LINK)
     def accept_link(self, code: str) -> LinkWaiting:
-        """Answer to a code that your other identity was given; says which that is. Nothing is
-        shared before it says yes. Wrong, expired, used and your own are all NotFound, and after
-        some of them TooManyRequests."""
+        """Accept a code that your other identity received; return which identity that is.
+
+        Nothing is shared until that identity confirms. Raises NotFound for a code that is wrong,
+        expired, used or your own, and TooManyRequests after several such tries.
+        """
         wanted = links.normalize_link_code(code)
 
         def work(tx: Transaction) -> LinkWaiting | None:
             me = self._require_linkable_identity(tx)
-            if not _is_unlinked(tx, me):  # before any code is looked for: this tells nothing of one
+            if not _is_unlinked(tx, me):  # before the code is looked up: reveals nothing about it
                 raise Conflict(_ALREADY_LINKED)
             auth.require_link_tries_left(tx, me)
             found = auth.accept_link_offer(tx, me, wanted)
             if found is None:
-                auth.insert_link_try(tx, me)  # stays, though it is refused
+                auth.insert_link_try(tx, me)  # committed although the code is refused
                 return None
             return build_accepted_link(found)
 
@@ -110,7 +114,10 @@ class Account(Resource, name="account"):
 
     @read(disabled=None)
     def pending_link(self) -> LinkWaiting | None:
-        """Who answered to your code, and waits for your yes; None, too, where others listen."""
+        """Return the identity that accepted your code and waits for you to confirm it.
+
+        Returns None if there is none, and outside your own private chat.
+        """
 
         def work(connection: Connection, request: Request) -> LinkWaiting | None:
             me = self._context.raw_request.subject
@@ -127,7 +134,7 @@ class Account(Resource, name="account"):
 
     @write(disabled=not_found("link"), replay=LINK)
     def confirm_link(self) -> Link:
-        """Yes, that is me too. From the next read on, both identities are one person."""
+        """Confirm the pending link: from the next read on, both identities are one person."""
 
         def work(tx: Transaction) -> Link:
             me = self._require_linkable_identity(tx)
@@ -148,8 +155,7 @@ class Account(Resource, name="account"):
 
     @write(disabled=None, replay=NOTHING)
     def refuse_link(self) -> None:
-        """No, or not any more: a code of yours, or your answer to one, is void. In your own private
-        chat only."""
+        """Cancel your code, or your acceptance of one. Works in your own private chat only."""
 
         def work(tx: Transaction) -> None:
             auth.delete_link_offers(tx.connection, tx.space, (self._require_private_identity(tx),))
@@ -158,8 +164,10 @@ class Account(Resource, name="account"):
 
     @write(disabled=not_found("link"), replay=LINK)
     def unlink(self) -> Link:
-        """This identity leaves its account at once, and what was said as the account stays there.
-        In your own private chat only."""
+        """Remove this identity from its account at once. Works in your own private chat only.
+
+        Memories that were written as the account stay with the account.
+        """
 
         def work(tx: Transaction) -> Link:
             me = self._require_private_identity(tx)
@@ -171,7 +179,7 @@ class Account(Resource, name="account"):
 
     @read(disabled=List)
     def identities(self) -> List[str]:
-        """The keys that are you by now, this one among them; none where others listen."""
+        """List the keys that are you now, including this one; empty outside a private chat."""
 
         def work(connection: Connection, request: Request) -> List[str]:
             me = self._context.raw_request.subject
@@ -183,7 +191,7 @@ class Account(Resource, name="account"):
         return self._context.read(work)
 
     def _require_private_identity(self, tx: Transaction) -> str:
-        """The identity that asks, if nobody else listens."""
+        """Return the identity of the requester; refuse unless the chat is private."""
         me = self._context.raw_request.subject
         if me is None or not tx.request.private:
             raise InvalidInput("link", "works in a private chat only")
@@ -191,20 +199,20 @@ class Account(Resource, name="account"):
         return me
 
     def _require_linkable_identity(self, tx: Transaction) -> str:
-        """The same, if it may share everything that is theirs."""
+        """Return the requester's identity; refuse a view that is limited to some categories."""
         if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
         return self._require_private_identity(tx)
 
 
 def _is_unlinked(tx: Transaction, identity: str) -> bool:
-    """Whether it can come into somebody's account."""
+    """Return whether the identity can be linked to an account."""
     is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
     return not is_account and current_link(tx.connection, tx.space, identity) is None
 
 
 def _account_of(tx: Transaction, identity: str) -> str | None:
-    """The account that others come into: its own, or the one it is."""
+    """Return the account of the identity: its link target, or the identity if it is an account."""
     if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
         return identity
     link = current_link(tx.connection, tx.space, identity)
@@ -219,10 +227,10 @@ def _begin_link(tx: Transaction, source: str, target: str, actor: str) -> Link:
 
 
 def build_accepted_link(found: auth.PendingLink) -> LinkWaiting:
-    """As whoever accepted sees it."""
+    """Build the pending link as shown to the person who accepted it."""
     return LinkWaiting(identity=_external_form(found.offered_by), expires_at=found.expires_at)
 
 
 def _external_form(identity: str) -> str:
-    """As its channel names it."""
+    """Return the external key as the channel writes it."""
     return identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")

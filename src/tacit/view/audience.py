@@ -23,19 +23,22 @@ from tacit.view.context import ViewContext
 from tacit.view.operations import Resource, not_found, read
 from tacit.view.reads import ViewSearch
 
-List = builtins.list  # a view has a word of that name
+List = builtins.list  # views have a method named `list`
 
 
 class ViewExplain(Resource):
-    """In your own private chat. In any other, you have no memories here to ask about."""
+    """Explanations of disclosure, in your own private chat. In other chats, nothing is found."""
 
     @read(disabled=not_found())
     def explain(
         self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
     ) -> Explanation:
-        """Whether one of your memories may be said in a chat, and by which rule: to you, or to
-        somebody else. Of a group that you are not in, nothing is known but what you say of it, and
-        of somebody else nothing but the key that you name."""
+        """Explain whether one of your memories may be shown in a chat, and by which rule.
+
+        The requester there is you, or the person in `asked_by`. For a group that you are not a
+        member of, only the data that you pass is used; for another person, only the key that you
+        name.
+        """
         if chat is None and asked_by is not None:
             raise InvalidInput("chat", "say in which chat they would ask")
         other = None if chat is None else _parse_other_request(self._context, chat, asked_by)
@@ -58,7 +61,7 @@ class Audience(Resource, name="audience"):
 
     @read(disabled=List)
     def chats(self) -> List[AudienceChat]:
-        """Your private chat, and the groups that you are in now, with who else is there."""
+        """List your private chat and the groups that you are in now, with their other members."""
         chat = self._context.raw_request.chat
         return self._context.read(
             lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
@@ -74,8 +77,11 @@ class Audience(Resource, name="audience"):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[AudiencePreview]:
-        """Your memories as you would `browse` them, and of each whether it would be said in a chat
-        and by which rule: to you, or to somebody else, as `explain` tells it for one."""
+        """List your memories as `browse` does, each with the decision and rule of a chat.
+
+        The decision says whether the memory would be shown there. The requester there is you, or
+        the person in `asked_by`, as in `explain`.
+        """
         other, browsed = (
             _parse_other_request(self._context, chat, asked_by),
             ViewSearch(self._context)._browse_page(search, limit, cursor),
@@ -93,9 +99,12 @@ class Audience(Resource, name="audience"):
 
     @read(disabled=not_found())
     def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
-        """Who would hear one of your memories: in each of your rooms, whoever asks there, and each
-        of those you share one with, alone. With `visibility`, who would if you set that; nothing is
-        changed. People are known by the key that they have there, and by no other."""
+        """Report who would see one of your memories: in each of your chats, and in private.
+
+        For each chat, the report covers every member as the requester; in private, each person who
+        shares a chat with you. With `visibility`, it reports as if you had set that; nothing is
+        changed. People appear under the key that they have in that chat, and under no other.
+        """
         wanted = (
             None
             if visibility is None
@@ -121,7 +130,7 @@ def _parse_other_request(
 
 
 def _get_own(context: ViewContext, connection: Connection, request: Request, id: str) -> Memory:
-    """A memory of theirs, in any state, if they ask in private."""
+    """Return a memory of the requester in any state, if the chat is private."""
     good = validation.parse_memory_id(id)
     audiences = context.storage.audiences
     found = (

@@ -31,14 +31,17 @@ _BAD_CURSOR = "is not one we gave; start again without it"
 
 
 class Audit(Resource, name="audit"):
-    """What happened to the requester's memories, and which operator read them."""
+    """The history of the requester's memories, and the access log of operators."""
 
     @read(disabled=Page)
     def access_log(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AccessLogEntry]:
-        """Which operator looked at memories of yours, when and by which word, newest first. Where
-        this view is narrowed to some categories, nothing: looks were at all of them."""
+        """List which operator read memories of yours, when and by which method, newest first.
+
+        Empty if this view is limited to some categories, because an operator's read covers all of
+        them.
+        """
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -58,8 +61,7 @@ class Audit(Resource, name="audit"):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[ActivityEntry]:
-        """What happened to your own memories, newest first. In a private chat only; elsewhere,
-        nothing."""
+        """List what happened to your own memories, newest first. Empty outside a private chat."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
         narrowed = replace(wanted, categories=self._context.category_filter())
         found = self._context.read(lambda c, r: history.list_own_activity(c, r, narrowed, most + 1))
@@ -68,8 +70,10 @@ class Audit(Resource, name="audit"):
 
     @read(disabled=())
     def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
-        """How often what happened to your own memories on each of the last days, in UTC, today
-        last. In a private chat only; elsewhere, nothing."""
+        """Count the events of your own memories per day (UTC), today last.
+
+        Empty outside a private chat.
+        """
         count = parse_day_count(days)
 
         def work(connection: Connection, request: Request) -> tuple[DayCounts, ...]:
@@ -85,8 +89,10 @@ class Audit(Resource, name="audit"):
 
     @read(disabled=partial(iter, ()), lines=True)
     def export_history(self) -> Iterator[str]:
-        """What happened to each memory that you may hear of here, as JSON lines, oldest first for
-        each. In a private chat that is also what is yours in any other state."""
+        """Export the history of each memory that this chat may show, as JSON lines, oldest first.
+
+        In a private chat this includes your own memories in every other state.
+        """
         private, mine = self._context.read(
             lambda _, request: (request.private, request.own_identities)
         )
@@ -112,7 +118,7 @@ class Audit(Resource, name="audit"):
         try:
             entries = ViewReads(self._context).history(memory.id)
         except NotFound:
-            return  # gone, or not to be heard here any more, since it was listed
+            return  # deleted, or no longer visible here, since it was listed
         for entry in entries:
             yield _history_line(memory.id, entry)
 
@@ -136,7 +142,7 @@ def parse_day_count(days: int) -> int:
 
 
 def first_day_micros(now: datetime, count: int) -> int:
-    """The first microsecond of the first of so many days, of which the last is today."""
+    """Return the first microsecond of the first of `count` days, the last of which is today."""
     at = to_micros(now)
     return at - at % DAY_MICROS - (count - 1) * DAY_MICROS
 

@@ -37,12 +37,15 @@ from tacit.view.operations import Arguments, Replay, Resource, read, resource, w
 
 
 class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_steps"):
-    """The steps of graphs, of one person: in private theirs alone; in a group theirs in that chat,
-    and only while nobody is there who was not there when they were saved."""
+    """The steps of one person's graphs.
+
+    In a private chat, only that person can read them. In a group, that person can read them in the
+    same chat, and only while every person present was also present when they were saved.
+    """
 
     @operations.write(disabled=None)
     def save(self, step: GraphStep, values: Iterable[StepValue] = ()) -> None:
-        """A step with those values that are new in it, in place of one with the same id."""
+        """Insert a step with the values that are new in it; replace a step with the same id."""
         changed = tuple(values)
         metadata = steps.check_step(step)
         steps.check_step_parts(changed)
@@ -69,8 +72,10 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         *,
         replace: bool = False,
     ) -> None:
-        """What a task wrote after a step. Under a number that it wrote before, that stays; or is
-        replaced."""
+        """Insert what a task wrote after a step.
+
+        An earlier write with the same number is kept, or replaced if `replace` is set.
+        """
         written = tuple(writes)
         to = self._build_target(
             steps.parse_thread(thread), steps.parse_namespace(ns), steps.parse_step_name("id", id)
@@ -86,7 +91,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
 
     @operations.read(disabled=None)
     def find(self, thread: str, ns: str = "", id: str | None = None) -> StoredGraphStep | None:
-        """A step; without an id, the newest."""
+        """Return one step; without an id, the newest."""
         where = (
             steps.parse_thread(thread),
             steps.parse_namespace(ns),
@@ -118,8 +123,10 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         limit: int = 20,
         cursor: str | None = None,
     ) -> Page[StoredGraphStep]:
-        """Steps, the newest first: of a thread or of all, with an earlier id than `before`, whose
-        metadata say this."""
+        """List steps of one thread or of all threads, newest first.
+
+        `before` limits the list to earlier ids, `metadata` to steps with these metadata values.
+        """
         most = validation.parse_int("limit", limit, 1, limits.STEPS_PAGE_MAX_COUNT)
         wanted = {
             name: check(one)
@@ -141,7 +148,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
 
     @operations.write(disabled=None)
     def delete_runs(self, runs: Sequence[str]) -> None:
-        """The steps of these runs, in every thread."""
+        """Delete the steps of these runs in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
             self._context.write(
@@ -150,7 +157,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
 
     @operations.write(disabled=None)
     def copy_thread(self, source: str, target: str) -> None:
-        """All of a thread once more, under another name."""
+        """Copy a whole thread under another name."""
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
             self._context.write(
@@ -161,7 +168,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
     def prune(
         self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
     ) -> None:
-        """Of each of these threads the newest step of each namespace stays, or nothing."""
+        """Delete old steps of these threads: keep the newest of each namespace, or none."""
         if strategy not in ("keep_latest", "delete"):
             raise InvalidInput("strategy", "is not one of keep_latest, delete")
         named = steps.parse_step_names("threads", threads, steps.parse_thread)
@@ -171,7 +178,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
                     lambda tx: checkpoints.delete_threads(tx, named, self._allowed_categories)
                 )
             return
-        for one in named:  # each in a transaction of its own
+        for one in named:  # one transaction per thread
             self._context.write(
                 partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories)
             )
@@ -186,7 +193,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         return StepTarget(thread=thread, ns=ns, parent=before, categories=named)
 
     def _insert_rows(self, to: StepTarget, rows: checkpoints.StepStatements) -> int | None:
-        """When, if that was done in the short way."""
+        """Insert rows; return the time of the write if the fast path was used, else None."""
         context = self._context
         where = (context.storage, context.space, context.raw_request)
         plain = context.guard is None
@@ -253,7 +260,10 @@ def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
 def _replay_checkpoint(
     context: ViewContext, done: IdempotentResult, asked: Arguments
 ) -> Checkpoint:
-    """What was asked is the data; somebody may have gone on from there, but it is not gone."""
+    """Return the checkpoint as it was saved, from the arguments of the call.
+
+    A newer version may have replaced it since. Raises NotFound if the checkpoint was deleted.
+    """
     kept = Checkpoints(context).get(asked["thread"])
     if kept is None or kept.version < done.result["version"]:
         raise NotFound("checkpoint")
@@ -270,7 +280,7 @@ _NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_mic
 
 
 class Checkpoints(Resource, name="checkpoints"):
-    """The saved state of agents: one value for a person and a thread."""
+    """The saved state of agents: one value for each person and thread."""
 
     steps = resource(GraphSteps)  # for tacit.integrations.langgraph.Checkpointer(view)
 
@@ -278,9 +288,11 @@ class Checkpoints(Resource, name="checkpoints"):
     def save(
         self, data: Any, *, thread: str | None = None, version: int | None = None
     ) -> Checkpoint:
-        """Keep where an agent has got to, in place of what it saved before: any JSON value without
-        secrets. Without a thread it is this view's. `version` is the one you read, or 0 for none:
-        if it moved on, Conflict. In a private chat only."""
+        """Save the state of an agent, any JSON value without secrets; replace the earlier one.
+
+        Without `thread`, the thread is that of this view. `version` is the version you read, or 0
+        for none; raises Conflict if the stored version differs. Works in a private chat only.
+        """
         where = self._checkpoint_thread(thread)
         whole = dump_checkpoint(data)
         if version is not None:
@@ -296,7 +308,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
     @read(disabled=None)
     def get(self, thread: str | None = None) -> Checkpoint | None:
-        """What was saved last; None where nothing is, and where others listen."""
+        """Return the saved checkpoint; None if there is none, and outside a private chat."""
         where = self._checkpoint_thread(thread)
 
         def work(connection: Connection, request: Request) -> Checkpoint | None:
@@ -314,7 +326,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
     @write(disabled=None, replay=NOTHING)
     def delete(self, thread: str | None = None) -> None:
-        """Gone at once, whether or not there was one. In a private chat only."""
+        """Delete the checkpoint at once, if there is one. Works in a private chat only."""
         where = self._checkpoint_thread(thread)
 
         def work(tx: Transaction) -> None:
@@ -339,11 +351,11 @@ def _require_private(request: Request) -> None:
         raise InvalidInput("checkpoint", "works in a private chat only")
 
 
-_SCANNED_PER_QUERY_COUNT = 500  # steps, while those with some metadata are looked for
+_SCANNED_PER_QUERY_COUNT = 500  # steps read per query while filtering by metadata
 
 
 def step_to_plain(found: StoredGraphStep) -> dict[str, Any]:
-    """A step as an export tells it; what a serializer wrote, in base64."""
+    """Convert a step to plain values for an export; serialized bytes become base64."""
     step = found.step
     return {
         "type": "step",

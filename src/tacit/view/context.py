@@ -49,35 +49,32 @@ FilterFactory = Callable[[Connection, Request], ListFilter | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
-    """What an operator set for all views of a memory."""
+    """Options that an operator set for all views of a memory."""
 
     categories: tuple[str, ...]
-    ttl_days: dict[str, int]  # days, by kind
-    union: bool  # read aliases together with the account
-    link_min: float = 0.6  # likeness from which two memories are related
-    turns_days: int | None = None  # how long turns are kept; None: not at all
-    count_tokens: TokenCounter = estimate_tokens  # tokens of a text
+    ttl_days: dict[str, int]  # lifetime in days, by kind
+    union: bool  # read memories of aliases together with the account's
+    link_min: float = 0.6  # minimum similarity at which two memories are related
+    turns_days: int | None = None  # retention of turns in days; None: turns are not recorded
+    count_tokens: TokenCounter = estimate_tokens  # counts the tokens of a text
     style: Style = Style.MEMORY
     items_max: int = limits.BLOCK_ITEMS_MAX_COUNT
     chars_max: int = limits.BLOCK_MAX_CHARS
     conversation_gap: timedelta = timedelta(hours=1)
-    recall_only_limits: Mapping[str, int] = field(
-        default_factory=dict
-    )  # category → at most so many
+    recall_only_limits: Mapping[str, int] = field(default_factory=dict)  # category → maximum count
     allowlists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # agent → categories
-    only: frozenset[str] | None = None  # categories that a single view is narrowed to
+    only: frozenset[str] | None = None  # categories that this view is limited to; None: all
     restorable_days: int = limits.RESTORABLE_DAYS
-    note_days: int = limits.NOTE_DAYS_DEFAULT  # that a session starts with
+    note_days: int = limits.NOTE_DAYS_DEFAULT  # days of notes that a session starts with
     note_items_max: int = limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT
-    sign_in_minutes: int = limits.SIGN_IN_DEFAULT_MINUTES  # that a link works
+    sign_in_minutes: int = limits.SIGN_IN_DEFAULT_MINUTES  # lifetime of a sign-in link
     web_session_idle_minutes: int = limits.WEB_SESSION_IDLE_DEFAULT_MINUTES
     web_session_hours: int = limits.WEB_SESSION_DEFAULT_HOURS
 
 
 @dataclass(frozen=True, slots=True)
 class ViewContext:
-    """What the operations of one view stand on: its requester, chat and options, and reads and
-    writes under the disclosure rules."""
+    """The requester, chat and options of one view, with reads and writes under disclosure rules."""
 
     runtime: Runtime
     raw_request: RawRequest
@@ -85,7 +82,7 @@ class ViewContext:
     thread: str
     options: ViewOptions
     agent: str | None
-    guard: WriteGuard | None = None  # wraps the work of each write, under an idempotency key
+    guard: WriteGuard | None = None  # wraps the work of each write under an idempotency key
 
     @property
     def storage(self) -> Store:
@@ -105,22 +102,27 @@ class ViewContext:
         *,
         changing: bool = False,
     ) -> T:
-        """Run `work` in one transaction. `changing`: it changes which identities are one person."""
+        """Run `work` in one transaction.
+
+        Set `changing` if the work changes which identities are one person.
+        """
         if self.guard is not None:
             work = self.guard(work)
         where = (self.space, self.raw_request, self.thread)
         return self.storage.write(*where, work, vectors, changing=changing)
 
     def unguarded(self) -> ViewContext:
-        """The same without the guard: for a write that nobody asked for, such as a snapshot."""
+        """Return this context without the guard, for writes that the caller did not ask for."""
         return self if self.guard is None else replace(self, guard=None)
 
     def write_text(
         self, content: str | None, work: Callable[[Transaction], Remembered], *, new: bool = False
     ) -> Remembered:
-        """A write of words: with what they mean and what they are like, both found beforehand.
-        `content` is the text that is embedded, see `meaning_of`. `new`: it surely makes a memory,
-        and the writer owns it."""
+        """Write a text with its vector and its neighbors, both computed before the transaction.
+
+        `content` is the text to embed, see `text_to_embed`. Set `new` if the write always inserts a
+        memory that the writer owns.
+        """
         vectors = NO_VECTORS if content is None else self.retriever.embed_inline([content])
         vector = vectors.of_text(content) if content is not None else None
         if vector is None:
@@ -133,7 +135,7 @@ class ViewContext:
             try:
                 return self._write_with_relations(work, replace(vectors, alike=alike), vector)
             except StaleRevision:
-                pass  # another process wrote meanwhile: ask the store
+                pass  # another process wrote meanwhile: query the database
         library, least = self.retriever.index_cache, self.options.link_min
         near = self.read(lambda c, r: find_neighbors(library, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
@@ -153,7 +155,7 @@ class ViewContext:
         vector: bytes,
         near: Mapping[str, float] = NO_NEIGHBORS,
     ) -> Remembered:
-        """`near` is what the words are like, where the vectors do not say so."""
+        """Run `work` and insert relations to its neighbors: those of `vectors`, or `near`."""
         written: list[Transaction] = []
 
         def related(tx: Transaction) -> Remembered:
@@ -173,8 +175,10 @@ class ViewContext:
         return done
 
     def allowed_categories(self, agent: str | None) -> frozenset[str] | None:
-        """The categories that an agent may use in this view; None: all of them. Where there are
-        allow-lists, an agent that is on none may use nothing."""
+        """Return the categories that an agent may use in this view; None: all of them.
+
+        If allow-lists are set, an agent that has none may use no category.
+        """
         only = self.options.only
         if agent is None or not self.options.allowlists:
             return only
@@ -195,7 +199,7 @@ class ViewContext:
         return validation.parse_identifier("key", key, limits.KEY_MAX_CHARS)
 
     def get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
-        """What may be heard here; for the owner in private, in any state."""
+        """Return a memory that may be shown here; for the owner in private, in any state."""
         good = validation.parse_memory_id(id)
         if good is not None:
             for asked in (request, request.for_management()):
@@ -207,7 +211,10 @@ class ViewContext:
     def get_for_update(
         self, tx: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
     ) -> Memory:
-        """The memory, locked, if the requester may do this to it. Absent and refused look alike."""
+        """Lock and return the memory if the requester may change it in this way.
+
+        Raises NotFound both if it is absent and if the change is refused, so that they look alike.
+        """
         good = validation.parse_memory_id(id)
         memory = memories.get_for_update(tx, good) if good is not None else None
         if memory is None:
@@ -216,11 +223,11 @@ class ViewContext:
             self._count_refusal(tx.request, memory)
             raise NotFound
         if not self.may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
-            raise NotFound  # what was said is not changed, it goes or it stays
+            raise NotFound  # a turn can only be erased, not changed
         return memory
 
     def _count_refusal(self, request: Request, memory: Memory) -> None:
-        """Which rule it was is counted, for operators alone."""
+        """Count which rule refused the change. Only operators can read this metric."""
         if self.storage.meter.on:
             decision = decide(request, memory)
             rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
@@ -233,7 +240,7 @@ class ViewContext:
     def get_fast(
         self, which: Literal["id", "key"], named: Mapping[str, str]
     ) -> Memory | FastPathMiss | None:
-        """The shortest way to one memory, where nothing else needs to be looked up."""
+        """Return one memory by the fast path, or FAST_PATH_MISS if more has to be looked up."""
         found = self.storage.get_memory_fast(
             self.space, self.raw_request, which, named, union=self.options.union
         )
@@ -255,7 +262,7 @@ class ViewContext:
         manage: bool = False,
         orders: bool = True,
     ) -> Page[Memory]:
-        """`orders`: also what others told the assistant to do."""
+        """List one page of memories. `orders` includes instructions that other people gave."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -295,7 +302,7 @@ class ViewContext:
         )
 
     def person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
-        """What people go by here. Looked up where somebody else said something, and once."""
+        """Return labels of the people in this chat, loaded once and only if needed."""
         return LazyPersonLabels(
             lambda: KnownNames(request, list_known_people(connection, request)).labels
         )
@@ -307,9 +314,11 @@ class ViewContext:
         memory: Memory,
         called: LazyPersonLabels | None = None,
     ) -> Memory:
-        """As this requester may see it (`redact`). Versions they may not hear are not even
-        counted."""
-        # By its number a turn would tell how much else is written in its chat.
+        """Return the memory as this requester may see it (see `redact_memory`).
+
+        The version number does not count versions that the requester may not see.
+        """
+        # The sequence number of a turn would reveal how many other turns its chat has.
         plain = memory if memory.seq is None else replace(memory, seq=None)
         shown = redact_memory(
             request, plain, self.person_labels(connection, request) if called is None else called

@@ -22,21 +22,26 @@ Work = Callable[[Transaction], Any]
 
 @dataclass(frozen=True, slots=True)
 class DisabledDispatch:
-    """Answers for a view without a requester, or whose memory is switched off: reads are empty,
-    writes do nothing."""
+    """The dispatch of a disabled view: reads are empty, writes do nothing.
+
+    A view is disabled if it has no requester, or if memory is switched off.
+    """
 
     why: str
 
     def invoke(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
     ) -> Any:
-        signature_of(operation).bind(resource, *args, **named)  # TypeError as usual
+        signature_of(operation).bind(resource, *args, **named)  # may raise TypeError
         return operation.disabled_outcome()
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotentDispatch:
-    """Runs a write at most once under this key. A write without a replay rule is refused."""
+    """The dispatch that runs a write at most once under this key.
+
+    It refuses a write without a replay rule.
+    """
 
     key: str
 
@@ -51,7 +56,7 @@ class IdempotentDispatch:
             return operation.method(kind(guarded), *args, **named)
         arguments = bind_arguments(operation.method, args, named)
         wanted = self._wanted(operation, context, arguments)
-        # Looked for first, so that a repeat costs neither vectors nor a model.
+        # Look up the record first: a repeat then needs neither vectors nor a model.
         done = context.read(lambda c, r: idempotency.find_result(c, r, wanted))
         if done is None:
             guarded = replace(context, guard=_RecordOnce(operation, arguments, wanted, context))
@@ -77,7 +82,7 @@ class IdempotentDispatch:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDispatch:
-    """Counts and times each operation. Made only where a meter is on."""
+    """The dispatch that counts and times each operation. Created only if a meter is on."""
 
     meter: Meter
     inner: IdempotentDispatch | None = None
@@ -100,7 +105,7 @@ class MeasuredDispatch:
     def _measure_lines(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
     ) -> Iterator[Any]:
-        """From the first line to the last, with what the reader does between them."""
+        """Measure from the first line to the last, including the time the reader takes."""
         try:
             lines = self._run(operation, resource, args, named)
         except TacitError:
@@ -119,7 +124,7 @@ def parse_idempotency_key(key: object) -> str:
 
 
 class _RepeatedCall(Exception):
-    """The same call was recorded meanwhile. Rolls the transaction back; no failure."""
+    """The same call was recorded meanwhile. Rolls the transaction back; not a failure."""
 
     def __init__(self, done: IdempotentResult) -> None:
         super().__init__()
@@ -128,8 +133,10 @@ class _RepeatedCall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _RecordOnce:
-    """Guards the transaction of a write: under the lock of its key, find the record of an earlier
-    call, or insert the record of this one."""
+    """A guard of the transaction of a write, by its idempotency key.
+
+    Under the lock of the key, it finds the record of an earlier call, or inserts that of this one.
+    """
 
     operation: Operation
     arguments: Arguments

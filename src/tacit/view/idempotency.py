@@ -43,17 +43,22 @@ def hash_idempotency_key(key: str) -> str:
 
 
 def fingerprint_call(key: str, asked: Mapping[str, Any]) -> str:
-    """Keyed with the key, which nobody keeps: of the hash alone, no words can be guessed."""
+    """Hash a call with its idempotency key, so that equal calls have equal hashes.
+
+    The key is not stored, so the arguments cannot be guessed from the hash.
+    """
     try:
         told = json.dumps(_to_canonical(asked), sort_keys=True)
-    except (RecursionError, ValueError, OverflowError):  # whoever is asked will refuse it
+    except (RecursionError, ValueError, OverflowError):  # the operation refuses such arguments
         told = "?"
     return hmac.digest(key.encode(), told.encode(), hashlib.sha256).hex()
 
 
 def bind_arguments(word: Callable[..., Any], args: Any, named: Mapping[str, Any]) -> dict[str, Any]:
-    """By their names, with what was left out; lists so that they can be gone through twice.
-    TypeError as the word itself would raise it."""
+    """Bind arguments by name, with defaults; turn one-shot iterables into lists.
+
+    Raises TypeError as the operation itself does.
+    """
     bound = _signature(word).bind(None, *args, **named)
     bound.apply_defaults()
     found = {name: _materialize(value) for name, value in bound.arguments.items() if name != "self"}
@@ -74,7 +79,7 @@ def _materialize(value: Any) -> Any:
 
 
 def _to_canonical(value: Any) -> Any:
-    """As JSON, with the type beside what JSON would mix up."""
+    """Convert a value to JSON, with its type where JSON would not distinguish two types."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -104,7 +109,7 @@ def _to_canonical(value: Any) -> Any:
         return {
             "fields": {one.name: _to_canonical(getattr(value, one.name)) for one in fields(value)}
         }
-    return {"type": type(value).__qualname__}  # nothing that a word of a view would take
+    return {"type": type(value).__qualname__}  # no operation of a view takes this type
 
 
 # How the outcome of each kind of write is recorded, and a repeat answered from the record.
@@ -113,13 +118,13 @@ def _to_canonical(value: Any) -> Any:
 
 StoredOutcome = tuple[
     Mapping[str, Any], Sequence[str | None]
-]  # plain words and numbers; ids of memories
+]  # plain strings and numbers; ids of memories
 
 
 def _is_still_visible(
     context: ViewContext, connection: Connection, request: Request, id: str
 ) -> bool:
-    """Whether the requester may know that this is there: it is theirs, or they may hear it here."""
+    """Return whether the requester may know of this memory: owns it, or may see it here."""
     memory = learned_facts.get_proposed_memory(
         connection, context.storage.audiences, context.space, id
     )
@@ -135,7 +140,7 @@ def _is_still_visible(
 
 
 def list_visible_ids(context: ViewContext, done: IdempotentResult) -> dict[int, str]:
-    """Those of the memories that are still there for whoever asks."""
+    """Return the recorded memories that the requester may still see."""
 
     def work(connection: Connection, request: Request) -> dict[int, str]:
         ids = sorted(done.ids.items())
@@ -210,7 +215,7 @@ def _record_erased(made: RecordedErasure, _: Arguments) -> StoredOutcome:
 
 
 def _replay_erased(context: ViewContext, done: IdempotentResult, _: Arguments) -> Erased:
-    """What was left to do of it, because somebody was in the way, is done now."""
+    """Return the erasure; finish the parts of it that a lock delayed."""
 
     def work(connection: Connection, _: Request) -> RecordedErasure:
         erasure = erasures.get_erasure(connection, context.space, done.result["erasure"])

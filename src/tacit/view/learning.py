@@ -57,25 +57,27 @@ def trace_turn(
 def rehearse_turn(
     path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
 ) -> tuple[TraceStep, ...]:
-    """As `traced`, and then undone. What a model was asked is paid for all the same."""
+    """Trace a turn in a transaction that is rolled back. Model calls still count on the budget."""
     trace = LearningTrace()
     acting = _DryRunPipeline(path.store, path.retriever, path.learning)
     kept = acting.learn(space, thread, turn, trace, done=_reset_on_retry(trace))
-    # An id that was undone names nothing.
+    # Ids of rows that were rolled back refer to nothing.
     named = [replace(step, says=_remove_ids(step.says, kept)) for step in _build_steps(trace, kept)]
     return _hide_comparisons(turn, named)
 
 
 def _hide_comparisons(turn: QueuedTurn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
-    """No more than the speaker may hear where they are: what it was compared with is theirs alone,
-    and in private."""
+    """Drop the comparison stages outside a private chat.
+
+    They show memories that only the speaker may see, in private.
+    """
     if turn.asking.kind is ChatKind.PRIVATE:
         return tuple(steps)
     return tuple(step for step in steps if step.stage not in _COMPARISON_STAGES)
 
 
 def _reset_on_retry(trace: LearningTrace) -> Callable[[Connection], None]:
-    """A write that is run again, because another one got in its way, tells its steps once."""
+    """Return a callback that records the steps of a retried transaction only once."""
     read: list[int] = []
 
     def begin(_: Connection) -> None:
@@ -109,7 +111,7 @@ class _RolledBack(Exception):
 
 
 class _DryRunPipeline(LearningPipeline):
-    """The path, but for its end: all that it writes is one transaction, which is rolled back."""
+    """A pipeline whose writes are one transaction, which is rolled back."""
 
     __slots__ = ()
 
@@ -123,7 +125,7 @@ class _DryRunPipeline(LearningPipeline):
         vectors: TextVectors | None = None,
     ) -> list[LearnedFact]:
         def attempt(connection: Connection) -> None:
-            # Caches of its own: none may learn of what never was.
+            # Separate caches: the shared ones must not hold rows that are rolled back.
             store = Store(_TransactionDatabase(self.store.database, connection), self.store.clock)
             within = LearningPipeline(store, self.retriever, self.learning)
             raise _RolledBack(within._write(space, thread, turn, work, done, vectors))
@@ -136,7 +138,7 @@ class _DryRunPipeline(LearningPipeline):
 
 
 class _TransactionDatabase(Database):
-    """A database as seen from inside one of its transactions."""
+    """One open transaction, with the interface of a database."""
 
     def __init__(self, database: Database, connection: Connection) -> None:
         self.engine = database.engine
@@ -174,10 +176,12 @@ REVERTED = Replay(record=_record_reverted, replay=_replay_reverted)
 class ViewLearning(Resource):
     @write(disabled=Accepted, replay=LEARN)
     def learn(self, messages: Iterable[Message]) -> Accepted:
-        """Hand over what was said, in order. It is queued in the database and learned in the
-        background; what is accepted is not lost. Messages that hold a secret are not even queued:
-        the answer names the kinds. Nor are those that the speaker asks not to remember. Where turns
-        are kept, it records them as well."""
+        """Queue messages, in order, to be learned in the background.
+
+        Accepted messages are stored in the database and are not lost. Messages that contain a
+        secret are not queued; the result names the kinds of secrets. Messages that the speaker asks
+        not to remember are not queued either. If turns are kept, the messages are recorded as well.
+        """
         if self._context.runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         said, refused = screen_messages(messages)
@@ -193,10 +197,12 @@ class ViewLearning(Resource):
 
     @write(disabled=Reverted, replay=REVERTED)
     def unlearn(self, message: str) -> Reverted:
-        """Take back what you said in one message of this chat, by the id that its channel gave it:
-        what it taught is forgotten, or has its earlier wording back; what of it waits to be
-        learned, was asked about or was recorded is gone. What others said since stays. Done again,
-        it finds nothing more to do; of a message that is not yours, neither."""
+        """Take back what you said in one message of this chat, by the message id of its channel.
+
+        Memories learned from it are forgotten, or get their earlier wording back. Its queued turns,
+        proposals and recorded turns are deleted. What other people said since stays. A second call,
+        or the id of a message that is not yours, has no effect.
+        """
         named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
         done = self._context.write(
             lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter())
@@ -206,8 +212,10 @@ class ViewLearning(Resource):
 
     @write(disabled=())
     def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
-        """A message's way through the stages, now and here. Unless it is to be kept, everything is
-        done and then undone: nothing of it stays, not even who was asking."""
+        """Trace a message through the stages of learning, now and in this chat.
+
+        Unless `keep` is set, all writes are rolled back, including that of the requester.
+        """
         if self._context.runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         given = text if isinstance(text, Message) else Message(Role.USER, text)
@@ -231,8 +239,10 @@ class ViewLearning(Resource):
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
     ) -> Suggestion | None:
-        """The memory of yours that is better changed than joined by another one on the same
-        subject; None where there is none. A tool asks this before it adds something."""
+        """Return the memory of yours to update instead of adding another on the same subject.
+
+        Returns None if there is none. A tool calls this before it adds a memory.
+        """
         asked = self._context.parse_draft(content=content, category=category, about=about)
         words = asked.content
         if words is None:
@@ -244,7 +254,7 @@ class ViewLearning(Resource):
                 for one in asked.about or ()
             ]
             if None in named:
-                return None  # of somebody new nothing is known
+                return None  # a new person has no memories
             who = tuple(sorted(i for one in named if one for i in one)) or None
             wanted = ListFilter(
                 category=asked.category,
@@ -289,7 +299,7 @@ class ViewLearning(Resource):
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         count = len(turns)
         if asked:
-            # No word of it is kept: what comes next may answer it, and corrects nothing untold.
+            # Queue a marker without the text of the question: the next turn may answer it.
             question = replace(self._build_turn(tx.request, tx.at, asked, []), text=_QUESTION_TEXT)
             turns.append(question.pack())
         due = tx.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
@@ -316,7 +326,7 @@ class ViewLearning(Resource):
 
 
 def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, ...]]:
-    """Messages without those that hold secrets, and the kinds of these."""
+    """Return the messages without secrets, and the kinds of secrets found in the others."""
     said: list[ParsedMessage] = []
     refused: list[str] = []
     for one in saying.check_message_list(messages):
@@ -328,10 +338,10 @@ def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, .
 
 
 def _has_statement(kept: Sequence[HeldMessage]) -> bool:
-    """Whether a person or a tool says something."""
+    """Return whether a person or a tool states something."""
     return any(one.said.role in (Role.USER, Role.TOOL) for one in kept)
 
 
 def _ends_with_question(said: Sequence[ParsedMessage]) -> bool:
-    """Whether the last word is a question of the assistant's."""
+    """Return whether the last message is a question of the assistant."""
     return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)

@@ -56,7 +56,7 @@ def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
 def _replay_session_end(
     context: ViewContext, done: IdempotentResult, asked: Arguments
 ) -> SessionEnded:
-    """With its note as it is by now, as long as it is the same day."""
+    """Return the outcome with the current note; without a note on a later day."""
     named = validation.parse_optional_identifier(
         "session", asked["session"], limits.LABEL_MAX_CHARS
     )
@@ -76,13 +76,16 @@ SESSION_END = Replay(record=_record_session_end, replay=_replay_session_end)
 
 
 class Sessions(Resource, name="sessions"):
-    """Sessions, and the notes that they leave."""
+    """Sessions and their notes."""
 
     @read(disabled=SessionStart(session=""))
     def begin(self, session: str | None = None) -> SessionStart:
-        """What a session starts with: what the person wants kept (in their own private chat alone),
-        the sessions of recent days by their summaries, and today's note of this one. Without a name
-        the session is this thread's."""
+        """Return the context that a session starts with.
+
+        It has what the person asked to keep (in their own private chat only), the summaries of
+        recent sessions, and today's note of this session. Without `session`, the name is that of
+        this thread.
+        """
         named = _parse_session_name(session)
 
         def work(connection: Connection, request: Request) -> SessionStart:
@@ -104,10 +107,12 @@ class Sessions(Resource, name="sessions"):
         draft: SessionDraft | None = None,
         session: str | None = None,
     ) -> SessionEnded:
-        """Write down what a session came to, into its note of the day: what was said, or the draft
-        that an agent made of it. What it says again is merged; tasks that it finished are ticked in
-        the notes of recent days; what the person asked to be kept for good enters their index, one
-        thing at most and in their own private chat alone."""
+        """Write the outcome of a session to its note of the day, from the messages or a draft.
+
+        Repeated lines are merged. Finished tasks are ticked in the notes of recent days. At most
+        one thing that the person asked to keep for good is added to their index, and only in their
+        own private chat.
+        """
         named = _parse_session_name(session)
         said, _ = screen_messages(messages)
         wanted = None if draft is None else drafts.check_draft(draft)
@@ -183,7 +188,7 @@ class Sessions(Resource, name="sessions"):
         )
 
     def _requester_name(self, what: str) -> str | None:
-        """What the requester goes by, as the channel says."""
+        """Return the requester's name as the channel gives it."""
         own = self._context.raw_request.subject
         names = (
             name
@@ -203,17 +208,20 @@ List = builtins.list
 
 
 class Files(Resource, name="files"):
-    """In your own private chat the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
-    sessions like `2026-03-01/telegram_1001.md`; in a group that group's sessions."""
+    """Notes as files.
+
+    In your own private chat: the index `_index.md`, pages like `trips.md` or `work/plans.md`, and
+    sessions like `2026-03-01/telegram_1001.md`. In a group: the sessions of that group.
+    """
 
     @operations.read(disabled=List)
     def list(self, folder: str = "") -> List[str]:
-        """The paths of all files, or of those in a folder. Of sessions the newest are listed."""
+        """List the paths of all files, or of a folder, with only the newest sessions."""
         return list(self.sizes(folder))
 
     @operations.read(disabled=dict)
     def sizes(self, folder: str = "") -> dict[str, int]:
-        """The same with the size of each in bytes. A file instead of a folder is told alone."""
+        """Return the size in bytes of each file that `list` returns. The path may name one file."""
         where = view_files.parse_view_path(folder) if folder != "" else None
 
         def work(connection: Connection, request: Request) -> dict[str, int]:
@@ -230,7 +238,7 @@ class Files(Resource, name="files"):
 
     @operations.read(disabled=not_found("file"))
     def read(self, path: str) -> str:
-        """What a file says, as far as this audience may hear it."""
+        """Return the text of a file, with the lines that this audience may see."""
         where = view_files.parse_file_path(path)
 
         def work(connection: Connection, request: Request) -> str:
@@ -246,9 +254,11 @@ class Files(Resource, name="files"):
     def write(
         self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
     ) -> None:
-        """Make a file read like this: lines that are new are remembered, changed ones updated,
-        missing ones forgotten. `new`: only if there is none yet. `instead_of` is the text you read:
-        if it says something else by now, Conflict."""
+        """Replace the text of a file: remember new lines, update changed ones, forget missing ones.
+
+        `new` requires that the file does not exist. `instead_of` is the text you read; raises
+        Conflict if the file differs from it by now.
+        """
         where = view_files.parse_file_path(path)
         said = _parse_file_text("text", text)
         only_new = validation.parse_bool("new", new)
@@ -258,7 +268,7 @@ class Files(Resource, name="files"):
         self._write_tree(
             lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
         )
-        if fresh:  # a line may be the value of a key, which is embedded with it
+        if fresh:  # a line may be the value of a key; the key is embedded with it
             self._context.runtime.wake_indexer()
 
     @operations.write(disabled=None, replay=NOTHING)
@@ -269,7 +279,7 @@ class Files(Resource, name="files"):
 
     @operations.write(disabled=None, replay=NOTHING)
     def rename(self, old: str, new: str) -> None:
-        """Give a page, or a folder of pages, another name that is free."""
+        """Rename a page or a folder of pages. The new name must be free."""
         was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)
         self._write_tree(lambda pen: pen.rename(was, wanted))
 
@@ -291,7 +301,7 @@ class Files(Resource, name="files"):
         )
 
         def work(tx: Transaction) -> None:
-            # A writer acts with all their identities; what they were shown is what they may read.
+            # A writer acts with all their identities, but reads only what this view may show.
             union = self._context.options.union
             resolve = self._context.storage.requests.resolve
             asked = resolve(
@@ -312,7 +322,7 @@ class Files(Resource, name="files"):
         self._context.write(work, vectors)
 
     def _new_lines(self, where: ViewPath, said: str) -> List[str]:
-        """What is not read there yet: what it means is found before anything is written."""
+        """Return the lines that are new in the file, to embed them before the transaction."""
         assert where.kind is not None
         wanted = {item.content for item in parse_note(said.encode(), where.kind).items}
         found = self._context.read(lambda c, r: self._open_tree(c, r).open_file(where))
@@ -325,7 +335,7 @@ def _parse_expected_text(field: str, value: object) -> str:
 
 
 def _parse_file_text(field: str, value: object) -> str:
-    """What a file may hold: lines of text, with no character that is none."""
+    """Parse the text of a file: lines of text without invalid characters."""
     said = validation.check_storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
     for char in said:
         if char < " " and char not in "\n\t":

@@ -21,18 +21,21 @@ Arguments = Mapping[str, Any]  # the arguments of a call, by name
 
 
 class Repeat(Enum):
-    """What a second call under the same idempotency key does."""
+    """The effect of a second call under the same idempotency key."""
 
-    READ = "read"  # a read: the key means nothing
+    READ = "read"  # a read: the key has no effect
     REPLAYED = "replayed"  # answered from the record of the first call
-    HARMLESS = "harmless"  # runs again: doing it twice is doing it once
+    HARMLESS = "harmless"  # runs again: the operation is idempotent
     REFUSED = "refused"  # InvalidInput: the default of every write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """How a write is answered a second time under its idempotency key: what is recorded of its
-    outcome in the same transaction, and how a repeat is answered from that record."""
+    """The rule that answers a repeated write under its idempotency key.
+
+    `record` selects what is stored of the outcome, in the same transaction; `replay` builds the
+    answer from that record.
+    """
 
     record: Callable[[Any, Arguments], tuple[Mapping[str, Any], Any]]
     replay: Callable[[ViewContext, IdempotentResult, Arguments], Any]
@@ -46,9 +49,9 @@ class Operation:
     method: Callable[..., Any] = field(repr=False)  # undecorated
     repeat: Repeat
     replay: Replay | None
-    disabled: Any  # what a disabled view answers: a value, or a function that makes or raises it
-    measured_as: str  # the operation of its metrics
-    lines: bool  # returns an iterator, and is timed to its end
+    disabled: Any  # answer of a disabled view: a value, or a function that makes or raises it
+    measured_as: str  # name of the operation in metrics
+    lines: bool  # returns an iterator; timed until it is exhausted
 
     @property
     def writes(self) -> bool:
@@ -59,7 +62,7 @@ class Operation:
 
 
 class Dispatch(Protocol):
-    """Stands between a call of an operation and its method."""
+    """An interceptor between the call of an operation and its method."""
 
     def invoke(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
@@ -67,8 +70,11 @@ class Dispatch(Protocol):
 
 
 class Resource:
-    """A group of operations on one context. Without a dispatch, methods run as they are written;
-    what a method does by way of another one is therefore measured and recorded once."""
+    """A group of operations on one context.
+
+    Without a dispatch, methods run directly. An operation that calls another one is therefore
+    measured and recorded once.
+    """
 
     __slots__ = ("_context", "_dispatch")
 
@@ -77,7 +83,7 @@ class Resource:
         self._dispatch = dispatch
 
     def __init_subclass__(cls, name: str | None = None, measured_as: str | None = None) -> None:
-        """`name` is the attribute of the view that gives this resource."""
+        """Register the resource; `name` is the attribute of the view that returns it."""
         super().__init_subclass__()
         if name is None:
             return
@@ -90,7 +96,7 @@ class Resource:
 
 
 class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
-    """An attribute of a view that is a resource of it. Made anew at each access."""
+    """An attribute of a view that is a resource. Each access creates a new one."""
 
     def __init__(self, kind: type[R]) -> None:
         self.kind = kind
@@ -111,13 +117,16 @@ def read(*, disabled: Any, lines: bool = False) -> Callable[[F], F]:
 def write(
     *, disabled: Any, replay: Replay | None = None, repeat: Repeat = Repeat.REFUSED
 ) -> Callable[[F], F]:
-    """Declare an operation that changes something. Without `replay` or `repeat` it is refused under
-    an idempotency key, rather than done twice."""
+    """Declare an operation that changes something.
+
+    Without `replay` or `repeat` it is refused under an idempotency key, so that it never runs
+    twice.
+    """
     return _declare(Repeat.REPLAYED if replay is not None else repeat, replay, disabled, False)
 
 
 def not_found(what: str = "memory") -> Callable[[], NoReturn]:
-    """What a disabled view answers where the operation needs something that exists."""
+    """Make a disabled view raise NotFound for an operation that needs an existing item."""
 
     def refuse() -> NoReturn:
         raise NotFound(what)
@@ -149,7 +158,7 @@ def _declare(repeat: Repeat, replay: Replay | None, disabled: Any, lines: bool) 
 
 
 def list_operations(view: type[Resource]) -> Iterator[Operation]:
-    """The operations of a class and of the resources that it has as attributes."""
+    """List the operations of a class and of its resources."""
     for base in reversed(view.__mro__):
         for member in vars(base).values():
             declared = getattr(member, "__operation__", None)

@@ -54,21 +54,24 @@ class People(Resource, name="people"):
 
     @read(disabled=List)
     def list(self) -> List[Person]:
-        """The people you have named, and those who are here. In a group by the names that they
-        have there: what you call somebody is for your own ears."""
+        """List the people you have named, and those who are present.
+
+        In a group they have the names that the group knows; your own names for them are private.
+        """
         return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
     @read(disabled=Page)
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
-        """What may be said here about a person, whoever said it."""
+        """List what may be shown here about a person, from any speaker."""
 
         def wanted(connection: Connection, request: Request) -> ListFilter | None:
             who = people.resolve_person(connection, request, person, "person")
             if not who:
                 return None
-            # Under a key that they did not meet here, only what they said themselves about it.
+            # For a key that the requester has not met here, return only the requester's own
+            # memories.
             own = people.is_hidden_identity(connection, request, who)
             mine = tuple(sorted(request.own_identities)) if own else None
             return ListFilter(about=tuple(sorted(who)), owners=mine)
@@ -77,7 +80,7 @@ class People(Resource, name="people"):
 
     @write(disabled=not_found("person"), replay=PERSON)
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
-        """Say what you call somebody: a name, a username, an alias, or what they are to you."""
+        """Set what you call a person: a name, a username, an alias, or their relation to you."""
         what = validation.parse_enum("kind", kind, NameKind)
         if what is NameKind.WITHHELD:
             raise InvalidInput("kind", "use name, username, alias or relation")
@@ -99,9 +102,11 @@ class People(Resource, name="people"):
 
     @write(disabled=not_found("person"), replay=MERGED)
     def merge(self, person: str, into: str) -> Person:
-        """Two people whom you named are one: from now on, in your private chats, they have their
-        names and what is known about them together. Nobody else hears of it or by it: who is whom
-        for everybody, an operator says. In a private chat only."""
+        """Merge two people whom you named: in your private chats they become one person.
+
+        They share their names and the memories about them. The merge has no effect on other
+        requesters; only an operator merges people for all of them. Works in a private chat only.
+        """
         one, other = _parse_person_id(person, "person"), _parse_person_id(into, "into")
 
         def work(tx: Transaction) -> Person:
@@ -130,7 +135,7 @@ def _parse_person_id(person: object, field: str) -> str:
 
 
 def _reload_person(tx: Transaction, person: str) -> Person:
-    # What is kept at hand of the requester's goes by the names that were true before.
+    # Invalidate the requester's caches, which hold the earlier names.
     revisions.increment_revisions(
         tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
     )
@@ -140,6 +145,6 @@ def _reload_person(tx: Transaction, person: str) -> Person:
 
 
 def find_known_person(connection: Connection, request: Request, person: str) -> Person | None:
-    """As the requester knows them; None where they have no name any more."""
+    """Return a person as the requester knows them; None if they no longer have a name."""
     known = people.list_known_people(connection, request)
     return next((one for one in known if person in one.identities), None)

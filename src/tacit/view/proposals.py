@@ -25,11 +25,14 @@ List = builtins.list
 
 
 class Proposals(Resource, name="proposals"):
-    """Memories that wait for the consent of the person they belong to."""
+    """Memories that wait for the consent of their owner."""
 
     @read(disabled=List)
     def list(self) -> List[Proposal]:
-        """What waits for your yes. In a group, only what was said there and is not sensitive."""
+        """List what waits for your consent.
+
+        In a group: only what was said there and is not sensitive.
+        """
 
         def work(connection: Connection, request: Request) -> list[Proposal]:
             asked = learned_facts.list_proposals(
@@ -50,21 +53,23 @@ class Proposals(Resource, name="proposals"):
 
     @write(disabled=None, replay=NOTHING)
     def propose_public(self, category: str, key: str) -> None:
-        """Ask whether the value of one of your keys may be said where others listen. It waits among
-        your proposals: you say yes, in private, and nobody else. For models and tools, which may
-        not settle that themselves."""
+        """Propose that the value of one of your keys may be shown where others are present.
+
+        It waits among your proposals until you approve it in private; no other person can. For
+        models and tools, which may not decide this themselves.
+        """
         name, slot = self._context.parse_category(category), self._context.parse_key(key)
         self._context.write(lambda tx: memory_writes.propose_sharing(tx, name, slot))
         self._context.runtime.wake_indexer()
 
     @write(disabled=None, replay=NOTHING)
     def approve(self, id: str) -> None:
-        """Yes: keep it."""
+        """Approve a proposal: it becomes a memory."""
         self._answer_proposal(id, yes=True)
 
     @write(disabled=None, replay=NOTHING)
     def decline(self, id: str) -> None:
-        """No: its words are gone, and you are not asked again for a while."""
+        """Decline a proposal: its text is deleted, and it is not proposed again for a while."""
         self._answer_proposal(id, yes=False)
 
     def _answer_proposal(self, id: str, *, yes: bool) -> None:
@@ -103,8 +108,11 @@ class Proposals(Resource, name="proposals"):
 
 
 def _is_answerable_here(request: Request, memory: Memory) -> bool:
-    """As far as it could be heard here if it were kept; what is sensitive, and how far something
-    may go, in private alone."""
+    """Return whether the proposal may be answered in this chat.
+
+    Outside a private chat, it must be visible here if approved. Sensitive proposals and proposals
+    about visibility are answered in private only.
+    """
     if memory.state is not State.PENDING:
         return False
     open_here = (

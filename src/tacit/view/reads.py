@@ -44,17 +44,20 @@ from tacit.view.operations import Resource, not_found, read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFilter:
-    """What is left to look up: whom and which chat it names."""
+    """A filter whose people and chat are still to be resolved."""
 
     filter: ListFilter
     about: str | None
     chat: str | None
     owner: str | None
-    has_no_words: bool  # nothing of what was typed is a word, and so no memory has it
+    has_no_words: bool  # the search text has no searchable word, so no memory matches
 
     def resolve_for_requester(self, connection: Connection, request: Request) -> ListFilter | None:
-        """None where they know nobody of that name, and so nothing is about them; or where nothing
-        has what was typed."""
+        """Return the filter; None if no memory can match.
+
+        No memory matches if the requester knows no person of that name, or the search text has no
+        word.
+        """
         if self.has_no_words:
             return None
         about = None
@@ -68,7 +71,7 @@ class SearchFilter:
     def resolve_for_operator(
         self, connection: Connection, space: str
     ) -> tuple[ListFilter, frozenset[str] | None]:
-        """Besides, the identities of the one whose memories are meant; None: everybody's."""
+        """Return the filter, and the identities of the owner that it names; None: every owner."""
         found = self._with_chat(connection, space)
         if self.has_no_words:
             return found, frozenset()
@@ -120,7 +123,7 @@ def _parse_choice(field: str, value: object, words: type[StrEnum]) -> str | None
 
 
 def _parse_state(value: object) -> str | None:
-    """The one state, or None for every one."""
+    """Parse one state; None means every state."""
     if value is None:
         return State.ACTIVE.value
     if value == ANY_STATE:
@@ -143,7 +146,7 @@ def _parse_word_prefixes(value: object) -> tuple[str, ...]:
 
 
 def _parse_identity(field: str, value: object) -> str | None:
-    """Operators name people by keys: they know nobody by name."""
+    """Parse a person's key: operators have no names for people."""
     if value is None:
         return None
     found = external_keys.parse_identity(value, field)
@@ -162,7 +165,7 @@ List = builtins.list
 class ViewReads(Resource):
     @read(disabled=None)
     def get(self, category: str, key: str) -> Memory | None:
-        """The value of one of your keys, or None where there is none or it may not be said here."""
+        """Return the value of one of your keys; None if absent or not to be shown here."""
         name, slot = self._context.parse_category(category), self._context.parse_key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
@@ -179,7 +182,7 @@ class ViewReads(Resource):
 
     @read(disabled=not_found())
     def show(self, id: str) -> Memory:
-        """One memory by its id. The owner, in private, sees it in any state."""
+        """Return one memory by its id. The owner, in private, sees it in any state."""
 
         def work(connection: Connection, request: Request) -> Memory:
             memory, _ = self._context.get_visible(connection, request, id)
@@ -207,8 +210,10 @@ class ViewReads(Resource):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """What may be said here, newest first, without what others told the assistant to do. With
-        `state`, your own in that state, in private."""
+        """List what may be shown here, newest first, without instructions that other people gave.
+
+        With `state`, list your own memories in that state, in private only.
+        """
         wanted = self._build_filter(category, prefix, kind, state, pinned)
         return self._context.list_page(
             wanted, limit, cursor, manage=state is not None, orders=False
@@ -224,7 +229,7 @@ class ViewReads(Resource):
         state: State | str | None = None,
         pinned: bool | None = None,
     ) -> int:
-        """How many there are to `list`, on all its pages."""
+        """Count the memories that `list` returns on all its pages."""
         narrowed = self._build_filter(category, prefix, kind, state, pinned)
         wanted = replace(narrowed, categories=self._context.category_filter())
 
@@ -252,7 +257,7 @@ class ViewReads(Resource):
 
     @read(disabled=List)
     def history(self, id: str) -> List[HistoryEntry]:
-        """What happened to a memory, oldest first, in the wordings you may hear."""
+        """Return the history of a memory, oldest first, with the wordings that you may see."""
 
         def work(connection: Connection, request: Request) -> List[HistoryEntry]:
             memory, _ = self._context.get_visible(connection, request, id)
@@ -273,21 +278,23 @@ class ViewReads(Resource):
 
     @read(disabled=Delta(revision=0))
     def delta(self, since: int = 0) -> Delta:
-        """What changed in this thread since a revision."""
+        """Return what changed in this thread since a revision."""
         start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
         return self._context.read(lambda c, r: self._context.read_delta(c, r, start))
 
     @read(disabled=Stats)
     def stats(self) -> Stats:
-        """Counts of your own memories, in any state. In a private chat only; elsewhere, nothing."""
+        """Count your own memories, in any state. Empty outside a private chat."""
         return self._context.read(
             lambda c, r: search.read_owner_stats(c, r, self._context.category_filter())
         )
 
 
 def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
-    """What others may know of a memory's past: the wordings they heard. What the owner does with
-    it in private is the owner's."""
+    """Build the history that other people may see: the wordings they heard.
+
+    Changes that the owner makes in private are visible to the owner only.
+    """
     return [
         HistoryEntry(
             event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
@@ -302,7 +309,7 @@ def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
 
 
 class ViewSearch(Resource):
-    """In your own private chat. In any other there is nothing to look through."""
+    """Search of your memories in your own private chat. In other chats the result is empty."""
 
     @read(disabled=Page)
     def browse(
@@ -312,13 +319,15 @@ class ViewSearch(Resource):
         limit: int = limits.PAGE_DEFAULT_COUNT,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """Your own memories, newest first, as far as the search goes: the active ones, unless it
-        names another state."""
+        """List your own memories that match the search, newest first.
+
+        Only active ones, unless the search names another state.
+        """
         return self._context.read(self._browse_page(search, limit, cursor))
 
     @read(disabled=0)
     def browse_count(self, search: Search = MATCH_ALL) -> int:
-        """How many there are to `browse`, on all its pages; from a thousand on, a thousand."""
+        """Count the memories that `browse` returns on all its pages, up to a thousand."""
         wanted = parse_search(search, self._context.parse_category)
 
         def work(connection: Connection, request: Request) -> int:
@@ -331,7 +340,7 @@ class ViewSearch(Resource):
     def _browse_page(
         self, search: Search, limit: int, cursor: str | None
     ) -> Callable[[Connection, Request], Page[Memory]]:
-        """A page of theirs, for a read to find."""
+        """Read one page of the requester's memories."""
         wanted = parse_search(search, self._context.parse_category)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
@@ -365,7 +374,7 @@ class ViewSearch(Resource):
         )
 
 
-# Kinds of names, the best label first.
+# Kinds of names, in order of preference for a label.
 _LABEL_KINDS = (
     NameKind.NAME,
     NameKind.ALIAS,
@@ -373,15 +382,17 @@ _LABEL_KINDS = (
     NameKind.RELATION,
     NameKind.WITHHELD,
 )
-PersonNode = Callable[[str], Node]  # an identity as it is drawn
+PersonNode = Callable[[str], Node]  # returns the node of an identity
 
 
 class ViewGraph(Resource):
     @read(disabled=Graph)
     def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
-        """Your own active memories, pinned, important and newest first, with the people whom they
-        are about and who said them. You yourself are not among these: all of it is yours. In a
-        private chat only; elsewhere, nothing."""
+        """Return your own active memories as a graph: pinned, important and newest ones first.
+
+        It has the people they are about and their speakers, except you, because you own all of
+        them. Empty outside a private chat.
+        """
         most = parse_node_limit(limit)
 
         def work(connection: Connection, request: Request) -> Graph:
@@ -402,7 +413,7 @@ def parse_node_limit(limit: int) -> int:
 
 
 def person_node_lookup(known: Iterable[Person]) -> PersonNode:
-    """Everybody under one id, however many identities they are known by."""
+    """Return a lookup that gives all identities of one person the same node."""
     found = {identity: _build_person_node(one) for one in known for identity in one.identities}
 
     def node(identity: str) -> Node:
@@ -427,8 +438,10 @@ def build_graph(
     *,
     but: Collection[str] = (),
 ) -> Graph:
-    """The first of these memories, out of so many, each followed by its people, as long as there is
-    room for them."""
+    """Build a graph of the first of these memories, each followed by its people.
+
+    It stops at `most` nodes; `count` is the number of all memories.
+    """
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
     shown: list[str] = []

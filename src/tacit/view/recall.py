@@ -55,10 +55,12 @@ class ViewRecall(Resource):
         budget_tokens: int | None = None,
         **narrowing: Unpack[RecallFilters],
     ) -> List[Recalled]:
-        """What comes to mind for a question, strongest first, from what may be said here. Narrowed
-        to: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
-        importance_max, updated_after, updated_before, threshold, as_of; and with `include` to
-        memories, turns of conversations, or both."""
+        """Recall memories for a question, best match first, from what may be shown here.
+
+        Filters: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
+        importance_max, updated_after, updated_before, threshold, as_of. `include` selects memories,
+        turns of conversations, or both.
+        """
         question = self._parse_question(query, top_k, dict(narrowing), self._context.agent)
         most = _parse_budget(budget_tokens)
         found = self._run_recall(question)
@@ -80,8 +82,10 @@ class ViewRecall(Resource):
         budget_tokens: int | None = None,
         threshold: float | None = None,
     ) -> List[Bullet]:
-        """The one tool of an agent: bullets for its prompt, or full records with them. An agent
-        with an allow-list gets nothing outside of it, whatever it asks for."""
+        """Answer the query tool of an agent: bullets for its prompt, or full records as well.
+
+        An agent with an allow-list gets nothing outside it, regardless of its filters.
+        """
         if form not in ("bullets", "full"):
             raise InvalidInput("form", "expected bullets or full")
         acting = (
@@ -106,8 +110,11 @@ class ViewRecall(Resource):
 
     @read(disabled=Block)
     def block(self, style: Style | str | None = None) -> Block:
-        """What is known, for the cached beginning of a prompt. Its bytes stay the same until
-        something of it changes; what is new meanwhile is told by `fresh`."""
+        """Build the block, the cached beginning of a prompt.
+
+        Its bytes stay the same until one of its memories changes; `fresh` returns what is new
+        meanwhile.
+        """
         how = (
             self._context.options.style
             if style is None
@@ -125,8 +132,11 @@ class ViewRecall(Resource):
         top_k: int = limits.RECALL_DEFAULT_COUNT,
         budget_tokens: int = limits.FRESH_BUDGET_TOKENS,
     ) -> Fresh:
-        """What changed since the block, and what comes to mind for a question: for the part of a
-        prompt that is new each turn. `since` is a revision; without it, that of the block."""
+        """Build the fresh context: changes since the block, and memories recalled for a question.
+
+        It belongs in the part of a prompt that is new each turn. `since` is a revision; without it,
+        that of the block.
+        """
         most = _parse_budget(budget_tokens) or 0
         start = (
             None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
@@ -162,7 +172,10 @@ class ViewRecall(Resource):
     def _parse_question(
         self, query: object, top_k: object, narrowing: dict[str, Any], agent: str | None
     ) -> RecallQuery:
-        """What an agent may not use is refused, not left out: it would mistake that for nothing."""
+        """Parse a recall request; refuse categories that the agent may not use.
+
+        Leaving them out silently would look like an empty result.
+        """
         question = questions.parse_recall_query(
             query, top_k, narrowing, self._context.options.categories
         )
@@ -190,7 +203,7 @@ class ViewRecall(Resource):
         return found
 
     def _recalled_factory(self) -> Callable[[Connection, Request, RecallAnswer], Recalled]:
-        """For the answers of one recall, which all go to the same request."""
+        """Return a function that converts the answers of one recall, all for the same request."""
         names: List[LazyPersonLabels] = []
 
         def tell(connection: Connection, request: Request, one: RecallAnswer) -> Recalled:
@@ -213,7 +226,7 @@ class ViewRecall(Resource):
         return tell
 
     def _recall_for_prompt(self, query: str, top_k: int) -> List[Recalled]:
-        """The best of all, and of each category that comes by recall alone as many as it may."""
+        """Recall the best memories overall, and the allowed number of each recall-only category."""
         found = self._run_recall(self._parse_question(query, top_k, {}, self._context.agent))
         allowed = self._context.allowed_categories(self._context.agent)
         for category, most in self._context.options.recall_only_limits.items():
@@ -228,7 +241,7 @@ class ViewRecall(Resource):
     def _read_changes(
         self, connection: Connection, request: Request, since: int | None
     ) -> tuple[Delta, int, dict[str, MemoryLine]]:
-        """What changed, since when, and what of it can be said."""
+        """Return the delta, the revision it starts at, and the lines that may be shown."""
         if since is None:
             since = history.block_taken_at(connection, request, self._context.thread)
         if since is None:
@@ -243,14 +256,14 @@ class ViewRecall(Resource):
         return delta, since, lines
 
     def _block_revision(self) -> int:
-        """When this conversation's block was put together: now, where it is a new one."""
+        """Return the revision of this conversation's block; take a snapshot if it has none."""
         gap = self._context.options.conversation_gap
         taken, audience = self._context.read(
             lambda c, r: history.current_block(c, r, self._context.thread, gap)
         )
         if taken is not None:
             return taken
-        # Under an idempotency key too: this write is not what the caller asked for.
+        # Without the idempotency guard: the caller did not ask for this write.
         return self._context.unguarded().write(lambda tx: history.take_block(tx, audience, gap))
 
     def _build_block(
@@ -279,7 +292,7 @@ class ViewRecall(Resource):
         )
 
     def _fit_to_budget(self, found: List[Recalled], budget: int) -> List[Recalled]:
-        """As many as fit, and of what is related to them as much as fits then."""
+        """Keep as many results as fit the budget, then as many related memories as still fit."""
         kept: List[Recalled] = []
         lines: List[str] = []
         for one in found:
@@ -309,7 +322,7 @@ def _parse_budget(tokens: object) -> int | None:
 
 
 def _parse_filters(filters: object) -> dict[str, Any]:
-    """The filters of a tool call, where times are text."""
+    """Parse the filters of a tool call, in which times are text."""
     if filters is None:
         return {}
     if not isinstance(filters, Mapping):

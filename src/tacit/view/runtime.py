@@ -22,7 +22,7 @@ from tacit.retrieval.retriever import Retriever
 from tacit.storage import queue
 from tacit.storage.store import Store
 
-if TYPE_CHECKING:  # only where there are files of notes is that imported
+if TYPE_CHECKING:  # imported only if notes are mirrored as files
     from tacit.notes.mirror import MirrorThread
 
 
@@ -31,11 +31,11 @@ class Runtime:
     storage: Store
     embedder: Embedder | None
     learning: LearningOptions | None = None  # None: nothing is learned from conversations
-    learner_threads: int = 0  # threads of this process that do so
+    learner_threads: int = 0  # threads of this process that learn
     upkeep: LifecycleOptions = field(default_factory=LifecycleOptions)
-    mirroring: MirrorThread | None = None  # None: there are no files of notes
-    model: LanguageModel | None = None  # also where nothing is learned
-    allowance: Allowance = field(default_factory=Allowance)  # of each space in a day, for all of it
+    mirroring: MirrorThread | None = None  # None: notes are not mirrored as files
+    model: LanguageModel | None = None  # set even if nothing is learned
+    allowance: Allowance = field(default_factory=Allowance)  # daily budget of each space
     retriever: Retriever = field(init=False)
     blocks: BlockCache = field(init=False)
     indexing: VectorIndexer | None = field(init=False)
@@ -70,11 +70,11 @@ class Runtime:
 
     @property
     def has_missing_vectors(self) -> bool:
-        """Vectors are missing because a model did not answer, and nobody is at it."""
+        """Return whether vectors are missing after a model failure and no thread creates them."""
         return self.indexing is not None and self.indexing.failed
 
     def wake_indexer(self) -> None:
-        """Something was written without a vector: let it be made in the background."""
+        """Wake the indexer: a memory was written without a vector."""
         if self.indexing is not None:
             self.indexing.wake()
 
@@ -89,7 +89,7 @@ class Runtime:
         return self.indexing.embed_missing(progress)
 
     def wake_learners(self) -> None:
-        """There is something to learn. Whoever never learns anything has no threads for it."""
+        """Wake the learning threads; start them at the first call."""
         if self.pipeline is None or not self.learner_threads:
             return
         with self._start_lock:
@@ -102,17 +102,16 @@ class Runtime:
             return queue.has_waiting_jobs(connection)
 
     def periodic_runner(self) -> PeriodicRunner:
-        """A hand for the tasks that come round."""
+        """Return a runner for scheduled tasks."""
         return PeriodicRunner(self.storage, self.tasks, self.upkeep.intervals)
 
     def start_background_work(self) -> None:
-        """On what others hand over, and on what comes round, until this is closed."""
+        """Start the threads for learning and for scheduled tasks; they run until close."""
         self.wake_learners()
         self._scheduler.start(max(1, self.learner_threads))
 
     def run_overdue_tasks(self, space: str) -> None:
-        """A memory was opened: what is overdue is caught up on in the background, where this
-        process has threads for such things at all."""
+        """Run overdue tasks of a newly opened space, if this process has background threads."""
         known = [
             one for one in TASKS_AT_OPENING if one in self.tasks and one in self.upkeep.intervals
         ]
@@ -124,19 +123,19 @@ class Runtime:
             self._scheduler.run_overdue(space)
 
     def start_note_sync(self) -> None:
-        """A memory was opened: what was edited meanwhile is read, and changes are heard of."""
+        """Read files that were edited while the memory was closed, and start watching them."""
         if self.mirroring is not None:
             self.mirroring.start()
 
     def close(self) -> None:
         try:
             if self.model is not None:
-                self.model.close()  # whoever waits for an answer need not
+                self.model.close()  # ends waiting model calls
             for workers in self._workers:
                 workers.close()
             self._scheduler.close()
             if self.mirroring is not None:
-                self.mirroring.close()  # after all who write
+                self.mirroring.close()  # after all writers
             if self.indexing is not None:
                 self.indexing.close()
         finally:

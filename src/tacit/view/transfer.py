@@ -47,12 +47,14 @@ from tacit.view.writes import category_of
 
 
 class Imports(Resource, name="imports"):
-    """Memories of other systems, and exports of this one."""
+    """Imports of memories of other systems, and of exports of this one."""
 
     @read(disabled=ImportPreview)
     def preview(self, items: ImportItems, *, source: str) -> ImportPreview:
-        """What `imports.add` would do with these, at most 200 of them; nothing is written. In a
-        private chat only, and not for an agent that may use some categories only."""
+        """Return what `imports.add` would do with at most 200 items; write nothing.
+
+        Works in a private chat only, and not for an agent that is limited to some categories.
+        """
         batch = self._parse_batch(items, source)
 
         def work(connection: Connection, request: Request) -> ImportPreview:
@@ -80,12 +82,14 @@ class Imports(Resource, name="imports"):
         total: int | None = None,
         after: int | None = None,
     ) -> ImportStep:
-        """Keep what another memory kept, at most 200 things a call, in one transaction: private,
-        and attributed as imported. `run` is your name for the whole import, `source` what it comes
-        from, such as mem0. What was imported before, under whichever run, and what you have in the
-        same words or under the same key is `already` here; what is wrong is refused, one by one.
-        `total` is how many there are in the whole, `after` how many of these came before: by that
-        an import knows how far it has got, and counts nothing twice."""
+        """Import at most 200 items of another memory system, in one transaction.
+
+        Imported memories are private and attributed as imported. `run` is your name for the whole
+        import, `source` the system it comes from, such as mem0. An item counts as `already` if it
+        was imported before, under any run, or if you have the same text or key. Invalid items are
+        refused one by one. `total` is the number of items in the whole import, and `after` the
+        number of those before this call, so that progress is known and no item is counted twice.
+        """
         named = _parse_run(run)
         batch = self._parse_batch(items, source)
         whole = _parse_count("total", total)
@@ -105,7 +109,7 @@ class Imports(Resource, name="imports"):
     def list(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
-        """Your imports, the newest first; none where others listen."""
+        """List your imports, newest first; empty outside a private chat."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -129,9 +133,11 @@ class Imports(Resource, name="imports"):
 
     @write(disabled=RevertedImport(run=""), repeat=Repeat.HARMLESS)
     def revert(self, run: str) -> RevertedImport:
-        """Forget everything that an import created, as one; what you changed since is left alone.
-        Restorable, as anything that is forgotten. If it is interrupted, ask again: it goes on. What
-        was reverted may be imported again."""
+        """Forget everything that an import created, except memories that you changed since.
+
+        They can be restored like other forgotten memories. If the call is interrupted, call it
+        again to continue. Reverted items can be imported again.
+        """
         named = _parse_run(run)
         self._require_all_categories()
         days = self._context.options.restorable_days
@@ -147,7 +153,7 @@ class Imports(Resource, name="imports"):
 
     @write(disabled=Imported, repeat=Repeat.HARMLESS)
     def add_lines(self, lines: Iterable[str]) -> Imported:
-        """Take in what `export` wrote. Bad lines are refused one by one; good ones are kept."""
+        """Import the lines that `export` wrote. Refuse bad lines one by one; keep good ones."""
 
         def take(line: export.ExportLine) -> bool:
             self._context.parse_category(category_of(line.draft))
@@ -172,7 +178,7 @@ class Imports(Resource, name="imports"):
     def _sort_batch(
         self, connection: Connection, request: Request, batch: ImportBatch
     ) -> SortedBatch:
-        """As it would be, if it were done now."""
+        """Return what an import of this batch would do now."""
         secret = imports.get_space_secret(connection, self._context.space) or ""
         seen: set[object] = set()
 
@@ -183,7 +189,7 @@ class Imports(Resource, name="imports"):
         return transfer.sort_batch(connection, request, secret, batch, make)
 
     def _embed_new_items(self, batch: ImportBatch) -> TextVectors:
-        """Of what is new, found before the transaction: what is here already costs nothing."""
+        """Embed the new items before the transaction; skip items that are stored already."""
         embedder = self._context.retriever.embedder
         if embedder is None or not embedder.inline:
             return NO_VECTORS
@@ -268,7 +274,7 @@ def _require_private(request: Request) -> None:
 
 
 JsonObject = dict[str, Any]
-_STEPS_PER_PAGE_COUNT = 5  # each may be long
+_STEPS_PER_PAGE_COUNT = 5  # a step may be long
 
 
 class ViewExport(Resource):
@@ -280,10 +286,13 @@ class ViewExport(Resource):
         everything: bool = False,
         turns: bool = False,
     ) -> Iterator[str]:
-        """Your memories as JSON lines, with their versions: `imports.add_lines` takes them in. With
-        `everything`, all that you may see about yourself: your names and chats, what others said
-        about you, what waits for your yes, where agents and graphs had got to; `turns` adds what
-        was said, word for word. Markdown is everything, to be read. In a private chat only."""
+        """Export your memories with their versions as JSON lines, for `imports.add_lines`.
+
+        With `everything`, export all that you may see about yourself: your names and chats, what
+        others said about you, your proposals, and the checkpoints of agents and graphs. `turns`
+        adds recorded turns, word for word. Markdown is for reading and always has everything. Works
+        in a private chat only.
+        """
         form = validation.parse_enum("format", format, ExportFormat)
         whole = validation.parse_bool("everything", everything)
         also = validation.parse_bool("turns", turns)
@@ -299,7 +308,7 @@ class ViewExport(Resource):
             yield from export.render_markdown(self._iter_everything(turns))
 
     def _iter_everything(self, turns: bool) -> Iterator[JsonObject]:
-        """Each part in a read of its own, through the rules that hold for any other answer."""
+        """Yield each part from its own read, under the same disclosure rules as other reads."""
         if not self._context.read(lambda _, request: request.private):
             return
         if self._context.allowed_categories(self._context.agent) is None:
@@ -408,7 +417,7 @@ class ViewExport(Resource):
             last = page[-1]
 
     def _iter_import_runs(self) -> Iterator[JsonObject]:
-        """What was taken over from other memories, as runs: what came of it is among the rest."""
+        """Yield the import runs; the imported memories are exported with the others."""
         cursor = None
         while True:
             page = Imports(self._context).list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)

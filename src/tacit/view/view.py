@@ -30,7 +30,10 @@ from tacit.view.writes import ViewWrites
 class View(
     ViewReads, ViewSearch, ViewGraph, ViewRecall, ViewWrites, ViewLearning, ViewExplain, ViewExport
 ):
-    """Made by `Memory.view`. Cheap: nothing is read until you ask."""
+    """Memory as one requester may use it in one chat. Made by `Memory.view`.
+
+    Creating a view is cheap: it reads nothing until you call a method.
+    """
 
     proposals = resource(Proposals)
     people = resource(People)
@@ -52,10 +55,12 @@ class View(
         return dispatch.why if isinstance(dispatch, DisabledDispatch) else None
 
     def once(self, key: str) -> Self:
-        """Return the same view for one write that may be sent twice: within a day, a repeat of the
-        same call under the same key is answered from the first, and nothing is done again. What was
-        erased since is NotFound; another call under the key is a Conflict. Keys belong to one
-        person; take a random one for each write."""
+        """Return the same view for one write that may be sent twice.
+
+        Within a day, a repeat of the same call under the same key is answered from the first, and
+        nothing is done again. Raises NotFound if the result was erased since, and Conflict for
+        another call under the key. Keys belong to one person; use a random one for each write.
+        """
         dispatch = self._dispatch
         if isinstance(dispatch, DisabledDispatch):
             return self
@@ -70,5 +75,5 @@ def open_view(context: ViewContext, meter: Meter) -> View:
 
 
 def disabled_view(why: str) -> View:
-    """Return a view without memory: reads are empty, writes do nothing, and it says why."""
+    """Return a view without memory: reads are empty, writes do nothing, and `why` is the reason."""
     return View(None, DisabledDispatch(why))  # type: ignore[arg-type]

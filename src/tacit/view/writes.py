@@ -35,11 +35,14 @@ NOT_ERASED = Erased(count=0, complete=True)
 class ViewWrites(Resource):
     @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
-        """Keep a fact. Fields: kind, category, key, about, withheld_from, visibility, sensitivity,
-        portable, importance, confidence, pinned, tags, observed_at, expires_at, message, agent,
-        run, role, turns (ids of what it was learned from), data (a JSON object that goes with it),
-        for_room for a fact of the room's own, and by_model for what a model writes: a name,
-        pronouns, a home or a language then wait among the proposals, and the state is pending."""
+        """Remember a fact.
+
+        Fields: kind, category, key, about, withheld_from, visibility, sensitivity, portable,
+        importance, confidence, pinned, tags, observed_at, expires_at, message, agent, run, role,
+        turns (ids of the turns it was learned from), data (a JSON object stored with it), for_room
+        for a fact that belongs to the group, and by_model for what a model writes: a name,
+        pronouns, a home or a language then becomes a proposal, and the state is pending.
+        """
         asked = self._context.parse_draft(content=content, **fields)
         if asked.content is None:
             raise InvalidInput("content", "is missing; say what to remember")
@@ -54,8 +57,11 @@ class ViewWrites(Resource):
     def put(
         self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
     ) -> Remembered:
-        """Set the one value of a key. Written again it becomes a version; what you do not name,
-        such as its visibility, stays as it was."""
+        """Set the one value of a key.
+
+        A second write makes a new version; fields that you do not pass, such as visibility, stay as
+        they were.
+        """
         return self.remember(
             value,
             category=self._context.parse_category(category),
@@ -72,7 +78,10 @@ class ViewWrites(Resource):
         if_version: int | None = None,
         **fields: Unpack[MemoryFields],
     ) -> Remembered:
-        """Change a memory. `if_version` is the version you read: if it moved on, Conflict."""
+        """Change a memory.
+
+        `if_version` is the version you read; raises Conflict if the stored version differs.
+        """
         asked = self._context.parse_draft(content=content, **fields)
         if if_version is not None:
             validation.parse_int("if_version", if_version, 1, 2**31)
@@ -100,24 +109,24 @@ class ViewWrites(Resource):
         return self._context.write_text(self._text_to_embed(id, asked.content), work)
 
     def _text_to_embed(self, id: str, content: str | None) -> str | None:
-        """The text to embed for new words of a memory, which are read with its key."""
+        """Return the text to embed for a new wording of a memory: with its key, if it has one."""
         if content is None or self._context.retriever.embedder is None:
             return content
         try:
             memory, _ = self._context.read(lambda c, r: self._context.get_visible(c, r, id))
-        except NotFound:  # the write says so
+        except NotFound:  # the write itself raises it
             return content
         return text_to_embed(memory.key, content)
 
     @write(disabled=None, replay=CHANGED)
     def pin(self, id: str, on: bool = True) -> None:
-        """A pinned memory stays in mind: it does not fade."""
+        """Pin or unpin a memory. A pinned memory does not fade."""
         wanted = validation.parse_bool("pin", on)
         self._change_memory(id, ChangeAction.PIN, lambda m: replace(m, pinned=wanted), "pinned")
 
     @write(disabled=None, replay=CHANGED)
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
-        """How far a memory may travel. Only its owner, in private, raises it."""
+        """Set how far a memory may be shown. Only its owner, in private, can widen it."""
         wanted = validation.parse_enum("visibility", visibility, Visibility)
         self._change_memory(
             id,
@@ -129,7 +138,7 @@ class ViewWrites(Resource):
 
     @write(disabled=None, replay=CHANGED)
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
-        """Name people whom this must never reach: a surprise, a confidence."""
+        """Name people to whom this memory must never be shown, such as for a surprise."""
         named = self._context.parse_draft(withheld_from=who).withheld_from or ()
 
         def work(tx: Transaction) -> None:
@@ -140,9 +149,11 @@ class ViewWrites(Resource):
 
     @write(disabled=Recorded, replay=EPISODES)
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
-        """Keep turns of a conversation as they were said, for as long as the settings say. Without
-        a session it is this thread's, on the day. What the speaker asks not to remember ("off the
-        record"), and the answer to it, is not kept and has no id."""
+        """Record turns of a conversation word for word, for as long as the settings say.
+
+        Without `session`, it is that of this thread on that day. A turn that the speaker asks not
+        to remember ("off the record") and the answer to it are not recorded and have no id.
+        """
         said = conversation.parse_messages(messages)
         named = validation.parse_optional_identifier("session", session, limits.LABEL_MAX_CHARS)
         days = self._context.options.turns_days
@@ -163,7 +174,7 @@ class ViewWrites(Resource):
     def relate(
         self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0
     ) -> None:
-        """Say that two of your memories belong together, from the first to the second."""
+        """Relate two of your memories, from the first to the second."""
         kind = validation.parse_identifier("relation", relation, limits.TAG_MAX_CHARS)
         weight = validation.parse_fraction("strength", strength)
         if id == other:
@@ -181,7 +192,7 @@ class ViewWrites(Resource):
 
     @write(disabled=None, replay=FORGOTTEN)
     def forget(self, id: str) -> None:
-        """Out of mind, restorable for 30 days."""
+        """Forget a memory; it can be restored for 30 days."""
         days = self._context.options.restorable_days
         self._context.write(
             lambda tx: forgetting.forget_memory(
@@ -191,7 +202,7 @@ class ViewWrites(Resource):
 
     @write(disabled=0, replay=COUNT)
     def forget_key(self, category: str, key: str) -> int:
-        """Forget the value of a key, under all your identities. Says how many that were."""
+        """Forget the value of a key, under all your identities. Return how many were forgotten."""
         return self._forget_matching(
             ListFilter(
                 category=self._context.parse_category(category), key=self._context.parse_key(key)
@@ -200,12 +211,12 @@ class ViewWrites(Resource):
 
     @write(disabled=0, replay=COUNT)
     def forget_category(self, category: str) -> int:
-        """Forget everything of yours that is filed here. Says how much that was."""
+        """Forget all your memories in a category. Return how many were forgotten."""
         return self._forget_matching(ListFilter(category=self._context.parse_category(category)))
 
     @write(disabled=None, replay=CHANGED)
     def restore(self, id: str) -> None:
-        """Bring back what was forgotten, as long as it is not purged."""
+        """Restore a forgotten memory, until it is purged."""
 
         def work(tx: Transaction) -> None:
             memory = self._context.get_for_update(tx, id, ChangeAction.RESTORE)
@@ -214,14 +225,16 @@ class ViewWrites(Resource):
             except Conflict:
                 if tx.request.private and is_owner(tx.request, memory):
                     raise
-                raise NotFound from None  # what stands in its place is not theirs to know of
+                raise NotFound from None  # the requester may not know of the memory in its place
 
         self._context.write(work)
 
     @write(disabled=NOT_ERASED, replay=ERASED)
     def erase(self, id: str, *, turns: bool = False) -> Erased:
-        """Gone now, everywhere, for good; with `turns`, so is what it was learned from, as far as
-        that is yours."""
+        """Erase a memory everywhere, at once and for good.
+
+        With `turns`, also erase the turns it was learned from, as far as they are yours.
+        """
         also = validation.parse_bool("turns", turns)
         done = self._context.write(
             lambda tx: erasing.erase_memory(
@@ -232,8 +245,10 @@ class ViewWrites(Resource):
 
     @write(disabled=NOT_ERASED, replay=ERASED)
     def wipe(self) -> Erased:
-        """Erase everything of yours. In a private chat only, and not for an agent that may use some
-        categories only."""
+        """Erase everything of yours.
+
+        Works in a private chat only, and not for an agent that is limited to some categories.
+        """
         if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
@@ -264,7 +279,7 @@ class ViewWrites(Resource):
         self._context.write(work)
 
     def _forget_matching(self, wanted: ListFilter) -> int:
-        """Your own, as far as this chat may hear them: in private, all of them."""
+        """Forget your own matching memories that this chat may show; in private, all of them."""
 
         def work(tx: Transaction) -> int:
             own = replace(wanted, owners=tuple(sorted(tx.request.own_identities)), state="active")
