@@ -105,7 +105,7 @@ CASES = {
     "imports": Case("", "", "imports cursor"),
     "wipe": Case("--yes", "erased  4 memories\n", ERASED),
     "certificate": Case("verify certificate", GENUINE, "genuine"),
-    "backup": Case("--verify", r"healthy  schema \d+, \d+ rows\n", BACKED_UP),
+    "backup": Case("--verify", r"healthy  schema \d+, [\d,]+ rows\n", BACKED_UP),
     "stats": Case("", r"4 memories\nstate  active +4\n.*", COUNTS),
     "delta": Case("", r"revision \d+\n\d+  created  .*", "revision changes"),
     "spaces": Case("", r"(\w+\n)*spaces\n(\w+\n)*", "spaces"),

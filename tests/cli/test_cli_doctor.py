@@ -22,7 +22,7 @@ def test_trouble_is_told_with_what_repair_would_do_and_is_code_1(
     _break(tmp_path / "memory.sqlite", "DELETE FROM memory_people")
     told = on_file("doctor")
     assert told.code == ExitCode.ABSENT
-    assert told.out.startswith("people  1: memories are not filed")
+    assert told.out.startswith("people  1: memories are not indexed")
     assert "(1 repairable)\n  repair files them again" in told.out
     assert told.out.endswith("unhealthy\n")
     assert "tea" not in told.out

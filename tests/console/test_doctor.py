@@ -30,7 +30,7 @@ def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
     seeded.memory._storage.database.write(lambda connection: connection.execute(broken, {"id": id}))
     page = visit("/doctor", operator=OPERATOR, phone=True)
     page.get_by_role("button", name="Check the space").click()
-    heading = page.get_by_role("heading", name="Memories have a history without a beginning")
+    heading = page.get_by_role("heading", name="Memories have no first history entry")
     expect(heading).to_be_visible()
     expect(page.get_by_text("1 found, 1 of them can be repaired")).to_be_visible()
     page.get_by_text("Some of the memories").click()

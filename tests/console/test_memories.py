@@ -249,7 +249,7 @@ def test_what_was_refused_is_told_with_the_reason(seeded: World, visit: Visit) -
     told(page, "1 of 3: Restored.")
     expect(page.get_by_text("1 needed no change.")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text("1 was not changed")
-    expect(page.get_by_text("This memory was replaced by a newer one")).to_be_visible()
+    expect(page.get_by_text("This memory was superseded by a newer one")).to_be_visible()
     expect(page.get_by_role("link", name=RELEASE)).to_be_visible()
     assert faults_by_day_and_night(page) == []
     assert alice.show(tea).state == "active"

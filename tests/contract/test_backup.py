@@ -141,7 +141,7 @@ def test_a_database_that_somebody_has_open_is_not_replaced(
     private(memory, ALICE).remember("one")
     memory.admin.backup(tmp_path / "copy.db")
     code = (
-        "import sys, tacit; m = tacit.open(sys.argv[1], embedder=None); m.stats(); "
+        "import sys, tacit; m = tacit.open(sys.argv[1], embedder=None); m.admin.stats(); "
         "print('open', flush=True); sys.stdin.read()"
     )
     memory.close()

@@ -71,7 +71,7 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
                 time.sleep(0.01)
         write(self, *what)
 
-    monkeypatch.setattr(sync.NotesSync, "_write", slow)
+    monkeypatch.setattr(sync.NotesSync, "_write_file", slow)
     memory.notes.sync()
     erasing[0].join()
     assert "zq1z" not in (folder / path).read_text()

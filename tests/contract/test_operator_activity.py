@@ -1,6 +1,8 @@
 """What an operator sees of a space: what happened, as a picture, who is known and what about them.
 Each look is noted, with those whose memories it showed."""
 
+from operator import attrgetter
+
 import pytest
 
 import tacit
@@ -173,7 +175,9 @@ def test_a_space_is_looked_at_by_itself(memory: Memory, clock: SetClock) -> None
     assert (root.graph().nodes, root.people.about(ALICE.key).items) == ((), ())
 
 
-@pytest.mark.parametrize("word", ["activity", "activity_days", "graph", "people", "about"])
+@pytest.mark.parametrize(
+    "word", ["audit.activity", "audit.daily_counts", "graph", "people.list", "people.about"]
+)
 def test_what_cannot_be_noted_is_not_shown(
     memory: Memory, clock: SetClock, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,5 +187,6 @@ def test_what_cannot_be_noted_is_not_shown(
         raise tacit.StoreUnavailable("no room for a note")
 
     monkeypatch.setattr("tacit.storage.access_log.insert_access_log_entry", broken)
+    operation = attrgetter(word)(memory.operator("root"))
     with pytest.raises(tacit.StoreUnavailable):
-        getattr(memory.operator("root"), word)(*(["telegram:1001"] if word == "about" else []))
+        operation(*(["telegram:1001"] if word == "people.about" else []))

@@ -62,10 +62,16 @@ def test_an_operator_reads_by_looks_alone(memory: Memory) -> None:
     root = memory.operator("root")
     public = {name for name in dir(root) if not name.startswith("_")}
     on_memories = {"erase", "forget", "lower_visibility", "restore", "update", "withhold_from"}
-    on_learning = {"discard", "erase_source", "quarantined", "release", "revert"}
-    looks = "about activity activity_days browse browse_count graph hearers hearing history "
-    looks += "looks people recalled rooms show"
-    assert public == on_memories | on_learning | set(looks.split())
+    on_learning = {"erase_source", "quarantine", "revert"}
+    reads = {"audience", "audit", "browse", "browse_count", "graph", "history", "people", "show"}
+    assert public == on_memories | on_learning | reads
+    for resource, operations in (
+        (root.audience, {"chats", "of", "preview", "recall"}),
+        (root.audit, {"access_log", "activity", "daily_counts"}),
+        (root.people, {"about", "list"}),
+        (root.quarantine, {"discard", "list", "release"}),
+    ):
+        assert {name for name in dir(resource) if not name.startswith("_")} == operations
     id = kept(private(memory, ALICE), "one")
     assert root.update(id, "two") is None  # type: ignore[func-returns-value]
     assert "two" not in repr(root.erase(id))

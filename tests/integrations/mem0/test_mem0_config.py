@@ -52,7 +52,7 @@ def test_a_configuration_of_ours_alone_warns_of_nothing(tmp_path: Path) -> None:
 def test_two_collections_know_nothing_of_each_other() -> None:
     with tacit.open("sqlite://", embedder=None) as store:
         named = {"vector_store": {"config": {"collection_name": "shop"}}}
-        with pytest.warns(UserWarning, match="but the name of the collection"):
+        with pytest.warns(UserWarning, match="except the name of the collection"):
             shop = Memory(named, memory=store)
         shop.add("I keep bees", **ALICE, infer=False)
         assert Memory(memory=store).get_all(filters=ALICE) == {"results": []}
