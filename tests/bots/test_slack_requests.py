@@ -1,6 +1,7 @@
 """What Slack sends is taken in once, if Slack signed it just now, and otherwise not at all."""
 
 import json
+import logging
 import time
 from collections.abc import Iterator
 
@@ -30,6 +31,14 @@ def there(stage: Stage) -> Iterator[Slack]:
 
 def posted(there: Slack) -> list[str]:
     return [post.text for post in there.api.workspace.posts]
+
+
+def test_warnings_of_the_library_are_logged_beside_bolt(there: Slack) -> None:
+    """Bolt gives its own loggers, and one named like the app, the level of the logger it is given."""
+    there.knock(json.dumps({"type": "url_verification", "challenge": "3eZbrw1a", "token": "old"}))
+    for name in ("tacit", "tacit.retrieval.retriever"):
+        assert logging.getLogger(name).isEnabledFor(logging.WARNING)
+        assert not logging.getLogger(name).disabled
 
 
 def test_slack_is_told_that_this_is_the_address(there: Slack) -> None:

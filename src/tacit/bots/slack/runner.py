@@ -72,7 +72,8 @@ def create_bolt_app(
 
     return App(
         client=client,
-        name="tacit",
+        # Bolt silences the logger of this name like `silent_logger`: "tacit" would silence us.
+        name="tacit.slack.app",
         signing_secret=secret,
         token_verification_enabled=False,
         before_authorize=keep,
