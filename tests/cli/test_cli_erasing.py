@@ -39,11 +39,13 @@ def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
     done = json.loads(Path("done.json").read_text())
     assert (done["complete"], [one["where"] for one in done["pending"]]) == (False, ["pages"])
     assert "1 erasure: " in on_file("maintain", *there).err
-    for _ in range(10):  # refused while the server is busy: the message says to try again
+    # Other tests on this server may hold back the horizon of VACUUM. The command then refuses to
+    # call the tables rewritten, and says to run it again.
+    for _ in range(10):
         ran = on_file("maintain", "--rewrite", *there)
-        if ran.code != ExitCode.STORE:
+        if "run it again" not in ran.out:
             break
-    assert (ran.code, "rewrote the tables" in ran.out) == (ExitCode.OK, True), ran.err
+    assert (ran.code, "rewrote the tables" in ran.out) == (ExitCode.OK, True), ran.out + ran.err
     ran = on_file("certificate", "renew", "done.json", "--certificate", "new.json", *there)
     assert (ran.code, ran.out) == (ExitCode.OK, "pending\n")
     assert "pg_switch_wal()" in ran.err
