@@ -9,7 +9,7 @@ TAG_MAX_CHARS = 64
 TAGS_MAX_COUNT = 32
 PEOPLE_PER_MEMORY_MAX_COUNT = 64
 MESSAGES_MAX_COUNT = 500  # in one call
-MESSAGES_MAX_CHARS = 300_000  # in one call, so that a request takes less than a second
+MESSAGES_MAX_CHARS = 150_000  # in one call, so that a request takes less than a second
 
 # Identifiers. External keys leave room for an `ext:` prefix inside an identifier column.
 ID_CHARS = 8
@@ -459,7 +459,7 @@ SCREENED_LIST_CHARS = 5  # added for each list and object
 
 # Imports.
 IMPORT_LINE_MAX_BYTES = 1_000_000  # of an export
-IMPORT_REQUEST_MAX_CHARS = 300_000  # of the lines in one request
+IMPORT_REQUEST_MAX_CHARS = 150_000  # of the lines in one request
 IMPORT_REQUEST_WORDINGS_MAX_COUNT = 100  # memories in these lines, with earlier versions
 IMPORT_ITEMS_MAX_COUNT = 200  # per call and transaction
 IMPORT_ITEMS_MAX_CHARS = 100_000  # per call, so that a request takes less than a second

@@ -41,16 +41,16 @@ def test_messages_are_counted_together_before_any_is_read(
     memory: Memory, screened: list[int]
 ) -> None:
     view = private(memory, ALICE)
-    many = [*turns(18, limits.CONTENT_MAX_CHARS), *turns(1, 12_001)]
+    many = [*turns(9, limits.CONTENT_MAX_CHARS), *turns(1, 6_001)]
     assert sum(len(one.content) for one in many) == limits.MESSAGES_MAX_CHARS + 1
     for act in (view.learn, view.record, view.sessions.end):
         screened.clear()
-        with pytest.raises(tacit.InvalidInput, match=r"300,001 characters.*300,000.*send fewer"):
+        with pytest.raises(tacit.InvalidInput, match=r"150,001 characters.*150,000.*send fewer"):
             act(many)
         assert not screened
     assert memory.jobs.pending().turns == 0
-    view.learn(turns(75, 4_000))
-    assert memory.jobs.pending().turns == 75
+    view.learn(turns(37, 4_000))
+    assert memory.jobs.pending().turns == 37
 
 
 def test_things_to_import_are_counted_together(memory: Memory, screened: list[int]) -> None:

@@ -44,6 +44,7 @@ _NAMED_MONTH = re.compile(
     r"(?:,? (\d{1,2})(?:st|nd|rd|th)?\b)?",
     re.IGNORECASE,
 )
+_MENTIONS_TIME_MAX_CHARS = 4_000
 _DAYS_SCALE = 4.0  # a date this many days off counts 1/e
 _TOLD_LATER_DAYS = 31  # people often mention an event in the month after it
 
@@ -59,7 +60,8 @@ def date_terms(moment: datetime) -> list[str]:
 
 
 def mentions_time(text: str) -> bool:
-    return _MENTIONS_TIME.search(text) is not None
+    """Whether the beginning of a text names a time. The bound keeps long texts cheap."""
+    return _MENTIONS_TIME.search(text, 0, _MENTIONS_TIME_MAX_CHARS) is not None
 
 
 def asks_when(text: str) -> bool:
