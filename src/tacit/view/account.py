@@ -70,7 +70,7 @@ LINK = Replay(record=_record_link, replay=_replay_link)
 class Account(Resource, name="account"):
     """The requester's identities and the links between them."""
 
-    @write(disabled=not_found("link"))
+    @write("POST /api/link/offer", disabled=not_found("link"))
     def offer_link(self) -> LinkOffer:
         """Create a one-time code to enter from your other identity within ten minutes.
 
@@ -87,7 +87,7 @@ class Account(Resource, name="account"):
 
         return self._context.write(work)
 
-    @write(disabled=not_found("code"), replay=ACCEPTED_LINK)
+    @write("POST /api/link/accept", disabled=not_found("code"), replay=ACCEPTED_LINK)
     def accept_link(self, code: str) -> LinkWaiting:
         """Accept a code that your other identity received; return which identity that is.
 
@@ -112,7 +112,7 @@ class Account(Resource, name="account"):
             raise NotFound("code")
         return waiting
 
-    @read(disabled=None)
+    @read("GET /api/link/waiting", disabled=None)
     def pending_link(self) -> LinkWaiting | None:
         """Return the identity that accepted your code and waits for you to confirm it.
 
@@ -132,7 +132,7 @@ class Account(Resource, name="account"):
 
         return self._context.read(work)
 
-    @write(disabled=not_found("link"), replay=LINK)
+    @write("POST /api/link/confirm", disabled=not_found("link"), replay=LINK)
     def confirm_link(self) -> Link:
         """Confirm the pending link: from the next read on, both identities are one person."""
 
@@ -153,7 +153,7 @@ class Account(Resource, name="account"):
 
         return self._context.write(work, changing=True)
 
-    @write(disabled=None, replay=NOTHING)
+    @write("POST /api/link/refuse", disabled=None, replay=NOTHING)
     def refuse_link(self) -> None:
         """Cancel your code, or your acceptance of one. Works in your own private chat only."""
 
@@ -162,7 +162,7 @@ class Account(Resource, name="account"):
 
         self._context.write(work)
 
-    @write(disabled=not_found("link"), replay=LINK)
+    @write("POST /api/link/unlink", disabled=not_found("link"), replay=LINK)
     def unlink(self) -> Link:
         """Remove this identity from its account at once. Works in your own private chat only.
 
@@ -177,7 +177,7 @@ class Account(Resource, name="account"):
 
         return self._context.write(work, changing=True)
 
-    @read(disabled=List)
+    @read("GET /api/link/identities", disabled=List)
     def identities(self) -> List[str]:
         """List the keys that are you now, including this one; empty outside a private chat."""
 

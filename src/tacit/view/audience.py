@@ -29,7 +29,7 @@ List = builtins.list  # views have a method named `list`
 class ViewExplain(Resource):
     """Explanations of disclosure, in your own private chat. In other chats, nothing is found."""
 
-    @read(disabled=not_found())
+    @read("POST /api/memory/{id}/explain", disabled=not_found())
     def explain(
         self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
     ) -> Explanation:
@@ -59,7 +59,7 @@ class ViewExplain(Resource):
 class Audience(Resource, name="audience"):
     """Who could see the requester's memories. In the requester's own private chat only."""
 
-    @read(disabled=List)
+    @read("GET /api/rooms", disabled=List, paged=True)
     def chats(self) -> List[AudienceChat]:
         """List your private chat and the groups that you are in now, with their other members."""
         chat = self._context.raw_request.chat
@@ -67,7 +67,7 @@ class Audience(Resource, name="audience"):
             lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
         )
 
-    @read(disabled=Page)
+    @read("POST /api/hearing", disabled=Page)
     def preview(
         self,
         chat: Chat,
@@ -97,7 +97,7 @@ class Audience(Resource, name="audience"):
 
         return self._context.read(work)
 
-    @read(disabled=not_found())
+    @read("GET /api/memory/{id}/hearers", disabled=not_found())
     def of(self, id: str, *, visibility: Visibility | str | None = None) -> AudienceReport:
         """Report who would see one of your memories: in each of your chats, and in private.
 

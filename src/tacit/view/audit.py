@@ -33,7 +33,7 @@ _BAD_CURSOR = "is not one we gave; start again without it"
 class Audit(Resource, name="audit"):
     """The history of the requester's memories, and the access log of operators."""
 
-    @read(disabled=Page)
+    @read("GET /api/looks", disabled=Page)
     def access_log(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AccessLogEntry]:
@@ -53,7 +53,7 @@ class Audit(Resource, name="audit"):
 
         return self._context.read(work)
 
-    @read(disabled=Page)
+    @read("GET /api/activity", disabled=Page)
     def activity(
         self,
         *,
@@ -68,7 +68,7 @@ class Audit(Resource, name="audit"):
         page = build_activity_page(found, most)
         return replace(page, items=tuple(replace(one, owner=None) for one in page))
 
-    @read(disabled=())
+    @read("GET /api/activity/days", disabled=())
     def daily_counts(self, days: int = limits.ACTIVITY_DEFAULT_DAYS) -> tuple[DayCounts, ...]:
         """Count the events of your own memories per day (UTC), today last.
 
@@ -87,7 +87,7 @@ class Audit(Resource, name="audit"):
 
         return self._context.read(work)
 
-    @read(disabled=partial(iter, ()), lines=True)
+    @read("GET /api/export/history", disabled=partial(iter, ()), lines=True)
     def export_history(self) -> Iterator[str]:
         """Export the history of each memory that this chat may show, as JSON lines, oldest first.
 

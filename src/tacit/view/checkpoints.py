@@ -284,7 +284,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
     steps = resource(GraphSteps)  # for tacit.integrations.langgraph.Checkpointer(view)
 
-    @write(disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
+    @write("PUT /api/checkpoints/{thread:rest}", disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
     def save(
         self, data: Any, *, thread: str | None = None, version: int | None = None
     ) -> Checkpoint:
@@ -306,7 +306,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
         return self._context.write(work)
 
-    @read(disabled=None)
+    @read("GET /api/checkpoints/{thread:rest}", disabled=None)
     def get(self, thread: str | None = None) -> Checkpoint | None:
         """Return the saved checkpoint; None if there is none, and outside a private chat."""
         where = self._checkpoint_thread(thread)
@@ -324,7 +324,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
         return self._context.read(work)
 
-    @write(disabled=None, replay=NOTHING)
+    @write("DELETE /api/checkpoints/{thread:rest}", disabled=None, replay=NOTHING)
     def delete(self, thread: str | None = None) -> None:
         """Delete the checkpoint at once, if there is one. Works in a private chat only."""
         where = self._checkpoint_thread(thread)

@@ -174,7 +174,7 @@ REVERTED = Replay(record=_record_reverted, replay=_replay_reverted)
 
 
 class ViewLearning(Resource):
-    @write(disabled=Accepted, replay=LEARN)
+    @write("POST /api/learn", disabled=Accepted, replay=LEARN)
     def learn(self, messages: Iterable[Message]) -> Accepted:
         """Queue messages, in order, to be learned in the background.
 
@@ -195,7 +195,7 @@ class ViewLearning(Resource):
             self._context.runtime.wake_indexer()
         return Accepted(turns=count, refused=refused)
 
-    @write(disabled=Reverted, replay=REVERTED)
+    @write("POST /api/unlearn", disabled=Reverted, replay=REVERTED)
     def unlearn(self, message: str) -> Reverted:
         """Take back what you said in one message of this chat, by the message id of its channel.
 
@@ -210,7 +210,7 @@ class ViewLearning(Resource):
         self._context.runtime.wake_indexer()
         return done
 
-    @write(disabled=())
+    @write("POST /api/trace", disabled=())
     def trace(self, text: str | Message, keep: bool = False) -> tuple[TraceStep, ...]:
         """Trace a message through the stages of learning, now and in this chat.
 
@@ -235,7 +235,7 @@ class ViewLearning(Resource):
             self._context.runtime.pipeline, self._context.space, self._context.thread, turn
         )
 
-    @read(disabled=None)
+    @read("POST /api/suggest", disabled=None)
     def suggest_update(
         self, content: str, *, category: str | None = None, about: Collection[str] | None = None
     ) -> Suggestion | None:

@@ -78,7 +78,7 @@ SESSION_END = Replay(record=_record_session_end, replay=_replay_session_end)
 class Sessions(Resource, name="sessions"):
     """Sessions and their notes."""
 
-    @read(disabled=SessionStart(session=""))
+    @read("POST /api/sessions/begin", disabled=SessionStart(session=""))
     def begin(self, session: str | None = None) -> SessionStart:
         """Return the context that a session starts with.
 
@@ -99,7 +99,7 @@ class Sessions(Resource, name="sessions"):
 
         return self._context.read(work)
 
-    @write(disabled=SessionEnded(path=""), replay=SESSION_END)
+    @write("POST /api/sessions/end", disabled=SessionEnded(path=""), replay=SESSION_END)
     def end(
         self,
         messages: Iterable[Message] = (),
@@ -219,7 +219,7 @@ class Files(Resource, name="files"):
         """List the paths of all files, or of a folder, with only the newest sessions."""
         return list(self.sizes(folder))
 
-    @operations.read(disabled=dict)
+    @operations.read("GET /api/files", disabled=dict, paged=True)
     def sizes(self, folder: str = "") -> dict[str, int]:
         """Return the size in bytes of each file that `list` returns. The path may name one file."""
         where = view_files.parse_view_path(folder) if folder != "" else None
@@ -236,7 +236,7 @@ class Files(Resource, name="files"):
 
         return self._context.read(work)
 
-    @operations.read(disabled=not_found("file"))
+    @operations.read("GET /api/files/{path:rest}", disabled=not_found("file"))
     def read(self, path: str) -> str:
         """Return the text of a file, with the lines that this audience may see."""
         where = view_files.parse_file_path(path)
@@ -250,7 +250,7 @@ class Files(Resource, name="files"):
 
         return self._context.read(work)
 
-    @operations.write(disabled=None, replay=NOTHING)
+    @operations.write("PUT /api/files/{path:rest}", disabled=None, replay=NOTHING)
     def write(
         self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
     ) -> None:
@@ -271,13 +271,13 @@ class Files(Resource, name="files"):
         if fresh:  # a line may be the value of a key; the key is embedded with it
             self._context.runtime.wake_indexer()
 
-    @operations.write(disabled=None, replay=NOTHING)
+    @operations.write("DELETE /api/files/{path:rest}", disabled=None, replay=NOTHING)
     def delete(self, path: str) -> None:
         """Forget everything in a file, or in all files of a folder."""
         where = view_files.parse_view_path(path)
         self._write_tree(lambda pen: pen.delete(where))
 
-    @operations.write(disabled=None, replay=NOTHING)
+    @operations.write("POST /api/rename-file", disabled=None, replay=NOTHING)
     def rename(self, old: str, new: str) -> None:
         """Rename a page or a folder of pages. The new name must be free."""
         was, wanted = view_files.parse_view_path(old), view_files.parse_view_path(new)

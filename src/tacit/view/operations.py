@@ -6,8 +6,18 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cast, overload
+from functools import cache, wraps
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NoReturn,
+    Protocol,
+    TypeVar,
+    cast,
+    get_type_hints,
+    overload,
+)
 
 from tacit.errors import NotFound
 
@@ -41,6 +51,27 @@ class Replay:
     replay: Callable[[ViewContext, IdempotentResult, Arguments], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The HTTP request of an operation: the server serves it, and a remote view sends it.
+
+    Arguments that the path names stand in the path. The others are the query string of a GET or
+    DELETE, and the JSON body of a POST or PUT, except for those that `query` names.
+    """
+
+    method: str
+    path: str  # a template of Starlette: /api/items/{category}/{key:rest}
+    query: tuple[str, ...]
+    paged: bool  # the list of the answer comes in pages
+
+    @classmethod
+    def parse(cls, declared: str, paged: bool) -> Endpoint:
+        """Parse `POST /api/memory/{id}/erase?turns`."""
+        method, _, target = declared.partition(" ")
+        path, _, query = target.partition("?")
+        return cls(method, path, tuple(query.split("&")) if query else (), paged)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One public operation, declared by the decorator of its method."""
@@ -52,6 +83,7 @@ class Operation:
     disabled: Any  # answer of a disabled view: a value, or a function that makes or raises it
     measured_as: str  # name of the operation in metrics
     lines: bool  # returns an iterator; timed until it is exhausted
+    endpoint: Endpoint | None  # None: only where the memory is open
 
     @property
     def writes(self) -> bool:
@@ -109,20 +141,27 @@ class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
         return self if owner is None else self.kind(owner._context, owner._dispatch)
 
 
-def read(*, disabled: Any, lines: bool = False) -> Callable[[F], F]:
-    """Declare an operation that changes nothing."""
-    return _declare(Repeat.READ, None, disabled, lines)
+def read(
+    http: str | None = None, *, disabled: Any, lines: bool = False, paged: bool = False
+) -> Callable[[F], F]:
+    """Declare an operation that changes nothing; see `Endpoint` for `http` and `paged`."""
+    return _declare(Repeat.READ, None, disabled, lines, http, paged)
 
 
 def write(
-    *, disabled: Any, replay: Replay | None = None, repeat: Repeat = Repeat.REFUSED
+    http: str | None = None,
+    *,
+    disabled: Any,
+    replay: Replay | None = None,
+    repeat: Repeat = Repeat.REFUSED,
 ) -> Callable[[F], F]:
     """Declare an operation that changes something.
 
     Without `replay` or `repeat` it is refused under an idempotency key, so that it never runs
     twice.
     """
-    return _declare(Repeat.REPLAYED if replay is not None else repeat, replay, disabled, False)
+    how = Repeat.REPLAYED if replay is not None else repeat
+    return _declare(how, replay, disabled, False, http, False)
 
 
 def not_found(what: str = "memory") -> Callable[[], NoReturn]:
@@ -134,7 +173,14 @@ def not_found(what: str = "memory") -> Callable[[], NoReturn]:
     return refuse
 
 
-def _declare(repeat: Repeat, replay: Replay | None, disabled: Any, lines: bool) -> Callable[[F], F]:
+def _declare(
+    repeat: Repeat,
+    replay: Replay | None,
+    disabled: Any,
+    lines: bool,
+    http: str | None,
+    paged: bool,
+) -> Callable[[F], F]:
     def decorate(method: F) -> F:
         @wraps(method)
         def call(self: Resource, *args: Any, **named: Any) -> Any:
@@ -151,6 +197,7 @@ def _declare(repeat: Repeat, replay: Replay | None, disabled: Any, lines: bool) 
             disabled=disabled,
             measured_as=method.__name__,
             lines=lines,
+            endpoint=None if http is None else Endpoint.parse(http, paged),
         )
         return cast("F", call)
 
@@ -170,3 +217,9 @@ def list_operations(view: type[Resource]) -> Iterator[Operation]:
 
 def signature_of(operation: Operation) -> inspect.Signature:
     return inspect.signature(operation.method)
+
+
+@cache
+def type_hints_of(method: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the types of the parameters and, as `return`, of the answer."""
+    return get_type_hints(method)

@@ -52,7 +52,7 @@ MERGED = Replay(record=record_nothing, replay=_replay_merged)
 class People(Resource, name="people"):
     """People by the names that the requester has for them."""
 
-    @read(disabled=List)
+    @read("GET /api/people", disabled=List, paged=True)
     def list(self) -> List[Person]:
         """List the people you have named, and those who are present.
 
@@ -60,7 +60,7 @@ class People(Resource, name="people"):
         """
         return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
-    @read(disabled=Page)
+    @read("GET /api/about", disabled=Page)
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
@@ -78,7 +78,7 @@ class People(Resource, name="people"):
 
         return self._context.list_page(wanted, limit, cursor)
 
-    @write(disabled=not_found("person"), replay=PERSON)
+    @write("POST /api/people/name", disabled=not_found("person"), replay=PERSON)
     def name(self, person: str, name: str, kind: NameKind | str = NameKind.ALIAS) -> Person:
         """Set what you call a person: a name, a username, an alias, or their relation to you."""
         what = validation.parse_enum("kind", kind, NameKind)
@@ -100,7 +100,7 @@ class People(Resource, name="people"):
 
         return self._context.write(work)
 
-    @write(disabled=not_found("person"), replay=MERGED)
+    @write("POST /api/people/merge", disabled=not_found("person"), replay=MERGED)
     def merge(self, person: str, into: str) -> Person:
         """Merge two people whom you named: in your private chats they become one person.
 
@@ -115,7 +115,7 @@ class People(Resource, name="people"):
 
         return self._context.write(work)
 
-    @write(disabled=not_found("person"), replay=MERGED)
+    @write("POST /api/people/unmerge", disabled=not_found("person"), replay=MERGED)
     def unmerge(self, person: str) -> Person:
         """Undo the merge of this person into another."""
         one = _parse_person_id(person, "person")

@@ -27,7 +27,7 @@ List = builtins.list
 class Proposals(Resource, name="proposals"):
     """Memories that wait for the consent of their owner."""
 
-    @read(disabled=List)
+    @read("GET /api/proposals", disabled=List, paged=True)
     def list(self) -> List[Proposal]:
         """List what waits for your consent.
 
@@ -51,7 +51,7 @@ class Proposals(Resource, name="proposals"):
 
         return self._context.read(work)
 
-    @write(disabled=None, replay=NOTHING)
+    @write("POST /api/proposals", disabled=None, replay=NOTHING)
     def propose_public(self, category: str, key: str) -> None:
         """Propose that the value of one of your keys may be shown where others are present.
 
@@ -62,12 +62,12 @@ class Proposals(Resource, name="proposals"):
         self._context.write(lambda tx: memory_writes.propose_sharing(tx, name, slot))
         self._context.runtime.wake_indexer()
 
-    @write(disabled=None, replay=NOTHING)
+    @write("POST /api/proposals/{id:rest}/approve", disabled=None, replay=NOTHING)
     def approve(self, id: str) -> None:
         """Approve a proposal: it becomes a memory."""
         self._answer_proposal(id, yes=True)
 
-    @write(disabled=None, replay=NOTHING)
+    @write("POST /api/proposals/{id:rest}/decline", disabled=None, replay=NOTHING)
     def decline(self, id: str) -> None:
         """Decline a proposal: its text is deleted, and it is not proposed again for a while."""
         self._answer_proposal(id, yes=False)

@@ -163,7 +163,7 @@ List = builtins.list
 
 
 class ViewReads(Resource):
-    @read(disabled=None)
+    @read("GET /api/items/{category}/{key:rest}", disabled=None)
     def get(self, category: str, key: str) -> Memory | None:
         """Return the value of one of your keys; None if absent or not to be shown here."""
         name, slot = self._context.parse_category(category), self._context.parse_key(key)
@@ -180,7 +180,7 @@ class ViewReads(Resource):
         self._context.record_use(memory)
         return memory
 
-    @read(disabled=not_found())
+    @read("GET /api/memory/{id}/record", disabled=not_found())
     def show(self, id: str) -> Memory:
         """Return one memory by its id. The owner, in private, sees it in any state."""
 
@@ -198,7 +198,7 @@ class ViewReads(Resource):
         self._context.record_use(memory)
         return memory
 
-    @read(disabled=Page)
+    @read("GET /api/items", disabled=Page)
     def list(
         self,
         category: str | None = None,
@@ -219,7 +219,7 @@ class ViewReads(Resource):
             wanted, limit, cursor, manage=state is not None, orders=False
         )
 
-    @read(disabled=0)
+    @read("GET /api/count", disabled=0)
     def count(
         self,
         category: str | None = None,
@@ -255,7 +255,7 @@ class ViewReads(Resource):
             pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
         )
 
-    @read(disabled=List)
+    @read("GET /api/memory/{id}/history", disabled=List)
     def history(self, id: str) -> List[HistoryEntry]:
         """Return the history of a memory, oldest first, with the wordings that you may see."""
 
@@ -276,13 +276,13 @@ class ViewReads(Resource):
 
         return self._context.read(work)
 
-    @read(disabled=Delta(revision=0))
+    @read("GET /api/delta", disabled=Delta(revision=0))
     def delta(self, since: int = 0) -> Delta:
         """Return what changed in this thread since a revision."""
         start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
         return self._context.read(lambda c, r: self._context.read_delta(c, r, start))
 
-    @read(disabled=Stats)
+    @read("GET /api/stats", disabled=Stats)
     def stats(self) -> Stats:
         """Count your own memories, in any state. Empty outside a private chat."""
         return self._context.read(
@@ -311,7 +311,7 @@ def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
 class ViewSearch(Resource):
     """Search of your memories in your own private chat. In other chats the result is empty."""
 
-    @read(disabled=Page)
+    @read("POST /api/browse", disabled=Page)
     def browse(
         self,
         search: Search = MATCH_ALL,
@@ -325,7 +325,7 @@ class ViewSearch(Resource):
         """
         return self._context.read(self._browse_page(search, limit, cursor))
 
-    @read(disabled=0)
+    @read("POST /api/browse/count", disabled=0)
     def browse_count(self, search: Search = MATCH_ALL) -> int:
         """Count the memories that `browse` returns on all its pages, up to a thousand."""
         wanted = parse_search(search, self._context.parse_category)
@@ -386,7 +386,7 @@ PersonNode = Callable[[str], Node]  # returns the node of an identity
 
 
 class ViewGraph(Resource):
-    @read(disabled=Graph)
+    @read("GET /api/graph", disabled=Graph)
     def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """Return your own active memories as a graph: pinned, important and newest ones first.
 

@@ -46,7 +46,7 @@ _FAILED_SEARCH_EVENT = EventRecord(EventNode.CONTEXT, EventOperation.SEARCH, Eve
 
 
 class ViewRecall(Resource):
-    @read(disabled=list)
+    @read("POST /api/recall", disabled=list)
     def recall(
         self,
         query: str,
@@ -69,7 +69,7 @@ class ViewRecall(Resource):
         self._context.record_use(*(one.memory for one in found))
         return found
 
-    @read(disabled=list)
+    @read("POST /api/query", disabled=list)
     def query(
         self,
         query: str,
@@ -108,7 +108,7 @@ class ViewRecall(Resource):
         self._context.record_use(*(one.memory for one in found if one.memory.id in ids))
         return told
 
-    @read(disabled=Block)
+    @read("GET /api/block", disabled=Block)
     def block(self, style: Style | str | None = None) -> Block:
         """Build the block, the cached beginning of a prompt.
 
@@ -123,7 +123,7 @@ class ViewRecall(Resource):
         taken = self._block_revision()
         return self._context.read(lambda c, r: self._build_block(c, r, how, taken))
 
-    @read(disabled=Fresh)
+    @read("POST /api/fresh", disabled=Fresh)
     def fresh(
         self,
         query: str,

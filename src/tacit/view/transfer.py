@@ -49,7 +49,7 @@ from tacit.view.writes import category_of
 class Imports(Resource, name="imports"):
     """Imports of memories of other systems, and of exports of this one."""
 
-    @read(disabled=ImportPreview)
+    @read("POST /api/imports/preview", disabled=ImportPreview)
     def preview(self, items: ImportItems, *, source: str) -> ImportPreview:
         """Return what `imports.add` would do with at most 200 items; write nothing.
 
@@ -72,7 +72,7 @@ class Imports(Resource, name="imports"):
 
         return self._context.read(work)
 
-    @write(disabled=ImportStep, repeat=Repeat.HARMLESS)
+    @write("POST /api/imports", disabled=ImportStep, repeat=Repeat.HARMLESS)
     def add(
         self,
         run: str,
@@ -105,7 +105,7 @@ class Imports(Resource, name="imports"):
             self._context.runtime.wake_indexer()
         return done
 
-    @read(disabled=Page)
+    @read("GET /api/imports", disabled=Page)
     def list(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ImportRun]:
@@ -131,7 +131,7 @@ class Imports(Resource, name="imports"):
 
         return self._context.read(work)
 
-    @write(disabled=RevertedImport(run=""), repeat=Repeat.HARMLESS)
+    @write("POST /api/imports/revert", disabled=RevertedImport(run=""), repeat=Repeat.HARMLESS)
     def revert(self, run: str) -> RevertedImport:
         """Forget everything that an import created, except memories that you changed since.
 
@@ -151,7 +151,7 @@ class Imports(Resource, name="imports"):
             done, more = self._context.write(work)
         return done
 
-    @write(disabled=Imported, repeat=Repeat.HARMLESS)
+    @write("POST /api/import", disabled=Imported, repeat=Repeat.HARMLESS)
     def add_lines(self, lines: Iterable[str]) -> Imported:
         """Import the lines that `export` wrote. Refuse bad lines one by one; keep good ones."""
 
@@ -278,7 +278,7 @@ _STEPS_PER_PAGE_COUNT = 5  # a step may be long
 
 
 class ViewExport(Resource):
-    @read(disabled=partial(iter, ()), lines=True)
+    @read("GET /api/export", disabled=partial(iter, ()), lines=True)
     def export(
         self,
         *,

@@ -33,7 +33,7 @@ NOT_ERASED = Erased(count=0, complete=True)
 
 
 class ViewWrites(Resource):
-    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
+    @write("POST /api/remember", disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         """Remember a fact.
 
@@ -53,7 +53,7 @@ class ViewWrites(Resource):
             new=asked.key is None and not asked.for_room,
         )
 
-    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
+    @write("PUT /api/items/{category}/{key:rest}", disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def put(
         self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
     ) -> Remembered:
@@ -69,7 +69,7 @@ class ViewWrites(Resource):
             **fields,
         )
 
-    @write(disabled=NOT_REMEMBERED, replay=REMEMBERED)
+    @write("POST /api/memory/{id}/update", disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def update(
         self,
         id: str,
@@ -118,13 +118,13 @@ class ViewWrites(Resource):
             return content
         return text_to_embed(memory.key, content)
 
-    @write(disabled=None, replay=CHANGED)
+    @write("PUT /api/memory/{id}/pinned", disabled=None, replay=CHANGED)
     def pin(self, id: str, on: bool = True) -> None:
         """Pin or unpin a memory. A pinned memory does not fade."""
         wanted = validation.parse_bool("pin", on)
         self._change_memory(id, ChangeAction.PIN, lambda m: replace(m, pinned=wanted), "pinned")
 
-    @write(disabled=None, replay=CHANGED)
+    @write("PUT /api/memory/{id}/visibility", disabled=None, replay=CHANGED)
     def set_visibility(self, id: str, visibility: Visibility | str) -> None:
         """Set how far a memory may be shown. Only its owner, in private, can widen it."""
         wanted = validation.parse_enum("visibility", visibility, Visibility)
@@ -136,7 +136,7 @@ class ViewWrites(Resource):
             to=wanted,
         )
 
-    @write(disabled=None, replay=CHANGED)
+    @write("POST /api/memory/{id}/withhold", disabled=None, replay=CHANGED)
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Name people to whom this memory must never be shown, such as for a surprise."""
         named = self._context.parse_draft(withheld_from=who).withheld_from or ()
@@ -147,7 +147,7 @@ class ViewWrites(Resource):
 
         self._context.write(work)
 
-    @write(disabled=Recorded, replay=EPISODES)
+    @write("POST /api/record", disabled=Recorded, replay=EPISODES)
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Record turns of a conversation word for word, for as long as the settings say.
 
@@ -170,7 +170,7 @@ class ViewWrites(Resource):
             self._context.runtime.wake_indexer()
         return Recorded(ids=tuple(ids))
 
-    @write(disabled=None, replay=CHANGED)
+    @write("POST /api/relations", disabled=None, replay=CHANGED)
     def relate(
         self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0
     ) -> None:
@@ -190,7 +190,7 @@ class ViewWrites(Resource):
 
         self._context.write(work)
 
-    @write(disabled=None, replay=FORGOTTEN)
+    @write("DELETE /api/memory/{id}", disabled=None, replay=FORGOTTEN)
     def forget(self, id: str) -> None:
         """Forget a memory; it can be restored for 30 days."""
         days = self._context.options.restorable_days
@@ -200,7 +200,7 @@ class ViewWrites(Resource):
             )
         )
 
-    @write(disabled=0, replay=COUNT)
+    @write("DELETE /api/items/{category}/{key:rest}", disabled=0, replay=COUNT)
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Return how many were forgotten."""
         return self._forget_matching(
@@ -209,12 +209,12 @@ class ViewWrites(Resource):
             )
         )
 
-    @write(disabled=0, replay=COUNT)
+    @write("DELETE /api/items/{category}", disabled=0, replay=COUNT)
     def forget_category(self, category: str) -> int:
         """Forget all your memories in a category. Return how many were forgotten."""
         return self._forget_matching(ListFilter(category=self._context.parse_category(category)))
 
-    @write(disabled=None, replay=CHANGED)
+    @write("POST /api/memory/{id}/restore", disabled=None, replay=CHANGED)
     def restore(self, id: str) -> None:
         """Restore a forgotten memory, until it is purged."""
 
@@ -229,7 +229,7 @@ class ViewWrites(Resource):
 
         self._context.write(work)
 
-    @write(disabled=NOT_ERASED, replay=ERASED)
+    @write("POST /api/memory/{id}/erase?turns", disabled=NOT_ERASED, replay=ERASED)
     def erase(self, id: str, *, turns: bool = False) -> Erased:
         """Erase a memory everywhere, at once and for good.
 
@@ -243,7 +243,7 @@ class ViewWrites(Resource):
         )
         return erasing.finish_erasure(self._context.storage, done)
 
-    @write(disabled=NOT_ERASED, replay=ERASED)
+    @write("POST /api/wipe", disabled=NOT_ERASED, replay=ERASED)
     def wipe(self) -> Erased:
         """Erase everything of yours.
 
