@@ -2,10 +2,11 @@
 
 import io
 import sys
+import time
 
 import pytest
 
-from tacit.cli.output import CountProgress
+from tacit.cli.output import Progress
 from tests.cli.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001")
@@ -60,22 +61,22 @@ def test_a_model_that_does_not_answer_is_code_6_for_reembed_alone(
     assert on_file("recall", "tea", *ALICE, "--json").err == ""
 
 
-def told(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool = False) -> str:
+@pytest.mark.parametrize(
+    ("terminal", "quiet", "shown"),
+    [
+        (True, False, "\r64 done\r256 done\n"),
+        (False, False, "64 done\n256 done\n"),
+        (False, True, ""),
+    ],
+)
+def test_progress_is_a_growing_line_or_a_line_per_second(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, quiet: bool, shown: str
+) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    with CountProgress("done", quiet=quiet) as progress:
-        for count in (0, 64, 100, 128, 192, 256):
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    with Progress("done", quiet=quiet) as progress:
+        for count in (0, 64, 100, 128, 256):  # within the same moment
             progress(count)
-    return stream.getvalue()
-
-
-def test_progress_grows_on_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(monkeypatch, terminal=True) == (
-        "\r64 done\r100 done\r128 done\r192 done\r256 done\n"
-    )
-
-
-def test_progress_in_a_log_comes_each_time_it_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(monkeypatch, terminal=False) == "64 done\n128 done\n256 done\n"
-    assert told(monkeypatch, terminal=False, quiet=True) == ""
+    assert stream.getvalue() == shown

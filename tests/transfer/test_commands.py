@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import main
-from tacit.cli.output import ExitCode, ShareProgress
+from tacit.cli.output import ExitCode, Progress
 from tacit.cli.transfer import IMPORT_FORMATS
 from tacit.transfer.importers import ImportFormat, sources
 from tests.cli.conftest import Tacit
@@ -86,7 +86,7 @@ def test_a_terminal_shows_how_far_it_is_on_one_line(monkeypatch: pytest.MonkeyPa
     shown = Typed()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
-    with ShareProgress(quiet=False) as portion:
+    with Progress(quiet=False) as portion:
         portion(200, 1_200)
         portion(400, 1_200)  # within the same moment
         portion(1_200, 1_200)

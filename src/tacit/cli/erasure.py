@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tacit.cli.arguments import CERTIFICATE, OPTIONAL_ID, SUBJECT, YES, arg, command, flag
-from tacit.cli.memories import require_one_of
+from tacit.cli.inputs import create_file, require_one_of
 from tacit.cli.output import BadUsage, CommandResult, ExitCode, format_memory_count
 from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput
@@ -25,8 +24,8 @@ _CLOCK_NOTE = "The clock jumped. If it is right now, run `tacit purge --confirm-
     "erase",
     OPTIONAL_ID,
     SUBJECT,
-    arg("--about", metavar="PERSON", help="as an operator: all memories about this person"),
-    arg("--source", metavar="SOURCE", help="as an operator: all memories learned from it"),
+    arg("--about", "PERSON", "as an operator: all memories about this person"),
+    arg("--source", "SOURCE", "as an operator: all memories learned from it"),
     flag("--whole-space", "as an operator: everything in the space"),
     flag("--turns", "also the recorded turns that it was learned from"),
     CERTIFICATE,
@@ -35,52 +34,57 @@ _CLOCK_NOTE = "The clock jumped. If it is right now, run `tacit purge --confirm-
 def erase(session: CommandSession) -> CommandResult:
     """Erase memories permanently."""
     args = session.args
-    require_one_of(args, "erase", "id", "subject", "about", "source", "whole_space")
+    require_one_of(args, "id", "subject", "about", "source", "whole_space")
     if args.turns and args.id is None:
         raise BadUsage("erase: --turns requires an ID; the other options include the turns")
     if args.id is not None:
         view = session.view
         also = " and the turns it was learned from" if args.turns else ""
-        session.confirm(f"erase {args.id}{also}")
-        with _open_certificate(args.certificate) as write:
-            return write(view.erase(args.id, turns=args.turns))
-    session.confirm(_describe_erasure(session))
-    with _open_certificate(args.certificate) as write:
-        memory = session.memory
-        if args.subject is not None:
-            return write(memory.admin.erase_person(args.subject))
-        if args.about is not None:
-            return write(memory.admin.erase_about(args.about))
-        if args.source is not None:
-            return write(memory.operator(session.actor).erase_source(args.source))
-        return write(memory.admin.erase_space())
-
-
-def _describe_erasure(session: CommandSession) -> str:
-    args = session.args
+        return _erase(session, f"{args.id}{also}", lambda: view.erase(args.id, turns=args.turns))
     if args.subject is not None:
-        return f"erase all memories of {args.subject}"
+        what = f"all memories of {args.subject}"
+        return _erase(session, what, lambda: session.memory.admin.erase_person(args.subject))
     if args.about is not None:
-        return f"erase all memories about {args.about}, of every owner"
+        what = f"all memories about {args.about}, of every owner"
+        return _erase(session, what, lambda: session.memory.admin.erase_about(args.about))
     if args.source is not None:
-        return f"erase all memories learned from {args.source}"
-    return "erase the whole space, with the memories of all people"
+        operator = session.actor
+        return _erase(
+            session,
+            f"all memories learned from {args.source}",
+            lambda: session.memory.operator(operator).erase_source(args.source),
+        )
+    what = "the whole space, with the memories of all people"
+    return _erase(session, what, lambda: session.memory.admin.erase_space())  # noqa: PLW0108 (opened later)
 
 
 @command("wipe", CERTIFICATE, YES)
 def wipe(session: CommandSession) -> CommandResult:
     """Erase all your memories permanently."""
     view = session.view
-    session.confirm(f"erase all memories of {session.requester.key}")
+    return _erase(session, f"all memories of {session.requester.key}", view.wipe)
+
+
+def _erase(session: CommandSession, what: str, act: Callable[[], Erased]) -> CommandResult:
+    session.confirm(f"erase {what}")
     with _open_certificate(session.args.certificate) as write:
-        return write(view.wipe())
+        erased = act()
+        issued = erased.certificate
+        document = {
+            "done": "erased",
+            "count": erased.count,
+            "complete": erased.complete,
+            "certificate": None if issued is None else write(issued),
+        }
+    notes = () if issued is None else _pending_notes(issued)
+    return CommandResult(document, [f"erased  {format_memory_count(erased.count)}"], notes)
 
 
 @command(
     "certificate",
-    arg("what", choices=["verify", "renew"], metavar="verify|renew"),
-    arg("file", metavar="FILE", help="erasure certificate"),
-    arg("--certificate", metavar="FILE", help="with renew: new file for the new certificate"),
+    arg("what", "verify|renew", choices=["verify", "renew"]),
+    arg("file", "FILE", "erasure certificate"),
+    arg("--certificate", "FILE", "with renew: new file for the new certificate"),
 )
 def certificate(session: CommandSession) -> CommandResult:
     """Verify or renew an erasure certificate."""
@@ -91,50 +95,18 @@ def certificate(session: CommandSession) -> CommandResult:
         text = file.read(_CERTIFICATE_MAX_BYTES).decode("utf-8", "replace")
     if args.what == "renew":
         with _open_certificate(args.certificate) as write:
-            return write.renewed(session.memory.admin.renew_certificate(text))
+            issued = session.memory.admin.renew_certificate(text)
+            document = {"complete": issued.complete, "certificate": write(issued)}
+        state = "complete: no database file holds the data" if issued.complete else "pending"
+        return CommandResult(document, [state], _pending_notes(issued))
     if args.certificate is not None:
         raise BadUsage("certificate: --certificate requires renew")
     genuine = session.memory.admin.verify_certificate(text)
     return CommandResult(
-        document={"genuine": genuine},
-        lines=["genuine: issued by this memory, unchanged" if genuine else "not genuine"],
+        {"genuine": genuine},
+        ["genuine: issued by this memory, unchanged" if genuine else "not genuine"],
         exit=ExitCode.OK if genuine else ExitCode.ABSENT,
     )
-
-
-class _CertificateWriter:
-    """Turn an erasure into a result, and write its certificate to the file if there is one."""
-
-    def __init__(self, handle: int | None) -> None:
-        self._handle = handle
-
-    def __call__(self, erased: Erased) -> CommandResult:
-        issued = erased.certificate
-        document: dict[str, Any] = {
-            "done": "erased",
-            "count": erased.count,
-            "complete": erased.complete,
-            "certificate": None if issued is None else self._write(issued),
-        }
-        return CommandResult(
-            document=document,
-            lines=[f"erased  {format_memory_count(erased.count)}"],
-            notes=() if issued is None else _pending_notes(issued),
-        )
-
-    def renewed(self, issued: Certificate) -> CommandResult:
-        complete = "complete: no database file holds the data"
-        return CommandResult(
-            document={"complete": issued.complete, "certificate": self._write(issued)},
-            lines=[complete if issued.complete else "pending"],
-            notes=_pending_notes(issued),
-        )
-
-    def _write(self, issued: Certificate) -> Any:
-        text = issued.to_json()
-        if self._handle is not None:
-            os.write(self._handle, (text + "\n").encode())
-        return json.loads(text)
 
 
 def _pending_notes(issued: Certificate) -> tuple[str, ...]:
@@ -142,39 +114,29 @@ def _pending_notes(issued: Certificate) -> tuple[str, ...]:
 
 
 @contextmanager
-def _open_certificate(name: str | None) -> Iterator[_CertificateWriter]:
-    """Create the file before the erasure, and remove it if the erasure fails."""
-    if name is None:
-        yield _CertificateWriter(None)
-        return
-    path = Path(name)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InvalidInput("--certificate", "the file exists; choose another name") from None
-    except ValueError:
-        raise InvalidInput("--certificate", "is not a file name") from None
-    try:
-        yield _CertificateWriter(handle)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(handle)
+def _open_certificate(name: str | None) -> Iterator[Callable[[Certificate], Any]]:
+    """Create the file before the erasure, and remove it if the erasure fails.
+
+    The function that it yields writes a certificate to the file, if there is one, and encodes it.
+    """
+    with create_file("--certificate", name) if name is not None else nullcontext() as file:
+
+        def write(issued: Certificate) -> Any:
+            text = issued.to_json()
+            if file is not None:
+                file.write(text + "\n")
+            return json.loads(text)
+
+        yield write
 
 
 @command("expire")
 def expire(session: CommandSession) -> CommandResult:
     """Forget memories that expired or faded."""
-    done = session.memory.jobs.expire()
-    counts = {what: count for what, count in asdict(done).items() if what != "waits"}
+    counts = asdict(session.memory.jobs.expire())
+    waits = counts.pop("waits") is not None
     shown = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return CommandResult(
-        document={**counts, "waits": done.waits is not None},
-        lines=[f"expired  {shown or 'nothing'}"],
-        notes=(_CLOCK_NOTE,) if done.waits else (),
-        exit=ExitCode.ABSENT if done.waits else ExitCode.OK,
-    )
+    return _lifecycle_result(counts, f"expired  {shown or 'nothing'}", waits=waits)
 
 
 @command(
@@ -182,15 +144,16 @@ def expire(session: CommandSession) -> CommandResult:
 )
 def purge(session: CommandSession) -> CommandResult:
     """Delete memories that can no longer be restored."""
-    done = session.memory.jobs.purge(confirm_clock=session.args.confirm_clock)
+    done = session.memory.jobs.purge(**session.given)
     postponed = f", {done.postponed} postponed" if done.postponed else ""
-    return CommandResult(
-        document={
-            "purged": done.count,
-            "postponed": done.postponed,
-            "waits": done.waits is not None,
-        },
-        lines=[f"purged  {done.count}{postponed}"],
-        notes=(_CLOCK_NOTE,) if done.waits else (),
-        exit=ExitCode.ABSENT if done.waits else ExitCode.OK,
+    counts = {"purged": done.count, "postponed": done.postponed}
+    return _lifecycle_result(
+        counts, f"purged  {done.count}{postponed}", waits=done.waits is not None
     )
+
+
+def _lifecycle_result(counts: dict[str, int], line: str, *, waits: bool) -> CommandResult:
+    document = {**counts, "waits": waits}
+    if waits:
+        return CommandResult(document, [line], (_CLOCK_NOTE,), ExitCode.ABSENT)
+    return CommandResult(document, [line])

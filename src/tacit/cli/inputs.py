@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from tacit import Chat, Message, Requester, SessionDraft, limits, wire
+from tacit.cli.output import BadUsage
 from tacit.errors import InvalidInput
-from tacit.records import conversation
+from tacit.records import conversation, validation
 from tacit.records.memory import ChatKind
 
 # Requester and chat. The command line trusts what its user says about both.
@@ -74,6 +76,7 @@ def _parse_participant(written: str) -> Requester:
 
 STDIN_NAME = "-"
 _BOM = b"\xef\xbb\xbf"
+_UTF8_MAX_BYTES = 4
 
 
 @contextmanager
@@ -89,6 +92,24 @@ def open_input(name: str) -> Iterator[BinaryIO]:
         yield file
 
 
+@contextmanager
+def create_file(option: str, name: str) -> Iterator[TextIO]:
+    """Create a file that only its owner can read, and remove it if the command fails."""
+    path = Path(name)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InvalidInput(option, "the file exists; choose another name, or remove it") from None
+    except ValueError:
+        raise InvalidInput(option, "is not a file name") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def read_lines(source: BinaryIO) -> Iterator[str]:
     """Yield lines, cut to the maximum length. Invalid UTF-8 is rejected later, as text."""
     most = limits.IMPORT_LINE_MAX_BYTES + 1
@@ -101,51 +122,76 @@ def read_lines(source: BinaryIO) -> Iterator[str]:
         first = False
 
 
+def read_text(_: str, written: str) -> str:
+    """Return a text argument; `-` reads standard input."""
+    if written != STDIN_NAME:
+        return written
+    if sys.stdin is None:
+        raise InvalidInput("content", "there is no standard input to read it from")
+    most = limits.CONTENT_MAX_CHARS * _UTF8_MAX_BYTES
+    raw = sys.stdin.buffer.read(most + 2)
+    if len(raw) > most + 1:
+        raise InvalidInput(
+            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters; shorten it"
+        )
+    try:
+        # The shell adds the last newline.
+        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise InvalidInput("content", "is not UTF-8 text; convert it first") from None
+
+
 # Turns of a conversation as JSON lines: all are valid, or none is stored.
 
 _TURN_FIELDS = ("role", "content", "name", "at", "id")
 
 
-def parse_turns(lines: Iterable[str]) -> list[Message]:
+def read_turns(name: str) -> list[Message]:
     found: list[Message] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        if len(found) == limits.MESSAGES_MAX_COUNT:
-            raise InvalidInput(
-                "file", f"has more than {limits.MESSAGES_MAX_COUNT} turns; split the file"
-            )
-        try:
-            found.append(_parse_turn(line))
-        except InvalidInput as error:
-            raise InvalidInput(f"line {number}", str(error)) from None
+    with open_input(name) as source:
+        for number, line in enumerate(read_lines(source), start=1):
+            if not line.strip():
+                continue
+            if len(found) == limits.MESSAGES_MAX_COUNT:
+                raise InvalidInput(
+                    "file", f"has more than {limits.MESSAGES_MAX_COUNT} turns; split the file"
+                )
+            try:
+                found.append(_parse_turn(line))
+            except InvalidInput as error:
+                raise InvalidInput(f"line {number}", str(error)) from None
     return found
 
 
 def _parse_turn(line: str) -> Message:
     if len(line) > limits.IMPORT_LINE_MAX_BYTES:
         raise InvalidInput("turn", "is too long")
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        raise InvalidInput("turn", "is not a JSON object") from None
-    if not isinstance(said, dict):
+    said = _parse_object(line)
+    if said is None:
         raise InvalidInput("turn", "is not a JSON object")
-    for name in said:
-        if name not in _TURN_FIELDS:
-            raise InvalidInput("turn", f"has an unknown field; use {', '.join(_TURN_FIELDS)}")
+    if not said.keys() <= set(_TURN_FIELDS):
+        raise InvalidInput("turn", f"has an unknown field; use {', '.join(_TURN_FIELDS)}")
     for name in ("role", "content"):
         if said.get(name) is None:
             raise InvalidInput(name, "is missing")
-    made = Message(
-        said["role"],
-        said["content"],
-        name=said.get("name"),
-        at=parse_zoned_time("at", said.get("at")),
-        id=said.get("id"),
-    )
+    made = Message(**{**said, "at": parse_zoned_time("at", said.get("at"))})
     conversation.parse_messages([made])  # checked again when stored; here for the line number
     return made
+
+
+def _parse_object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def parse_data(name: str, text: str) -> dict[str, Any]:
+    found = _parse_object(text)
+    if found is None:
+        raise InvalidInput(name, 'is not a JSON object; write for example {"unit": "kg"}')
+    return found
 
 
 def parse_zoned_time(name: str, written: object) -> datetime | None:
@@ -174,3 +220,19 @@ def read_draft(name: str) -> SessionDraft:
     except (ValueError, RecursionError):
         raise InvalidInput("draft", "is not JSON") from None
     return wire.parse_session_draft(found)
+
+
+# Arguments of commands that are not passed on as they were written, by the name of the parameter.
+PARSERS: dict[str, Callable[[str, str], object]] = {
+    **dict.fromkeys(("content", "value"), read_text),
+    **dict.fromkeys(("observed_at", "expires_at"), parse_zoned_time),
+    **dict.fromkeys(("updated_after", "updated_before", "as_of"), validation.parse_iso_datetime),
+    "data": parse_data,
+}
+
+
+def require_one_of(args: Namespace, *ways: str) -> None:
+    """Require exactly one of these arguments."""
+    if sum(getattr(args, way) not in (None, False) for way in ways) != 1:
+        spelled = ("ID" if way == "id" else "--" + way.replace("_", "-") for way in ways)
+        raise BadUsage(f"{args.command}: specify exactly one of {', '.join(spelled)}")

@@ -12,22 +12,23 @@ from typing import Any
 from tacit import Message, limits
 from tacit.cli import inputs
 from tacit.cli.arguments import ID, OPERATOR, OPTIONAL_ID, TIME_EXAMPLE, arg, command, flag
-from tacit.cli.memories import done_result
 from tacit.cli.output import (
     BadUsage,
     CommandResult,
     ExitCode,
+    document_of,
+    done_result,
     format_count,
     format_table,
     format_time,
-    record_document,
+    list_result,
     to_json,
     to_one_line,
 )
 from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput
 from tacit.records.conversation import Role
-from tacit.records.results import Change, LearningQueueStatus, Proposal, Reverted
+from tacit.records.results import LearningQueueStatus, Quarantined
 
 _STAGE_COLUMNS = 9  # the longest name of a stage
 _QUARANTINE_ACTIONS = ("release", "discard")
@@ -35,14 +36,14 @@ _QUARANTINE_ACTIONS = ("release", "discard")
 
 @command(
     "learn",
-    arg("text", metavar="TEXT", nargs="+", help="one message each; - reads lines from stdin"),
+    arg("text", "TEXT", "one message each; - reads lines from stdin", nargs="+"),
     flag("--queue", "only queue the messages; a worker learns from them"),
     flag("--trace", "print the stages of each message"),
     flag("--dry-run", "as --trace, and store nothing"),
-    arg("--role", metavar="ROLE", default=Role.USER.value, help=f"speaker: {', '.join(Role)}"),
-    arg("--message", metavar="TEXT", help="ID of the message in its channel; for one message"),
-    arg("--at", metavar="TIME", help=f"when it was said, {TIME_EXAMPLE}"),
-    arg("--by", metavar="AGENT", help="agent that sends the messages"),
+    arg("--role", "ROLE", f"speaker: {', '.join(Role)}", default=Role.USER.value),
+    arg("--message", "TEXT", "ID of the message in its channel; for one message"),
+    arg("--at", "TIME", f"when it was said, {TIME_EXAMPLE}"),
+    arg("--by", "AGENT", "agent that sends the messages"),
 )
 def learn(session: CommandSession) -> CommandResult:
     """Learn from messages."""
@@ -53,44 +54,41 @@ def learn(session: CommandSession) -> CommandResult:
             raise BadUsage("learn: --queue cannot be combined with --trace or --dry-run")
         return _trace_messages(session, messages, keep=not args.dry_run)
     view, mine = session.view, session.private_view
-    before = view.delta().revision
-    asked = {one.id for one in view.proposals.list()}
-    quarantined_before = {
-        one.id for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
-    }
+
+    def list_quarantined() -> list[str]:
+        return [one.id for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)]
+
+    revision = view.delta().revision
+    asked, held = {one.id for one in view.proposals.list()}, set(list_quarantined())
     accepted = view.learn(messages)
     if not args.queue:
         session.memory.jobs.wait_for_learning()
-    changes = view.delta(before).changes[::-1]
+    changes = view.delta(revision).changes[::-1]
     new = [one for one in view.proposals.list() if one.id not in asked]
-    held = [
-        one.id
-        for one in mine.list(state="quarantined", limit=limits.PAGE_MAX_COUNT)
-        if one.id not in quarantined_before
+    quarantined = [id for id in list_quarantined() if id not in held]
+    waits = session.memory.jobs.pending().turns
+    state = "queued" if args.queue else "accepted" if waits else "learned"
+    rows = [
+        *((one.event, one.memory_id, one.content or "") for one in changes),
+        *(("asks", one.id, f"{one.content} ({one.reason})") for one in new),
+        *(("quarantined", id, "see `tacit quarantine`") for id in quarantined),
     ]
-    waits = session.memory.jobs.pending()
+    notes = [f"not learned: contains a secret ({kind})" for kind in accepted.refused]
+    if waits and not args.queue:
+        notes.append(f"{format_count(waits, 'turn')} queued: see `tacit waiting`")
     return CommandResult(
-        document={
+        {
             "turns": accepted.turns,
             "refused": list(accepted.refused),
             "changes": to_json(changes),
             "proposals": to_json(new),
-            "quarantined": held,
-            "waiting": waits.turns,
+            "quarantined": quarantined,
+            "waiting": waits,
         },
-        lines=[
-            f"{_describe_state(waits, queued=args.queue)}  {format_count(accepted.turns, 'turn')}",
-            *format_table(_change_rows(changes, new, held)),
-        ],
-        notes=_learning_notes(accepted.refused, waits, queued=args.queue),
-        exit=ExitCode.ABSENT if accepted.refused else ExitCode.OK,
+        [f"{state}  {format_count(accepted.turns, 'turn')}", *format_table(rows)],
+        tuple(notes),
+        ExitCode.ABSENT if accepted.refused else ExitCode.OK,
     )
-
-
-def _describe_state(waits: LearningQueueStatus, *, queued: bool) -> str:
-    if queued:
-        return "queued"
-    return "accepted" if waits.turns else "learned"
 
 
 def _parse_messages(session: CommandSession) -> list[Message]:
@@ -117,23 +115,6 @@ def _read_texts(written: list[str]) -> Iterator[str]:
                     yield line.rstrip("\r\n")
 
 
-def _change_rows(
-    changes: list[Change] | tuple[Change, ...], new: list[Proposal], held: list[str]
-) -> list[tuple[str, str, str]]:
-    rows = [(one.event, one.memory_id, one.content or "") for one in changes]
-    rows += [("asks", one.id, f"{one.content} ({one.reason})") for one in new]
-    return rows + [("quarantined", id, "see `tacit quarantine`") for id in held]
-
-
-def _learning_notes(
-    refused: tuple[str, ...], waits: LearningQueueStatus, *, queued: bool
-) -> tuple[str, ...]:
-    notes = [f"not learned: contains a secret ({kind})" for kind in refused]
-    if waits.turns and not queued:
-        notes.append(f"{format_count(waits.turns, 'turn')} queued: see `tacit waiting`")
-    return tuple(notes)
-
-
 def _trace_messages(
     session: CommandSession, messages: list[Message], *, keep: bool
 ) -> CommandResult:
@@ -146,21 +127,21 @@ def _trace_messages(
             lines.append("")
         lines += [f"{step.stage:<{_STAGE_COLUMNS}}  {to_one_line(step.says)}" for step in steps]
         found.append({"steps": [asdict(step) for step in steps]})
-    return CommandResult(document={"messages": found}, lines=lines)
+    return CommandResult({"messages": found}, lines)
 
 
 @command("proposals")
 def proposals(session: CommandSession) -> CommandResult:
     """List proposals that wait for your consent."""
-    found = session.view.proposals.list()
-    rows = [
-        (one.id, f"until {format_time(one.expires_at)}", f"{one.content} ({one.reason})")
-        for one in found
-    ]
-    return CommandResult(
-        document={"proposals": to_json(found)},
-        lines=format_table(rows),
-        notes=() if found else ("No proposals found.",),
+    return list_result(
+        "proposals",
+        session.view.proposals.list(),
+        lambda one: (
+            one.id,
+            f"until {format_time(one.expires_at)}",
+            f"{one.content} ({one.reason})",
+        ),
+        "No proposals found.",
     )
 
 
@@ -168,48 +149,44 @@ def proposals(session: CommandSession) -> CommandResult:
 def approve(session: CommandSession) -> CommandResult:
     """Approve a proposal."""
     session.view.proposals.approve(session.args.id)
-    return done_result(session.args.id, "approved")
+    return done_result("approved", session.args.id)
 
 
 @command("decline", ID)
 def decline(session: CommandSession) -> CommandResult:
     """Decline a proposal."""
     session.view.proposals.decline(session.args.id)
-    return done_result(session.args.id, "declined")
+    return done_result("declined", session.args.id)
 
 
 @command("waiting", flag("--retry", "retry turns that failed"))
 def waiting(session: CommandSession) -> CommandResult:
     """Show the learning queue."""
-    memory = session.memory
-    retried = memory.jobs.retry_learning() if session.args.retry else 0
-    found = memory.jobs.pending()
+    jobs = session.memory.jobs
+    retried = jobs.retry_learning() if session.args.retry else 0
+    found = jobs.pending()
     notes = ("The next `tacit work` or `tacit learn` tries them.",) if retried else ()
-    return CommandResult(
-        document={**record_document(found), "retried": retried},
-        lines=_queue_lines(found),
-        notes=notes,
-    )
+    return CommandResult({**document_of(found), "retried": retried}, _queue_lines(found), notes)
 
 
 @command("work", flag("--once", "process what is due now, then exit"))
 def work(session: CommandSession) -> CommandResult:
     """Learn from queued turns and run due jobs, until stopped."""
+    jobs = session.memory.jobs
     learned, ran = None, None
+    lines = []
     if session.args.once:
-        learned, ran = session.memory.jobs.wait_for_learning(), session.memory.jobs.run_due()
+        learned, ran = jobs.wait_for_learning(), jobs.run_due()
+        lines.append(f"learned  {format_count(learned, 'turn')}")
+        if ran:
+            lines.append(f"ran      {format_count(ran, 'task')}")
     else:
         with _catch_stop_signals() as stopped:
-            session.memory.jobs.start()
+            jobs.start()
             stopped.wait()
-    found = session.memory.jobs.pending()
-    lines = [] if learned is None else [f"learned  {format_count(learned, 'turn')}"]
-    if ran:
-        lines.append(f"ran      {format_count(ran, 'task')}")
-    return CommandResult(
-        document={"learned": learned, "ran": ran, **record_document(found)},
-        lines=[*lines, *_queue_lines(found)],
-    )
+    found = jobs.pending()
+    document = {"learned": learned, "ran": ran, **document_of(found)}
+    return CommandResult(document, [*lines, *_queue_lines(found)])
 
 
 @contextmanager
@@ -237,10 +214,10 @@ def _queue_lines(found: LearningQueueStatus) -> list[str]:
     "quarantine",
     arg(
         "act",
-        metavar="ACTION",
+        "ACTION",
+        f"{', '.join(_QUARANTINE_ACTIONS)} (default: list)",
         nargs="?",
         choices=_QUARANTINE_ACTIONS,
-        help=f"{', '.join(_QUARANTINE_ACTIONS)} (default: list)",
     ),
     OPTIONAL_ID,
     OPERATOR,
@@ -250,41 +227,28 @@ def quarantine(session: CommandSession) -> CommandResult:
     args = session.args
     if (args.act is None) is not (args.id is None):
         raise BadUsage("quarantine: specify the ID to release or discard")
-    operator = session.memory.operator(args.as_operator)
+    kept = session.memory.operator(args.as_operator).quarantine
     if args.act == "release":
-        operator.quarantine.release(args.id)
-        return done_result(args.id, "released", "; it is untrusted")
+        kept.release(args.id)
+        return done_result("released", args.id, "; it is untrusted")
     if args.act == "discard":
-        complete = operator.quarantine.discard(args.id).complete
-        return CommandResult(
-            document={"id": args.id, "done": "discarded", "complete": complete},
-            lines=[f"discarded  {args.id}"],
-        )
-    found = operator.quarantine.list()
-    rows = [
-        (one.id, format_time(one.created_at), one.owner or "", _format_source(one.chat, one.message),
-         f"{one.role or ''}{' of ' + one.agent if one.agent else ''}", one.reason)
-        for one in found
-    ]  # fmt: skip
-    return CommandResult(
-        document={"quarantined": to_json(found)},
-        lines=format_table(rows),
-        notes=() if found else ("No quarantined memories found.",),
-    )
+        return done_result("discarded", args.id, complete=kept.discard(args.id).complete)
 
+    def row(one: Quarantined) -> tuple[str, ...]:
+        source = f"{one.chat or ''}/{one.message}" if one.message else one.chat or ""
+        said_by = f"{one.role or ''}{' of ' + one.agent if one.agent else ''}"
+        return one.id, format_time(one.created_at), one.owner or "", source, said_by, one.reason
 
-def _format_source(chat: str | None, message: str | None) -> str:
-    """Format a source as `tacit revert --source` takes it."""
-    return f"{chat or ''}/{message}" if message else chat or ""
+    return list_result("quarantined", kept.list(), row, "No quarantined memories found.")
 
 
 @command(
     "revert",
     arg(
         "--source",
-        metavar="SOURCE",
+        "SOURCE",
+        "telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool",
         required=True,
-        help="telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool",
     ),
     flag("--dry-run", "only count"),
     OPERATOR,
@@ -293,25 +257,19 @@ def revert(session: CommandSession) -> CommandResult:
     """Undo everything learned from one source."""
     args = session.args
     done = session.memory.operator(args.as_operator).revert(args.source, dry_run=args.dry_run)
-    return CommandResult(
-        document={"source": args.source, "dry_run": args.dry_run, **asdict(done)},
-        lines=[
-            f"{'would revert' if args.dry_run else 'reverted'}  {args.source}",
-            *_revert_lines(done),
-        ],
-    )
-
-
-def _revert_lines(done: Reverted) -> Iterator[str]:
+    memories = ("memory", "memories")
     parts = (
-        (done.forgotten, "memory", "memories", "forgotten; restorable for 30 days"),
-        (done.reworded, "memory", "memories", "with an earlier version restored"),
-        (done.restored, "memory", "memories", "restored that had been replaced"),
+        (done.forgotten, *memories, "forgotten; restorable for 30 days"),
+        (done.reworded, *memories, "with an earlier version restored"),
+        (done.restored, *memories, "restored that had been replaced"),
         (done.proposals, "proposal", "proposals", "withdrawn"),
         (done.turns, "turn", "turns", "removed from the queue"),
     )
-    for number, one, many, what in parts:
-        if number:
-            yield f"  {format_count(number, one, many)} {what}"
-    if not done:
-        yield "  nothing to revert"
+    lines = [f"  {format_count(n, one, more)} {what}" for n, one, more, what in parts if n]
+    return CommandResult(
+        {"source": args.source, "dry_run": args.dry_run, **asdict(done)},
+        [
+            f"{'would revert' if args.dry_run else 'reverted'}  {args.source}",
+            *(lines if done else ["  nothing to revert"]),
+        ],
+    )

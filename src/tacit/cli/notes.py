@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 from tacit.cli import inputs
+from tacit.cli import output as out
 from tacit.cli.arguments import arg, command, flag
-from tacit.cli.output import (
-    NOTHING_FOUND,
-    BadUsage,
-    CommandResult,
-    ExitCode,
-    StreamedResult,
-    format_count,
-    format_table,
-    record_document,
-    to_json,
-)
+from tacit.cli.output import BadUsage, CommandResult, ExitCode, StreamedResult, format_table
 from tacit.cli.session import CommandSession
-from tacit.records.notes import (
-    SECTION_HEADINGS,
-    Note,
-    NoteChange,
-    NoteItem,
-    NotesReport,
-    NoteSummary,
-    SessionStart,
-)
+from tacit.records.notes import SECTION_HEADINGS, Note, NoteChange, NotesReport
 
 _NOTE_ACTIONS = ("sync", "diff", "rebuild", "import", "watch")
 _TASK_MARKS = {True: "[x] ", False: "[ ] ", None: ""}
@@ -35,9 +17,9 @@ _TASK_MARKS = {True: "[x] ", False: "[ ] ", None: ""}
 
 @command(
     "notes",
-    arg("act", metavar="ACTION", choices=_NOTE_ACTIONS, help=", ".join(_NOTE_ACTIONS)),
-    arg("--to", metavar="DIR", help="with rebuild: write all files to a folder without notes"),
-    arg("--from", dest="from_", metavar="DIR", help="with import: read another folder"),
+    arg("act", "ACTION", ", ".join(_NOTE_ACTIONS), choices=_NOTE_ACTIONS),
+    arg("--to", "DIR", "with rebuild: write all files to a folder without notes"),
+    arg("--from", "DIR", "with import: read another folder", dest="from_"),
     flag("--forget", "with import: forget all lines that were removed from the files"),
 )
 def notes(session: CommandSession) -> CommandResult | StreamedResult:
@@ -50,64 +32,48 @@ def notes(session: CommandSession) -> CommandResult | StreamedResult:
     ):
         if given and args.act != act:
             raise BadUsage(f"notes: {option} requires {act}")
-    memory = session.memory
-    if args.act == "watch":
-        return StreamedResult(lines=_watch_lines(memory.notes.watch()))
-    if args.act == "diff":
-        return _difference_result(memory.notes.diff())
-    if args.act == "rebuild":
-        return _report_result("rebuilt", memory.notes.rebuild(args.to))
-    if args.act == "import":
-        return _report_result("imported", memory.notes.import_files(args.from_, forget=args.forget))
-    return _report_result("synced", memory.notes.sync())
-
-
-def _watch_lines(reports: Iterator[NotesReport]) -> Iterator[str]:
-    for one in reports:
-        yield json.dumps(record_document(one), ensure_ascii=False)
+    files = session.memory.notes
+    match args.act:
+        case "watch":
+            encode = (json.dumps(out.document_of(one), ensure_ascii=False) for one in files.watch())
+            return StreamedResult(encode)
+        case "diff":
+            return out.list_result("changes", files.diff(), _change_row, "No differences found.")
+        case "rebuild":
+            return _report_result("rebuilt", files.rebuild(args.to))
+        case "import":
+            return _report_result("imported", files.import_files(args.from_, forget=args.forget))
+    return _report_result("synced", files.sync())
 
 
 def _report_result(what: str, done: NotesReport) -> CommandResult:
-    counts = {
-        "remembered": done.remembered,
-        "updated": done.updated,
-        "completed": done.completed,
-        "forgotten": done.forgotten,
-    }
-    read = ", ".join(f"{number} {word}" for word, number in counts.items() if number)
+    counted = ("remembered", "updated", "completed", "forgotten")
+    read = ", ".join(f"{n} {name}" for name in counted if (n := getattr(done, name)))
     problems = [("problem", one.problem, one.path, one.detail) for one in done.problems]
     return CommandResult(
-        document=record_document(done),
-        lines=[
-            f"{what}  {format_count(done.files, 'file')}",
-            f"read    {format_count(done.read_back, 'file')}" + (f": {read}" if read else ""),
-            f"wrote   {format_count(done.written, 'file')}",
+        out.document_of(done),
+        [
+            f"{what}  {out.format_count(done.files, 'file')}",
+            f"read    {out.format_count(done.read_back, 'file')}" + (f": {read}" if read else ""),
+            f"wrote   {out.format_count(done.written, 'file')}",
             *format_table(problems),
         ],
         exit=ExitCode.ABSENT if done.problems else ExitCode.OK,
     )
 
 
-def _difference_result(found: list[NoteChange]) -> CommandResult:
-    rows = [(one.act, one.path, _change_text(one.before, one.after)) for one in found]
-    return CommandResult(
-        document={"changes": to_json(found)},
-        lines=format_table(rows),
-        notes=() if found else ("No differences found.",),
-    )
-
-
-def _change_text(before: str | None, after: str | None) -> str:
-    return " → ".join(dict.fromkeys(one for one in (before, after) if one is not None))
+def _change_row(one: NoteChange) -> tuple[str, ...]:
+    texts = dict.fromkeys(text for text in (one.before, one.after) if text is not None)
+    return one.act, one.path, " → ".join(texts)
 
 
 @command(
     "session",
-    arg("act", metavar="ACTION", choices=("start", "end"), help="start or end"),
-    arg("file", metavar="FILE", nargs="?", help="with end: turns as JSON lines; - reads stdin"),
-    arg("--draft", metavar="FILE", help="with end: draft of the note as JSON; - reads stdin"),
-    arg("--session", metavar="NAME", help="the session (default: that of the thread)"),
-    arg("--by", metavar="AGENT", help="agent that holds the session"),
+    arg("act", "ACTION", "start or end", choices=("start", "end")),
+    arg("file", "FILE", "with end: turns as JSON lines; - reads stdin", nargs="?"),
+    arg("--draft", "FILE", "with end: draft of the note as JSON; - reads stdin"),
+    arg("--session", "NAME", "the session (default: that of the thread)"),
+    arg("--by", "AGENT", "agent that holds the session"),
 )
 def session(session: CommandSession) -> CommandResult:
     """Start a session, or end it with a note."""
@@ -115,47 +81,53 @@ def session(session: CommandSession) -> CommandResult:
     if args.act == "start":
         if args.file is not None or args.draft is not None:
             raise BadUsage("session: FILE and --draft require end")
-        return _start_result(session.view.sessions.begin(args.session))
+        return _start_session(session)
     if args.file is None and args.draft is None:
         raise BadUsage("session: end needs a FILE of turns or a --draft")
     if inputs.STDIN_NAME == args.file == args.draft:
         raise BadUsage("session: only one file can be standard input")
     draft = None if args.draft is None else inputs.read_draft(args.draft)
-    turns = []
-    if args.file is not None:
-        with inputs.open_input(args.file) as source:
-            turns = inputs.parse_turns(inputs.read_lines(source))
+    turns = [] if args.file is None else inputs.read_turns(args.file)
     done = session.view.sessions.end(turns, draft=draft, session=args.session)
     kept = [f"promoted  {done.promoted}"] if done.promoted is not None else []
     counts = f"added {done.added}, merged {done.merged}, ticked {done.ticked}"
     return CommandResult(
-        document=record_document(done),
-        lines=[f"ended  {done.path}  {counts}", *kept, *_note_lines(done.note)],
-        notes=() if done.note is not None or kept else ("The session has no note.",),
+        out.document_of(done),
+        [f"ended  {done.path}  {counts}", *kept, *_note_lines(done.note)],
+        () if done.note is not None or kept else ("The session has no note.",),
     )
 
 
-def _start_result(started: SessionStart) -> CommandResult:
+def _start_session(session: CommandSession) -> CommandResult:
+    started = session.view.sessions.begin(session.args.session)
+    long_term = [
+        (
+            "kept",
+            one.id or "",
+            one.added.isoformat() if one.added is not None else "",
+            f"{_TASK_MARKS[one.done]}{one.content}",
+        )
+        for one in started.long_term
+    ]
+    recent = [
+        (
+            one.day.isoformat(),
+            one.path,
+            f"tasks {one.tasks}, follow_ups {one.follow_ups}",
+            one.summary,
+        )
+        for one in started.recent
+    ]
     return CommandResult(
-        document=record_document(started),
-        lines=[
+        out.document_of(started),
+        [
             f"session  {started.session}",
-            *format_table([_long_term_row(one) for one in started.long_term]),
-            *format_table([_summary_row(one) for one in started.recent]),
+            *format_table(long_term),
+            *format_table(recent),
             *_note_lines(started.today),
         ],
-        notes=() if started.long_term or started.recent else (NOTHING_FOUND,),
+        () if long_term or recent else (out.NOTHING_FOUND,),
     )
-
-
-def _long_term_row(item: NoteItem) -> tuple[str, ...]:
-    added = item.added.isoformat() if item.added is not None else ""
-    return ("kept", item.id or "", added, f"{_TASK_MARKS[item.done]}{item.content}")
-
-
-def _summary_row(one: NoteSummary) -> tuple[str, ...]:
-    progress = f"tasks {one.tasks}, follow_ups {one.follow_ups}"
-    return (one.day.isoformat(), one.path, progress, one.summary)
 
 
 def _note_lines(note: Note | None) -> list[str]:

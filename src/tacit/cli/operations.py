@@ -10,40 +10,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tacit import limits
-from tacit.cli.arguments import (
-    CURSOR,
-    EXTERNAL_KEY,
-    LIMIT,
-    TIME_EXAMPLE,
-    arg,
-    command,
-    flag,
-)
-from tacit.cli.output import (
-    BadUsage,
-    CommandResult,
-    CountProgress,
-    ExitCode,
-    escape_controls,
-    format_count,
-    format_memory_count,
-    format_table,
-    format_time,
-    more_notes,
-    record_document,
-    to_json,
-)
+from tacit.cli import output as out
+from tacit.cli.arguments import EXTERNAL_KEY, PAGE, TIME_EXAMPLE, arg, command, flag, many
+from tacit.cli.output import BadUsage, CommandResult, ExitCode, document_of, format_time, to_json
 from tacit.cli.session import CommandSession
 from tacit.records import validation
 from tacit.records.accounts import Key, Scope
-from tacit.records.results import (
-    EmbeddingStatus,
-    EventNode,
-    EventOperation,
-    Finding,
-    JobRun,
-    JobStatus,
-)
+from tacit.records.results import EmbeddingStatus, EventNode, EventOperation, JobStatus
 
 if TYPE_CHECKING:
     from tacit.memory import Link
@@ -55,23 +28,20 @@ if TYPE_CHECKING:
 @command(
     "link",
     EXTERNAL_KEY,
-    arg("account", metavar="ACCOUNT", nargs="?", help="account, such as acct:42"),
+    arg("account", "ACCOUNT", "account, such as acct:42", nargs="?"),
     flag("--unverified", "has no effect until it is verified"),
     flag("--verify", "verify a pending link"),
 )
 def link(session: CommandSession) -> CommandResult:
     """Link an external key to an account."""
-    args = session.args
+    args, actor = session.args, session.actor
     if (args.account is None) is not args.verify:
         raise BadUsage("link: specify an account, or --verify for a pending link")
+    admin = session.memory.admin
     if args.verify:
-        return _link_result(session.memory.admin.verify_link(args.external_key))
+        return _link_result(admin.verify_link(args.external_key))
     verified = not args.unverified
-    return _link_result(
-        session.memory.admin.link(
-            args.external_key, args.account, verified=verified, actor=session.actor
-        )
-    )
+    return _link_result(admin.link(args.external_key, args.account, verified=verified, actor=actor))
 
 
 @command("unlink", EXTERNAL_KEY)
@@ -82,44 +52,37 @@ def unlink(session: CommandSession) -> CommandResult:
 
 @command(
     "merge",
-    arg("person", metavar="PERSON", help="person:..., known by name only"),
-    arg("into", metavar="INTO", help="the same person: person:... or telegram:123"),
+    arg("person", "PERSON", "person:..., known by name only"),
+    arg("into", "INTO", "the same person: person:... or telegram:123"),
 )
 def merge(session: CommandSession) -> CommandResult:
     """Merge two people into one."""
-    args = session.args
-    return _link_result(
-        session.memory.admin.merge_people(args.person, args.into, actor=session.actor)
-    )
+    done = session.memory.admin.merge_people(**session.given, actor=session.actor)
+    return _link_result(done)
 
 
-@command("unmerge", arg("person", metavar="PERSON", help="person:..."))
+@command("unmerge", arg("person", "PERSON", "person:..."))
 def unmerge(session: CommandSession) -> CommandResult:
     """Undo a merge."""
     return _link_result(session.memory.admin.unmerge_people(session.args.person), ended=True)
 
 
-@command("links", arg("identity", metavar="IDENTITY", help="telegram:123, acct:42 or person:..."))
+@command("links", arg("identity", "IDENTITY", "telegram:123, acct:42 or person:..."))
 def links(session: CommandSession) -> CommandResult:
     """List the links of an identity, past ones included."""
+
+    def row(one: Link) -> tuple[str, ...]:
+        made = format_time(one.created_at)
+        return one.kind.value, one.source, one.target, _link_state(one), made
+
     found = session.memory.admin.links(session.args.identity)
-    rows = [
-        (one.kind.value, one.source, one.target, _link_state(one), format_time(one.created_at))
-        for one in found
-    ]
-    return CommandResult(
-        document={"links": to_json(found)},
-        lines=format_table(rows),
-        notes=() if found else ("No links found.",),
-    )
+    return out.list_result("links", found, row, "No links found.")
 
 
 def _link_result(one: Link, *, ended: bool = False) -> CommandResult:
     state = "ended" if ended else _link_state(one)
-    return CommandResult(
-        document={"link": record_document(one)},
-        lines=[f"{one.kind}  {one.source} -> {one.target}  {state}"],
-    )
+    line = f"{one.kind}  {one.source} -> {one.target}  {state}"
+    return CommandResult({"link": document_of(one)}, [line])
 
 
 def _link_state(one: Link) -> str:
@@ -135,9 +98,7 @@ def _link_state(one: Link) -> str:
 def spaces(session: CommandSession) -> CommandResult:
     """List the spaces of the database."""
     names = session.memory.spaces()
-    return CommandResult(
-        document={"spaces": names}, lines=names, notes=() if names else ("No spaces found.",)
-    )
+    return out.list_result("spaces", names, lambda name: (name,), "No spaces found.")
 
 
 @command(
@@ -150,46 +111,36 @@ def maintain(session: CommandSession) -> CommandResult:
     done = session.memory.admin.maintain(rewrite=session.args.rewrite)
     verdict = "healthy" if done.healthy else "unhealthy"
     return CommandResult(
-        document={
-            "healthy": done.healthy,
-            "problems": list(done.problems),
-            "did": list(done.did),
-            "pending": list(done.pending),
-        },
-        lines=[f"{verdict}  {', '.join(done.did)}", *(f"  {one}" for one in done.problems)],
-        notes=tuple(f"pending: {one}" for one in done.pending),
-        exit=ExitCode.OK if done.healthy else ExitCode.STORE,
+        {name: to_json(getattr(done, name)) for name in ("healthy", "problems", "did", "pending")},
+        [f"{verdict}  {', '.join(done.did)}", *(f"  {one}" for one in done.problems)],
+        tuple(f"pending: {one}" for one in done.pending),
+        ExitCode.OK if done.healthy else ExitCode.STORE,
     )
 
 
 @command("embedding")
 def embedding(session: CommandSession) -> CommandResult:
     """Show the embedding model and how many memories have vectors."""
-    found = session.memory.admin.embedding()
-    return CommandResult(
-        document={**asdict(found), "complete": found.complete}, lines=[_embedding_line(found)]
-    )
+    return _embedding_result(session.memory.admin.embedding())
 
 
 @command("reembed")
 def reembed(session: CommandSession) -> CommandResult:
     """Embed every memory that has no vector."""
-    memory = session.memory
-    with CountProgress("vectors made", quiet=session.args.json) as progress:
-        made = memory.admin.reembed(progress)
-    found = memory.admin.embedding()
-    return CommandResult(
-        document={"made": made, **asdict(found), "complete": found.complete},
-        lines=[f"made  {made}", _embedding_line(found)],
-    )
+    admin = session.memory.admin
+    with out.Progress("vectors made", quiet=session.args.json) as progress:
+        made = admin.reembed(progress)
+    return _embedding_result(admin.embedding(), made=made)
 
 
-def _embedding_line(found: EmbeddingStatus) -> str:
-    if found.model is None:
-        return "no model: recall matches words only"
-    running = ", in progress" if found.running and not found.complete else ""
-    size = f"dimension {found.dimension}" if found.dimension else "dimension unknown"
-    return f"{found.model}  {size}  {found.done} of {found.total} memories{running}"
+def _embedding_result(found: EmbeddingStatus, **made: int) -> CommandResult:
+    line = "no model: recall matches words only"
+    if found.model is not None:
+        running = ", in progress" if found.running and not found.complete else ""
+        size = f"dimension {found.dimension}" if found.dimension else "dimension unknown"
+        line = f"{found.model}  {size}  {found.done} of {found.total} memories{running}"
+    counts = [f"{name}  {count}" for name, count in made.items()]
+    return CommandResult({**made, **asdict(found), "complete": found.complete}, [*counts, line])
 
 
 @command("demo")
@@ -203,7 +154,7 @@ def demo(session: CommandSession) -> CommandResult:
     from tacit.cli.demo import format_story, play_story
 
     story = play_story()
-    return CommandResult(document=asdict(story), lines=format_story(story))
+    return CommandResult(asdict(story), format_story(story))
 
 
 # API keys.
@@ -213,19 +164,14 @@ _KEY_ACTIONS = ("create", "list", "revoke")
 
 @command(
     "keys",
-    arg("act", metavar="ACTION", choices=_KEY_ACTIONS, help=", ".join(_KEY_ACTIONS)),
-    arg("which", metavar="NAME|ID", nargs="?", help="name of the new key, or ID to revoke"),
-    arg("--scope", metavar="SCOPE", action="append", help=f"{', '.join(Scope)}; repeatable"),
-    arg("--for", dest="person", metavar="KEY", help="the only person it acts for: telegram:123"),
-    arg("--agent", metavar="TEXT", help="agent that uses it"),
-    arg(
-        "--category",
-        metavar="CATEGORY",
-        action="append",
-        help="only category it can read and write; repeatable",
-    ),
-    arg("--days", type=int, metavar="N", help=f"lifetime, at most {limits.API_KEY_MAX_DAYS}"),
-    arg("--rate", type=int, metavar="N", help="maximum requests per minute"),
+    arg("act", "ACTION", ", ".join(_KEY_ACTIONS), choices=_KEY_ACTIONS),
+    arg("which", "NAME|ID", "name of the new key, or ID to revoke", nargs="?"),
+    many("--scope", "SCOPE", f"{', '.join(Scope)}; repeatable"),
+    arg("--for", "KEY", "the only person it acts for: telegram:123", dest="person"),
+    arg("--agent", "TEXT", "agent that uses it"),
+    many("--category", "CATEGORY", "only category it can read and write; repeatable"),
+    arg("--days", "N", f"lifetime, at most {limits.API_KEY_MAX_DAYS}", type=int),
+    arg("--rate", "N", "maximum requests per minute", type=int),
 )
 def keys(session: CommandSession) -> CommandResult:
     """Create, list and revoke API keys."""
@@ -235,26 +181,22 @@ def keys(session: CommandSession) -> CommandResult:
     new_key_options = (args.scope, args.person, args.agent, args.category, args.days, args.rate)
     if args.act != "create" and any(new_key_options):
         raise BadUsage(f"keys {args.act}: takes no options of a new key")
-    if args.act == "create":
-        return _create_key(session)
-    if args.act == "revoke":
-        session.memory.keys.revoke(args.which)
-        return CommandResult(
-            document={"id": args.which, "done": "revoked"}, lines=[f"revoked  {args.which}"]
-        )
-    found = session.memory.keys.list()
-    return CommandResult(
-        document={"keys": to_json(found)},
-        lines=format_table([_key_row(one, session.now) for one in found]),
-        notes=() if found else ("No API keys found. Create one with `tacit keys create`.",),
-    )
-
-
-def _create_key(session: CommandSession) -> CommandResult:
-    args = session.args
-    if not args.scope:
+    if args.act == "create" and not args.scope:
         raise BadUsage(f"keys create: specify what it may do, with --scope {'|'.join(Scope)}")
-    made = session.memory.keys.create(
+    stored = session.memory.keys
+    if args.act == "revoke":
+        stored.revoke(args.which)
+        return out.done_result("revoked", args.which)
+
+    def row(one: Key) -> tuple[str, ...]:
+        scopes = ",".join(scope for scope in Scope if scope in one.scopes)
+        state = _key_state(one, session.now)
+        return one.id, scopes, f"for {one.requester or '-'}", state, one.name
+
+    if args.act == "list":
+        empty = "No API keys found. Create one with `tacit keys create`."
+        return out.list_result("keys", stored.list(), row, empty)
+    made = stored.create(
         args.which,
         scopes=args.scope,
         requester=args.person,
@@ -264,15 +206,10 @@ def _create_key(session: CommandSession) -> CommandResult:
         rate_per_minute=args.rate,
     )
     return CommandResult(
-        document={"key": record_document(made.key), "token": made.token},
-        lines=[*format_table([_key_row(made.key, session.now)]), made.token],
-        notes=("Store the token now: it is not shown again.",),
+        {"key": document_of(made.key), "token": made.token},
+        [*out.format_table([row(made.key)]), made.token],
+        ("Store the token now: it is not shown again.",),
     )
-
-
-def _key_row(one: Key, now: datetime) -> tuple[str, ...]:
-    scopes = ",".join(scope for scope in Scope if scope in one.scopes)
-    return (one.id, scopes, f"for {one.requester or '-'}", _key_state(one, now), one.name)
 
 
 def _key_state(one: Key, now: datetime) -> str:
@@ -291,89 +228,72 @@ _TASKS = tuple(limits.JOBS_EVERY_HOURS)
 
 @command(
     "jobs",
-    arg("act", metavar="ACTION", nargs="?", choices=("run",), help="run (default: list)"),
-    arg("task", metavar="TASK", nargs="?", help=", ".join(_TASKS)),
+    arg("act", "ACTION", "run (default: list)", nargs="?", choices=("run",)),
+    arg("task", "TASK", ", ".join(_TASKS), nargs="?"),
 )
 def jobs(session: CommandSession) -> CommandResult:
     """List scheduled jobs, or run one now."""
     args = session.args
     if (args.act is None) is not (args.task is None):
         raise BadUsage(f"jobs: specify what to run: {', '.join(_TASKS)}")
-    if args.act == "run":
-        done = session.memory.jobs.run(args.task)
-        counts = _format_counts(done.last.counts if done.last else {})
-        return CommandResult(
-            document={"jobs": [record_document(done)]}, lines=[f"ran  {done.task}  {counts}"]
-        )
-    found = session.memory.jobs.list()
-    return CommandResult(
-        document={"jobs": to_json(found)}, lines=format_table([_job_row(one) for one in found])
-    )
+    if args.act is None:
+        return out.list_result("jobs", session.memory.jobs.list(), _job_row)
+    done = session.memory.jobs.run(args.task)
+    counts = _format_counts(done.last.counts if done.last else {})
+    return CommandResult({"jobs": [document_of(done)]}, [f"ran  {done.task}  {counts}"])
 
 
 def _job_row(one: JobStatus) -> tuple[str, ...]:
     due = f"due {format_time(one.due_at)}" if one.due_at is not None else ""
-    progress = f"so far: {_format_counts(one.counts)}" if one.counts else _last_run_text(one.last)
+    progress, run = "never ran", one.last
+    if one.counts:
+        progress = f"so far: {_format_counts(one.counts)}"
+    elif run is not None:
+        result = run.problem if run.problem is not None else _format_counts(run.counts)
+        progress = f"last {format_time(run.finished_at)}: {result}"
     return one.task, one.state, due, progress
-
-
-def _last_run_text(run: JobRun | None) -> str:
-    if run is None:
-        return "never ran"
-    result = run.problem if run.problem is not None else _format_counts(run.counts)
-    return f"last {format_time(run.finished_at)}: {result}"
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing to do"
 
 
-@command("consolidate", arg("--undo", metavar="RUN", help="undo the merges of this run"))
+@command("consolidate", arg("--undo", "RUN", "undo the merges of this run"))
 def consolidate(session: CommandSession) -> CommandResult:
     """Merge duplicate memories, or undo a run."""
     undo = session.args.undo
     if undo is not None:
         restored = session.memory.jobs.undo_consolidation(undo)
         return CommandResult(
-            document={"run": undo, "restored": restored},
-            lines=[f"restored  {format_memory_count(restored)}"],
-            notes=() if restored else ("Nothing in that run can be undone.",),
+            {"run": undo, "restored": restored},
+            [f"restored  {out.format_memory_count(restored)}"],
+            () if restored else ("Nothing in that run can be undone.",),
         )
     done = session.memory.jobs.consolidate()
-    lines = [f"merged  {format_memory_count(done.merged)}, in run {done.run}"]
+    lines = [f"merged  {out.format_memory_count(done.merged)}, in run {done.run}"]
     if done.pairs:
-        lines.append(f"compared  {format_count(done.pairs, 'pair')}")
-    return CommandResult(
-        document=asdict(done), lines=lines, notes=_skipped_notes(done.skipped, done.left)
-    )
+        lines.append(f"compared  {out.format_count(done.pairs, 'pair')}")
+    return CommandResult(asdict(done), lines, _skipped_notes(done.skipped, done.left))
 
 
 @command("reflect")
 def reflect(session: CommandSession) -> CommandResult:
     """Infer insights about people, if the settings allow it."""
     done = session.memory.jobs.reflect()
-    insights, people = format_count(done.insights, "insight"), _people(done.people)
-    return CommandResult(
-        document=asdict(done),
-        lines=[f"stored  {insights} about {people}"],
-        notes=_skipped_notes(done.skipped, done.left),
-    )
+    line = f"stored  {out.format_count(done.insights, 'insight')} about {_people(done.people)}"
+    return CommandResult(asdict(done), [line], _skipped_notes(done.skipped, done.left))
 
 
 @command("summarise")
 def summarise(session: CommandSession) -> CommandResult:
     """Summarize finished conversations."""
     done = session.memory.jobs.summarize()
-    conversations = format_count(done.sessions, "conversation")
-    return CommandResult(
-        document=asdict(done),
-        lines=[f"summarized  {done.summaries} of {conversations}"],
-        notes=_skipped_notes(done.skipped, done.left),
-    )
+    line = f"summarized  {done.summaries} of {out.format_count(done.sessions, 'conversation')}"
+    return CommandResult(asdict(done), [line], _skipped_notes(done.skipped, done.left))
 
 
 def _people(number: int) -> str:
-    return format_count(number, "person", "people")
+    return out.format_count(number, "person", "people")
 
 
 def _skipped_notes(skipped: str, left: int) -> tuple[str, ...]:
@@ -387,39 +307,37 @@ def _skipped_notes(skipped: str, left: int) -> tuple[str, ...]:
 @command(
     "doctor",
     flag("--repair", "repair what can be repaired (default: change nothing)"),
-    arg(
+    many(
         "--check",
+        "NAME",
+        "run only this check; repeatable (see docs/doctor.md)",
         dest="checks",
-        metavar="NAME",
-        action="append",
-        help="run only this check; repeatable (see docs/doctor.md)",
     ),
 )
 def doctor(session: CommandSession) -> CommandResult:
     """Find problems, and repair them with --repair."""
-    args = session.args
-    found = session.memory.admin.doctor(repair=args.repair, checks=args.checks)
-    lines = [line for one in found.findings for line in _finding_lines(one, repair=args.repair)]
+    found = session.memory.admin.doctor(**session.given)
+    lines = []
+    for one in found.findings:
+        done = f"{one.repairable} repairable"
+        if session.args.repair:
+            done = f"{one.repaired} of {one.count} repaired"
+        lines += [f"{one.check}  {one.count}: {one.says} ({done})", f"  repair {one.mends}"]
+        if one.ids:
+            lines.append(f"  memories: {' '.join(one.ids)}")
     return CommandResult(
-        document={"healthy": found.healthy, "findings": to_json(found.findings)},
-        lines=[*lines, "healthy" if found.healthy else "unhealthy"],
+        {"healthy": found.healthy, "findings": to_json(found.findings)},
+        [*lines, "healthy" if found.healthy else "unhealthy"],
         exit=ExitCode.OK if found.healthy else ExitCode.ABSENT,
     )
 
 
-def _finding_lines(one: Finding, *, repair: bool) -> list[str]:
-    done = f"{one.repaired} of {one.count} repaired" if repair else f"{one.repairable} repairable"
-    ids = [f"  memories: {' '.join(one.ids)}"] if one.ids else []
-    return [f"{one.check}  {one.count}: {one.says} ({done})", f"  repair {one.mends}", *ids]
-
-
 @command(
     "events",
-    arg("--node", metavar="NODE", help=f"only this source: {', '.join(EventNode)}"),
-    arg("--op", metavar="OP", help=f"only this operation: {', '.join(EventOperation)}"),
-    arg("--since", metavar="TIME", help=TIME_EXAMPLE),
-    LIMIT,
-    CURSOR,
+    arg("--node", "NODE", f"only this source: {', '.join(EventNode)}"),
+    arg("--op", "OP", f"only this operation: {', '.join(EventOperation)}"),
+    arg("--since", "TIME", TIME_EXAMPLE),
+    *PAGE,
 )
 def events(session: CommandSession) -> CommandResult:
     """Count events by day."""
@@ -428,24 +346,19 @@ def events(session: CommandSession) -> CommandResult:
     if args.since is not None:
         parsed = validation.parse_iso_datetime("--since", args.since)
         since = validation.parse_datetime("--since", parsed)
-    page = session.memory.admin.events(
-        args.node, args.op, since, limit=args.limit, cursor=args.cursor
-    )
-    rows = [
-        (one.day.isoformat(), one.node.value, one.op.value, one.status.value, str(one.count))
-        for one in page
-    ]
-    empty = "No events found. None are recorded if events.keep_days is 0."
-    return CommandResult(
-        document={"events": to_json(page.items), "cursor": page.cursor},
-        lines=format_table(rows),
-        notes=(*(() if rows else (empty,)), *more_notes(page.cursor)),
+    return out.list_result(
+        "events",
+        session.memory.admin.events(
+            args.node, args.op, since, limit=args.limit, cursor=args.cursor
+        ),
+        lambda one: (one.day.isoformat(), one.node, one.op, one.status, str(one.count)),
+        "No events found. None are recorded if events.keep_days is 0.",
     )
 
 
 @command(
     "metrics",
-    arg("--port", type=int, metavar="N", help="port to serve them at (default: metrics.port)"),
+    arg("--port", "N", "port to serve them at (default: metrics.port)", type=int),
     flag("--print", "print them once instead"),
 )
 def metrics(session: CommandSession) -> CommandResult:
@@ -454,13 +367,13 @@ def metrics(session: CommandSession) -> CommandResult:
     memory = session.memory
     if args.print:
         text = memory.admin.metrics()
-        return CommandResult(document={"metrics": text}, lines=text.splitlines())
+        return CommandResult({"metrics": text}, text.splitlines())
     from tacit.server.metrics import serve_metrics
 
     wanted = session.settings.metrics.port if args.port is None else args.port
     with serve_metrics(validation.parse_int("port", wanted, 0, limits.PORT_MAX)) as address:
         if sys.stderr is not None:
-            sys.stderr.write(f"{escape_controls(address)}\n")
+            sys.stderr.write(f"{out.escape_controls(address)}\n")
             sys.stderr.flush()
         threading.Event().wait()
     raise AssertionError("served until interrupted")

@@ -10,11 +10,11 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum, IntEnum
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypeVar
 
 from tacit.errors import (
     Conflict,
@@ -27,7 +27,9 @@ from tacit.errors import (
     TacitError,
 )
 from tacit.records.memory import Memory
-from tacit.records.results import Recalled
+from tacit.records.results import Page, Recalled
+
+T = TypeVar("T")
 
 # Exit codes.
 
@@ -96,7 +98,7 @@ def find_exit_code(error: Exception) -> ExitCode:
 NOTHING_FOUND = "No memories found."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     document: dict[str, Any]  # what --json prints
     lines: Iterable[str]  # for people; control characters are escaped when printed
@@ -104,11 +106,32 @@ class CommandResult:
     exit: ExitCode = ExitCode.OK
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StreamedResult:
     """JSON lines, printed as they come, with and without --json."""
 
     lines: Iterable[str]
+
+
+def done_result(done: str, id: str, more: str = "", **fields: Any) -> CommandResult:
+    return CommandResult({"id": id, "done": done, **fields}, [f"{done}  {id}{more}"])
+
+
+def list_result(
+    name: str,
+    found: Sequence[T] | Page[T],
+    row: Callable[[T], Sequence[str]],
+    empty: str = NOTHING_FOUND,
+) -> CommandResult:
+    """Show one record per line, and how to get the next page if there is one."""
+    items: Sequence[T] = found.items if isinstance(found, Page) else found
+    document = {name: to_json(items)}
+    notes: tuple[str, ...] = () if items else (empty,)
+    if isinstance(found, Page):
+        document["cursor"] = found.cursor
+        if found.cursor is not None:
+            notes += (f"More results: repeat the command with --cursor {found.cursor}",)
+    return CommandResult(document, format_table([row(one) for one in items]), notes)
 
 
 # Writing to the terminal.
@@ -195,59 +218,41 @@ def print_warnings(console: TerminalWriter) -> Iterator[None]:
         log.removeHandler(handler)
 
 
-class _Progress:
-    """Progress on stderr: one growing line on a terminal, few lines in a log."""
+class Progress:
+    """A count on stderr: one growing line on a terminal, a line per second in a log."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, what: str = "", *, quiet: bool) -> None:
+        self._what = what
         self._quiet = quiet or sys.stderr is None
         self._on_terminal = not self._quiet and sys.stderr.isatty()
-        self._line_open = False
+        self._printed_at = -1.0
+        self._unprinted: str | None = None
 
-    def _print(self, text: str) -> None:
+    def __call__(self, done: int, total: int | None = None) -> None:
+        of = "" if total is None else f" of {total:,}"
+        self._unprinted = f"{done:,}{of} {self._what}".rstrip() if done else None
+        pause = 0.1 if self._on_terminal else 1.0
+        if done == total or time.monotonic() - self._printed_at >= pause:
+            self._print()
+
+    def _print(self) -> None:
+        if self._quiet or self._unprinted is None:
+            return
         if self._on_terminal:
             with contextlib.suppress(OSError):
-                sys.stderr.write(f"\r{text}")
+                sys.stderr.write(f"\r{self._unprinted}")
                 sys.stderr.flush()
-            self._line_open = True
         else:
-            _write_line(sys.stderr, text)
+            _write_line(sys.stderr, self._unprinted)
+        self._printed_at, self._unprinted = time.monotonic(), None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._line_open:
+        self._print()
+        if self._on_terminal and self._printed_at >= 0:
             _write_line(sys.stderr, "")
-
-
-class CountProgress(_Progress):
-    """A count without a known total. A log gets a line each time the count has doubled."""
-
-    def __init__(self, what: str, *, quiet: bool) -> None:
-        super().__init__(quiet=quiet)
-        self._what = what
-        self._next = 1
-
-    def __call__(self, count: int) -> None:
-        if not self._quiet and count >= self._next:
-            self._print(f"{count} {self._what}")
-            self._next = count + 1 if self._on_terminal else 2 * count
-
-
-class ShareProgress(_Progress):
-    """A count out of a total. A log gets a line per second."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        super().__init__(quiet=quiet)
-        self._printed_at = -1.0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        pause = 0.1 if self._on_terminal else 1.0
-        if self._quiet or (now - self._printed_at < pause and done < total):
-            return
-        self._printed_at = now
-        self._print(f"{done:,} of {total:,}")
 
 
 @contextlib.contextmanager
@@ -300,29 +305,20 @@ _AGE_UNITS = (("y", timedelta(days=365)), ("d", timedelta(days=1)), ("h", timede
           ("m", timedelta(minutes=1)))  # fmt: skip
 
 
-def format_memories(items: Iterable[Memory], now: datetime) -> list[str]:
-    """Format one line per memory: ID, category, visibility, age, content."""
-    rows = [
-        (m.id, format_category(m), m.visibility.value, format_age(m.created_at, now), m.content)
-        for m in items
-    ]
-    return format_table(rows)
-
-
 def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns. The last one is cut to the width of a terminal, and never in a pipe."""
     cells = [[escape_controls(to_one_line(cell)) for cell in row] for row in rows]
-    if not cells:
-        return []
-    widths = [max(text_width(row[n]) for row in cells) for n in range(len(cells[0]) - 1)]
+    widths = [max(map(text_width, column)) for column in zip(*cells, strict=True)][:-1]
     room = _terminal_columns()
     if room is not None:
         room = max(_TEXT_MIN_COLUMNS, room - sum(widths) - len(_COLUMN_GAP) * len(widths))
-    return [
-        _COLUMN_GAP.join([*(_pad(cell, tx) for cell, tx in zip(row, widths, strict=False)),
-                   _truncate(row[-1], room)]).rstrip()
-        for row in cells
-    ]  # fmt: skip
+    lines = []
+    for *first, last in cells:
+        padded = [
+            cell + " " * (w - text_width(cell)) for cell, w in zip(first, widths, strict=True)
+        ]
+        lines.append(_COLUMN_GAP.join([*padded, _truncate(last, room)]).rstrip())
+    return lines
 
 
 def format_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -355,9 +351,7 @@ def format_time(moment: datetime | None) -> str:
 
 def text_width(text: str) -> int:
     """Count terminal columns: emoji and CJK take two, combining marks none."""
-    if text.isascii():
-        return len(text)
-    return sum(_char_width(char) for char in text)
+    return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
 def _char_width(char: str) -> int:
@@ -368,10 +362,6 @@ def _char_width(char: str) -> int:
 
 def to_one_line(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", _NEWLINE_MARK).replace("\t", " ")
-
-
-def _pad(cell: str, columns: int) -> str:
-    return cell + " " * (columns - text_width(cell))
 
 
 def _truncate(text: str, room: int | None) -> str:
@@ -400,12 +390,6 @@ def format_memory_count(number: int) -> str:
     return format_count(number, "memory", "memories")
 
 
-def more_notes(cursor: str | None) -> tuple[str, ...]:
-    if cursor is None:
-        return ()
-    return (f"More results: repeat the command with --cursor {cursor}",)
-
-
 # JSON documents: the fields that docs/cli.md lists.
 
 MEMORY_FIELDS = (
@@ -420,41 +404,34 @@ OWNER_FIELDS = (
 )  # fmt: skip
 
 
-def memory_document(record: Memory) -> dict[str, Any]:
-    return {name: to_json(getattr(record, name)) for name in MEMORY_FIELDS}
-
-
-def owner_document(record: Memory) -> dict[str, Any]:
-    return {name: to_json(getattr(record, name)) for name in OWNER_FIELDS}
+def document_of(record: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Encode these fields of a record, or all, and the records in them."""
+    chosen = names if names is not None else [one.name for one in fields(record)]
+    return {name: to_json(getattr(record, name)) for name in chosen}
 
 
 def recalled_document(one: Recalled) -> dict[str, Any]:
     """Encode a result; a turn of a conversation names its speaker, a memory has none."""
     memory = one.memory
     return {
-        "memory": memory_document(memory),
+        "memory": to_json(memory),
         "score": one.score,
         "why": one.why,
         "rule": one.rule,
         "similarity": one.similarity,
         "signals": asdict(one.signals),
-        "related": [memory_document(other) for other in one.related],
+        "related": to_json(one.related),
         "turn": {"role": memory.role, "name": memory.name} if memory.is_turn else None,
     }
 
 
-def record_document(record: Any) -> dict[str, Any]:
-    """Encode a dataclass with its fields, and the dataclasses in them."""
-    return {one.name: to_json(getattr(record, one.name)) for one in fields(record)}
-
-
 def to_json(value: object) -> Any:
     if isinstance(value, Memory):
-        return memory_document(value)
+        return document_of(value, MEMORY_FIELDS)
     if isinstance(value, Recalled):
         return recalled_document(value)
     if is_dataclass(value):
-        return record_document(value)
+        return document_of(value)
     if isinstance(value, date):  # or datetime
         return value.isoformat()
     if isinstance(value, Enum):

@@ -19,74 +19,21 @@ private chat unless --chat names another. Start with `tacit demo`."""
 
 # In the order of `tacit --help` and docs/cli.md.
 COMMANDS = (
-    memories.remember,
-    memories.put,
-    memories.get,
-    memories.recall,
-    memories.query,
-    memories.block,
-    memories.fresh,
-    memories.list_,
-    memories.about,
-    memories.show,
-    memories.update,
-    memories.forget,
-    transfer.restore,
-    erasure.erase,
-    memories.history,
-    memories.explain,
-    memories.visibility,
-    memories.withhold,
-    memories.pin,
-    memories.relate,
-    memories.record,
-    learning.learn,
-    learning.proposals,
-    learning.approve,
-    learning.decline,
-    notes.session,
-    memories.people,
-    memories.name,
-    operations.link,
-    operations.unlink,
-    operations.links,
-    operations.merge,
-    operations.unmerge,
-    transfer.export,
-    transfer.import_,
-    transfer.imports,
-    erasure.wipe,
-    erasure.certificate,
-    transfer.backup,
-    memories.stats,
-    memories.delta,
-    operations.spaces,
-    erasure.expire,
-    erasure.purge,
-    operations.consolidate,
-    operations.reflect,
-    operations.summarise,
-    notes.notes,
-    operations.maintain,
-    operations.doctor,
-    operations.events,
-    operations.metrics,
-    operations.embedding,
-    operations.reembed,
-    learning.waiting,
-    operations.jobs,
-    learning.work,
-    learning.quarantine,
-    learning.revert,
-    operations.keys,
-    servers.console,
-    servers.serve,
-    servers.mcp,
-    servers.chat,
-    servers.telegram,
-    servers.slack,
+    memories.remember, memories.put, memories.get, memories.recall, memories.query, memories.block,
+    memories.fresh, memories.list_, memories.about, memories.show, memories.update,
+    memories.forget, transfer.restore, erasure.erase, memories.history, memories.explain,
+    memories.visibility, memories.withhold, memories.pin, memories.relate, memories.record,
+    learning.learn, learning.proposals, learning.approve, learning.decline, notes.session,
+    memories.people, memories.name, operations.link, operations.unlink, operations.links,
+    operations.merge, operations.unmerge, transfer.export, transfer.import_, transfer.imports,
+    erasure.wipe, erasure.certificate, transfer.backup, memories.stats, memories.delta,
+    operations.spaces, erasure.expire, erasure.purge, operations.consolidate, operations.reflect,
+    operations.summarise, notes.notes, operations.maintain, operations.doctor, operations.events,
+    operations.metrics, operations.embedding, operations.reembed, learning.waiting,
+    operations.jobs, learning.work, learning.quarantine, learning.revert, operations.keys,
+    servers.console, servers.serve, servers.mcp, servers.chat, servers.telegram, servers.slack,
     operations.demo,
-)
+)  # fmt: skip
 
 _MESSAGE_MAX_CHARS = 1_000  # of an invalid command line
 _LATER_SUFFIX = "_later"  # destination of a global option that follows the command
@@ -121,48 +68,50 @@ def build_parser() -> CommandParser:
             one.name, help=one.summary, description=one.summary, epilog=one.epilog
         )
         for argument in one.arguments:
-            argument.add_to(command)
+            argument(command)
         _add_global_options(command, _LATER_SUFFIX)
         command.set_defaults(perform=one.run)
     return parser
 
 
 def parse_arguments(argv: list[str]) -> argparse.Namespace:
-    """Merge global options before and after the command: lists are joined, else the last wins."""
+    """Merge global options before and after the command: lists are joined, else the last wins.
+
+    `not_own` names what is no argument of the command itself.
+    """
     args = build_parser().parse_args(argv)
+    not_own = {"command", "perform", "by", "not_own"}
     for name in [name for name in vars(args) if name.endswith(_LATER_SUFFIX)]:
         later = getattr(args, name)
         delattr(args, name)
         first = name.removesuffix(_LATER_SUFFIX)
+        not_own.add(first)
         if isinstance(later, list):
             setattr(args, first, [*getattr(args, first), *later])
         elif later not in (None, False):
             setattr(args, first, later)
+    args.not_own = not_own
     return args
 
 
 def _add_global_options(parser: argparse._ActionsContainer, suffix: str = "") -> None:
-    def add(option: str, dest: str, does: str, **settings: Any) -> None:
+    def add(option: str, dest: str, does: str, metavar: str | None = None, **how: Any) -> None:
         shown = argparse.SUPPRESS if suffix else does
-        parser.add_argument(option, dest=dest + suffix, help=shown, **settings)
+        if metavar is not None:
+            how["metavar"] = metavar
+        parser.add_argument(option, dest=dest + suffix, help=shown, **how)
 
-    add("--db", "db", "the database: a path, sqlite:///path or postgresql://...", metavar="URL")
-    add("--config", "config", "the settings file", metavar="FILE")
-    add("--space", "space", "the tenant", metavar="NAME")
-    add("--as", "requester", "the requester, such as telegram:123", metavar="KEY")
-    add("--name", "name", "name of the requester", metavar="TEXT")
-    add("--username", "username", "user name of the requester", metavar="TEXT")
-    add("--chat", "chat", "ID of the chat, or private (the default)", metavar="CHAT")
+    add("--db", "db", "the database: a path, sqlite:///path or postgresql://...", "URL")
+    add("--config", "config", "the settings file", "FILE")
+    add("--space", "space", "the tenant", "NAME")
+    add("--as", "requester", "the requester, such as telegram:123", "KEY")
+    add("--name", "name", "name of the requester", "TEXT")
+    add("--username", "username", "user name of the requester", "TEXT")
+    add("--chat", "chat", "ID of the chat, or private (the default)", "CHAT")
     kinds = [kind.value for kind in ChatKind]
     add("--chat-kind", "chat_kind", "kind of the chat, if its ID does not tell", choices=kinds)
-    add(
-        "--with",
-        "participants",
-        "another member of the group; repeatable",
-        metavar="KEY[,NAME]",
-        action="append",
-        default=[],
-    )
+    several = "another member of the group; repeatable"
+    add("--with", "participants", several, "KEY[,NAME]", action="append", default=[])
     add("--everybody", "everybody", "the group has no other members", action="store_true")
-    add("--thread", "thread", "the thread, for deltas and sessions", metavar="NAME")
+    add("--thread", "thread", "the thread, for deltas and sessions", "NAME")
     add("--json", "json", "print one JSON document", action="store_true")

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING
 from tacit import Chat, Requester, limits
 from tacit.cli import inputs
 from tacit.cli.arguments import BY, arg, command
-from tacit.cli.output import (
-    BadUsage,
-    CommandResult,
-    StreamedResult,
-    TerminalWriter,
-    format_count,
-    to_json,
-)
+from tacit.cli.output import BadUsage, CommandResult, StreamedResult, TerminalWriter, format_count
 from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput, MissingExtra, SettingsError
 from tacit.records import validation
@@ -46,9 +39,9 @@ def format_sign_in_command(settings: Settings, served: ServerSettings) -> str:
 
 @command(
     "console",
-    arg("--for", dest="person", metavar="KEY", help="person who signs in: telegram:123"),
-    arg("--operator", metavar="NAME", help="operator who signs in, with access to the space"),
-    arg("--url", metavar="URL", help="URL of the console (default: console.url)"),
+    arg("--for", "KEY", "person who signs in: telegram:123", dest="person"),
+    arg("--operator", "NAME", "operator who signs in, with access to the space"),
+    arg("--url", "URL", "URL of the console (default: console.url)"),
 )
 def console(session: CommandSession) -> CommandResult:
     """Print a one-time link to sign in to the console."""
@@ -65,9 +58,9 @@ def console(session: CommandSession) -> CommandResult:
     offered = session.memory.console.create_link(person=person, operator=operator)
     url = sign_in_url(there, offered.token)
     return CommandResult(
-        document={"url": url, "expires_at": to_json(offered.expires_at)},
-        lines=[url],
-        notes=(f"The link {describe_link_lifetime(session.settings)}. Keep it secret.",),
+        {"url": url, "expires_at": offered.expires_at.isoformat()},
+        [url],
+        (f"The link {describe_link_lifetime(session.settings)}. Keep it secret.",),
     )
 
 
@@ -93,14 +86,14 @@ def _find_console_url(session: CommandSession) -> str:
 
 # The server.
 
-_SERVED_RESULT = CommandResult(document={"served": True}, lines=())
+_SERVED_RESULT = CommandResult({"served": True}, ())
 
 
 @command(
     "serve",
-    arg("--host", metavar="HOST", help="host to listen on (default: server.host)"),
-    arg("--port", type=int, metavar="N", help="port to listen on (default: server.port)"),
-    arg("--workers", type=int, metavar="N", help="number of processes; PostgreSQL only"),
+    arg("--host", "HOST", "host to listen on (default: server.host)"),
+    arg("--port", "N", "port to listen on (default: server.port)", type=int),
+    arg("--workers", "N", "number of processes; PostgreSQL only", type=int),
 )
 def serve(session: CommandSession) -> CommandResult:
     """Serve REST, MCP and the console, until stopped."""
@@ -136,19 +129,15 @@ def _server_settings(session: CommandSession) -> ServerSettings:
     """Return the settings, with the options of the command line."""
     from tacit.settings.parsers import host as parse_host
 
-    args, how = session.args, session.settings.server
+    given, how = session.given, session.settings.server
     session.require_enabled()
-    most = limits.SERVER_WORKERS_MAX_COUNT
-    return replace(
-        how,
-        host=how.host if args.host is None else parse_host("--host", args.host),
-        port=how.port
-        if args.port is None
-        else validation.parse_int("--port", args.port, 0, limits.PORT_MAX),
-        workers=how.workers
-        if args.workers is None
-        else validation.parse_int("--workers", args.workers, 1, most),
-    )
+    if "host" in given:
+        given["host"] = parse_host("--host", given["host"])
+    ranges = {"port": (0, limits.PORT_MAX), "workers": (1, limits.SERVER_WORKERS_MAX_COUNT)}
+    for name, bounds in ranges.items():
+        if name in given:
+            validation.parse_int(f"--{name}", given[name], *bounds)
+    return replace(how, **given)
 
 
 def _open_socket(session: CommandSession, how: ServerSettings) -> socket.socket:
@@ -253,9 +242,9 @@ MCP_PROFILES = ("standard", "reference")
     "mcp",
     arg(
         "--profile",
+        does="tools of Tacit, or of the reference memory server",
         choices=MCP_PROFILES,
         default=MCP_PROFILES[0],
-        help="tools of Tacit, or of the reference memory server",
     ),
     BY,
 )
@@ -267,13 +256,13 @@ def mcp(session: CommandSession) -> StreamedResult:
     if sys.stdin is None or sys.stdout is None:
         raise InvalidInput("mcp", "needs standard input and output")
     serve_stdio(view, ProfileName(session.args.profile))
-    return StreamedResult(lines=())
+    return StreamedResult(())
 
 
 # Bots and the chat in the terminal.
 
 _BOT_LIBRARIES = ("starlette", "structlog", "uvicorn")
-_BOT_RESULT = CommandResult(document={"answered": True}, lines=())
+_BOT_RESULT = CommandResult({"answered": True}, ())
 _BOT_EPILOG = "--db, --config, --space and --json work here too: see `tacit --help`."
 
 
@@ -338,7 +327,7 @@ def chat(session: CommandSession) -> StreamedResult:
     TerminalConversation(bot, who, where, screen, has_model=has_model).run()
     if view.enabled and settings.learn.enabled:
         memory.jobs.wait_for_learning()  # so that the next conversation knows this one
-    return StreamedResult(lines=())
+    return StreamedResult(())
 
 
 def _find_requester_and_chat(session: CommandSession) -> tuple[Requester | None, Chat]:

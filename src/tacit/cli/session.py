@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tacit import Chat, Requester, limits
+from tacit import Chat, Requester
 from tacit.cli import inputs
 from tacit.cli.output import BadUsage, MemoryDisabled, NotDone, escape_controls
 from tacit.clock import system_clock
@@ -32,7 +32,6 @@ or set a default: `local_person: telegram:123` under `memory:` in
 ~/.tacit/tacit.yaml, or TACIT_MEMORY_LOCAL_PERSON=telegram:123 in the
 environment. Nothing was read or stored."""
 
-_UTF8_MAX_BYTES = 4
 _CHAT_COMMANDS = frozenset({"telegram", "slack", "chat"})  # they can ask for consent
 _LONG_RUNNING_COMMANDS = _CHAT_COMMANDS | {"serve"}
 
@@ -146,6 +145,15 @@ class CommandSession:
         return view
 
     @property
+    def given(self) -> dict[str, Any]:
+        """Return the command's own arguments as given and parsed, by name of the parameter."""
+        return {
+            name: inputs.PARSERS[name](name, value) if name in inputs.PARSERS else value
+            for name, value in vars(self.args).items()
+            if value is not None and name not in self.args.not_own
+        }
+
+    @property
     def actor(self) -> str:
         """Return the actor to record for links and merges."""
         return self.args.requester or "cli"
@@ -168,22 +176,3 @@ def ask(question: str) -> bool:
     sys.stderr.write(f"{escape_controls(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def read_text_argument(written: str | None) -> str | None:
-    """Return a text argument; `-` reads standard input."""
-    if written != inputs.STDIN_NAME:
-        return written
-    if sys.stdin is None:
-        raise InvalidInput("content", "there is no standard input to read it from")
-    most = limits.CONTENT_MAX_CHARS * _UTF8_MAX_BYTES
-    raw = sys.stdin.buffer.read(most + 2)
-    if len(raw) > most + 1:
-        raise InvalidInput(
-            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters; shorten it"
-        )
-    try:
-        # The shell adds the last newline.
-        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:
-        raise InvalidInput("content", "is not UTF-8 text; convert it first") from None

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
-from collections.abc import Iterable
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit import limits
+from tacit.cli import arguments as a
 from tacit.cli import inputs
-from tacit.cli.arguments import CURSOR, LIMIT, OPTIONAL_ID, YES, arg, command, flag
-from tacit.cli.memories import done_result, require_one_of
-from tacit.cli.output import (
-    BadUsage,
-    CommandResult,
-    ExitCode,
-    NotDone,
-    ShareProgress,
-    StreamedResult,
-    escape_controls,
-    format_count,
-    format_memory_count,
-    format_table,
-    format_time,
-    more_notes,
-    to_json,
-)
+from tacit.cli import output as out
+from tacit.cli.arguments import arg, command, flag
+from tacit.cli.output import BadUsage, CommandResult, ExitCode, NotDone, StreamedResult
 from tacit.cli.session import CommandSession, ask
-from tacit.errors import InvalidInput
-from tacit.records.drafts import ImportPreviewItem, ImportRun
+from tacit.records.drafts import ImportRun
 from tacit.records.memory import ExportFormat
+from tacit.records.results import Backup
 
 if TYPE_CHECKING:
     from tacit.memory import View
@@ -52,17 +35,11 @@ _SHOWN_COUNT = 20  # of a preview; --json shows all
 
 @command(
     "import",
-    arg("file", metavar="PATH", help="JSON lines, - reads stdin; with --from: a file or folder"),
-    arg(
-        "--from",
-        dest="form",
-        choices=IMPORT_FORMATS,
-        metavar="FORMAT",
-        help=", ".join(IMPORT_FORMATS),
-    ),
-    arg("--only", metavar="NAME", help="mem0: one user; langgraph: one namespace"),
-    arg("--run", metavar="NAME", help="name of the import (default: from the file)"),
-    YES,
+    arg("file", "PATH", "JSON lines, - reads stdin; with --from: a file or folder"),
+    arg("--from", "FORMAT", ", ".join(IMPORT_FORMATS), dest="form", choices=IMPORT_FORMATS),
+    arg("--only", "NAME", "mem0: one user; langgraph: one namespace"),
+    arg("--run", "NAME", "name of the import (default: from the file)"),
+    a.YES,
 )
 def import_(session: CommandSession) -> CommandResult:
     """Import an export of Tacit or of another memory system."""
@@ -90,14 +67,14 @@ def _import_lines(session: CommandSession) -> CommandResult:
     foreign = done.refused and not done.created and not done.skipped
     hint = f"For an export of another system, add --from {'|'.join(IMPORT_FORMATS)}."
     return CommandResult(
-        document={"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
-        lines=[f"imported  {done.created} new, {done.skipped} already here, {refused} refused"],
-        notes=(*done.refused, *((hint,) if foreign else ())),
-        exit=ExitCode.ABSENT if done.refused else ExitCode.OK,
+        {"created": done.created, "skipped": done.skipped, "refused": list(done.refused)},
+        [f"imported  {done.created} new, {done.skipped} already here, {refused} refused"],
+        (*done.refused, *((hint,) if foreign else ())),
+        ExitCode.ABSENT if done.refused else ExitCode.OK,
     )
 
 
-@command("imports", arg("--revert", metavar="RUN", help="forget all it imported"), LIMIT, CURSOR)
+@command("imports", arg("--revert", "RUN", "forget all it imported"), *a.PAGE)
 def imports(session: CommandSession) -> CommandResult:
     """List imports from other memory systems, or revert one."""
     args = session.args
@@ -105,50 +82,33 @@ def imports(session: CommandSession) -> CommandResult:
     if args.revert is not None:
         return _revert_import(view, args.revert)
     page = view.imports.list(limit=args.limit, cursor=args.cursor)
-    rows = [_import_row(one) for one in page]
-    return CommandResult(
-        document={"imports": to_json(page.items), "cursor": page.cursor},
-        lines=format_table(rows),
-        notes=more_notes(page.cursor) if rows else ("No imports found.",),
-    )
+    return out.list_result("imports", page, _import_row, "No imports found.")
 
 
 def _revert_import(view: View, run: str) -> CommandResult:
-    before = _find_reverted_at(view, run)
+    # The answer of a second call does not differ: look first whether it was reverted before.
+    before, page = None, view.imports.list(limit=limits.PAGE_MAX_COUNT)
+    while True:
+        before = next((one.reverted_at for one in page if one.run == run), before)
+        if before is not None or page.cursor is None:
+            break
+        page = view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=page.cursor)
     done = view.imports.revert(run)
     document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
     if before is not None:
-        note = f"Already reverted, {format_time(before)}. Nothing was changed."
-        return CommandResult(document={**document, "already": True}, lines=[], notes=(note,))
-    forgotten = f"{format_memory_count(done.forgotten)} forgotten"
-    left = f"  {format_memory_count(done.changed)} changed since, and kept"
-    return CommandResult(
-        document={**document, "already": False},
-        lines=[
-            f"reverted  {done.run}  {forgotten}; restorable for {limits.RESTORABLE_DAYS} days",
-            *([left] if done.changed else []),
-        ],
-    )
-
-
-def _find_reverted_at(view: View, run: str) -> datetime | None:
-    """Return when an import was reverted, or None."""
-    cursor = None
-    while True:
-        page = view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-        for one in page:
-            if one.run == run:
-                return one.reverted_at
-        cursor = page.cursor
-        if cursor is None:
-            return None
+        note = f"Already reverted, {out.format_time(before)}. Nothing was changed."
+        return CommandResult({**document, "already": True}, [], (note,))
+    forgotten = f"{out.format_memory_count(done.forgotten)} forgotten"
+    lines = [f"reverted  {done.run}  {forgotten}; restorable for {limits.RESTORABLE_DAYS} days"]
+    if done.changed:
+        lines.append(f"  {out.format_memory_count(done.changed)} changed since, and kept")
+    return CommandResult({**document, "already": False}, lines)
 
 
 def _run_import(session: CommandSession, view: View, source: ImportSource) -> ImportSummary:
     from tacit.transfer import importers
 
-    run = session.args.run
-    quiet = session.args.json
+    run, quiet = session.args.run, session.args.json
     begun = False
 
     def report(done: int, total: int) -> None:
@@ -157,11 +117,11 @@ def _run_import(session: CommandSession, view: View, source: ImportSource) -> Im
         progress(done, total)
 
     try:
-        with ShareProgress(quiet=quiet) as progress:
+        with out.Progress(quiet=quiet) as progress:
             return importers.import_source(view, source, run=run, progress=report)
     except BaseException:
         if begun and not quiet and sys.stderr is not None:
-            name = escape_controls(shlex.quote(run or source.run))
+            name = out.escape_controls(shlex.quote(run or source.run))
             sys.stderr.write(
                 "The import is incomplete. Repeat the command to continue, or undo it with\n"
                 f"`tacit imports --revert {name}`.\n"
@@ -174,7 +134,7 @@ def _confirm_preview(found: SourcePreview, *, quiet: bool) -> bool:
     if quiet or sys.stdin is None or not sys.stdin.isatty() or not found.new:
         return False
     for line in (*_preview_lines(found), *_problem_lines(found)):
-        sys.stderr.write(f"{escape_controls(line)}\n")
+        sys.stderr.write(f"{out.escape_controls(line)}\n")
     if not ask(f"import {found.new:,}? It can be reverted as one."):
         raise NotDone(f"{_NOTHING_DONE}.")
     return True
@@ -185,51 +145,35 @@ def _preview_result(found: SourcePreview) -> CommandResult:
     if not found.total:
         how = _NOTHING_FOUND
     return CommandResult(
-        document={
-            "done": False,
-            "run": found.run,
-            "total": found.total,
-            "new": found.new,
-            "already": found.already,
-            "sensitive": found.sensitive,
-            "refused": found.refused,
-            "skipped": found.skipped,
-            "problems": list(found.problems),
-            "shown": to_json(found.shown),
-        },
-        lines=_preview_lines(found),
-        notes=(*_problem_lines(found), f"{_NOTHING_DONE}. {how}"),
-        exit=ExitCode.ABSENT if found.new or not found.total else ExitCode.OK,
+        {"done": False, **out.document_of(found)},
+        _preview_lines(found),
+        (*_problem_lines(found), f"{_NOTHING_DONE}. {how}"),
+        ExitCode.ABSENT if found.new or not found.total else ExitCode.OK,
     )
 
 
 def _import_result(done: ImportSummary) -> CommandResult:
     revert = f"  undo with `tacit imports --revert {shlex.quote(done.run)}`"
+    names = ("run", "total", "created", "already", "refused", "skipped", "problems")
     return CommandResult(
-        document={
-            "done": True,
-            "run": done.run,
-            "total": done.total,
-            "created": done.created,
-            "already": done.already,
-            "refused": done.refused,
-            "skipped": done.skipped,
-            "problems": list(done.problems),
-        },
-        lines=[_count_line("imported", done.created, done), *([revert] if done.created else [])],
-        notes=(*_problem_lines(done), *(() if done.total else (_NOTHING_FOUND,))),
-        exit=ExitCode.ABSENT if done.refused or done.skipped or not done.total else ExitCode.OK,
+        {"done": True, **out.document_of(done, names)},
+        [_count_line("imported", done.created, done), *([revert] if done.created else [])],
+        (*_problem_lines(done), *(() if done.total else (_NOTHING_FOUND,))),
+        ExitCode.ABSENT if done.refused or done.skipped or not done.total else ExitCode.OK,
     )
 
 
 def _preview_lines(found: SourcePreview) -> list[str]:
-    shown = found.shown[:_SHOWN_COUNT]
-    more = found.new - len(shown)
+    rows = [
+        (f"{one.category}/{one.key}" if one.key else one.category, one.sensitivity, one.content)
+        for one in found.shown[:_SHOWN_COUNT]
+    ]
+    more = found.new - len(rows)
     sensitive = f"  sensitive: {found.sensitive:,} of the new ones; never shown in a group"
     return [
         _count_line("preview", found.new, found),
         *([sensitive] if found.sensitive else []),
-        *(f"  {line}" for line in format_table([_preview_row(one) for one in shown])),
+        *(f"  {line}" for line in out.format_table(rows)),
         *([f"  and {more:,} more; --json shows them"] if more else []),
     ]
 
@@ -246,24 +190,16 @@ def _problem_lines(found: SourcePreview | ImportSummary) -> tuple[str, ...]:
     return (*found.problems, *([f"and {more:,} more"] if more > 0 else []))
 
 
-def _preview_row(one: ImportPreviewItem) -> tuple[str, ...]:
-    filed = f"{one.category}/{one.key}" if one.key else one.category
-    return filed, one.sensitivity.value, one.content
-
-
 def _import_row(one: ImportRun) -> tuple[str, ...]:
-    counts = f"{one.created:,} new, {one.already:,} already here, {one.refused:,} refused"
-    return one.run, _import_state(one), one.source, format_time(one.started_at), counts
-
-
-def _import_state(one: ImportRun) -> str:
+    state = "complete"
     if one.reverted_at is not None:
-        return f"reverted {format_time(one.reverted_at)}"
-    if one.reverting:
-        return "partly reverted: repeat --revert"
-    if one.total is not None and one.done < one.total:
-        return f"stopped at {one.done:,} of {one.total:,}"
-    return "complete"
+        state = f"reverted {out.format_time(one.reverted_at)}"
+    elif one.reverting:
+        state = "partly reverted: repeat --revert"
+    elif one.total is not None and one.done < one.total:
+        state = f"stopped at {one.done:,} of {one.total:,}"
+    counts = f"{one.created:,} new, {one.already:,} already here, {one.refused:,} refused"
+    return one.run, state, one.source, out.format_time(one.started_at), counts
 
 
 # Exporting, backup and restore.
@@ -271,14 +207,14 @@ def _import_state(one: ImportRun) -> str:
 
 @command(
     "export",
-    arg("--output", metavar="FILE", help="new file that only you can read"),
+    arg("--output", "FILE", "new file that only you can read"),
     flag("--everything", "also memories about you that you may see"),
     flag("--turns", "with --everything: also recorded turns"),
     arg(
         "--format",
+        does="jsonl, or markdown to read, which implies --everything (default %(default)s)",
         choices=[form.value for form in ExportFormat],
         default=ExportFormat.JSONL.value,
-        help="jsonl, or markdown to read, which implies --everything (default %(default)s)",
     ),
 )
 def export(session: CommandSession) -> CommandResult | StreamedResult:
@@ -290,29 +226,27 @@ def export(session: CommandSession) -> CommandResult | StreamedResult:
     view = session.require_private_view("export")
     lines = view.export(format=args.format, everything=args.everything, turns=args.turns)
     if args.output is not None:
-        written = _write_new_file(Path(args.output), lines)
-        return CommandResult(
-            document={"exported": written, "file": args.output},
-            lines=[f"exported  {written} to {args.output}"],
-        )
+        with inputs.create_file("--output", args.output) as file:
+            written = sum(1 for line in lines if file.write(line + "\n"))
+        line = f"exported  {written} to {args.output}"
+        return CommandResult({"exported": written, "file": args.output}, [line])
     if markdown:
-        flat = (row for line in lines for row in line.split("\n"))
-        return CommandResult(document={}, lines=list(flat))
-    return StreamedResult(lines=lines)
+        return CommandResult({}, [row for line in lines for row in line.split("\n")])
+    return StreamedResult(lines)
 
 
 @command(
     "backup",
-    arg("path", metavar="PATH", nargs="?", help="path of the copy"),
+    arg("path", "PATH", "path of the copy", nargs="?"),
     flag("--overwrite", "overwrite an existing file"),
     arg(
         "--verify",
-        metavar="URL",
+        "URL",
+        "check a backup or a restored database instead (default: the database)",
         nargs="?",
         const="",
-        help="check a backup or a restored database instead (default: the database)",
     ),
-    arg("--journal", metavar="FILE", help="with --verify: repeat the erasures of this journal"),
+    arg("--journal", "FILE", "with --verify: repeat the erasures of this journal"),
 )
 def backup(session: CommandSession) -> CommandResult:
     """Back up the database while it is in use."""
@@ -321,43 +255,20 @@ def backup(session: CommandSession) -> CommandResult:
         raise BadUsage("backup: specify a PATH for the copy, or --verify")
     if args.journal is not None and args.verify is None:
         raise BadUsage("backup: --journal requires --verify")
-    if args.verify is not None:
-        return _verify_backup(session)
-    done = session.memory.admin.backup(args.path, overwrite=args.overwrite)
-    rows = sum(done.counts.values())
-    return CommandResult(
-        document={
-            "path": done.path,
-            "schema": done.schema,
-            "healthy": True,
-            "rows": rows,
-            "problems": [],
-            "erased_again": 0,
-        },
-        lines=[f"backed up  {format_count(rows, 'row')} to {done.path}; the copy is verified"],
-    )
-
-
-def _verify_backup(session: CommandSession) -> CommandResult:
+    if args.verify is None:
+        made = session.memory.admin.backup(args.path, overwrite=args.overwrite)
+        copied = out.format_count(sum(made.counts.values()), "row")
+        line = f"backed up  {copied} to {made.path}; the copy is verified"
+        return CommandResult(_backup_document(made), [line])
     from tacit.bootstrap import verify_backup
 
-    args = session.args
-    where = args.verify or args.db
-    done = verify_backup(where, journal=args.journal, settings=session.settings)
-    rows = sum(done.counts.values())
-    verdict = "healthy" if done.healthy else "unhealthy"
-    again = f", {format_memory_count(done.erased_again)} erased again"
+    done = verify_backup(args.verify or args.db, journal=args.journal, settings=session.settings)
+    rows = out.format_count(sum(done.counts.values()), "row")
+    again = f", {out.format_memory_count(done.erased_again)} erased again"
     return CommandResult(
-        document={
-            "path": done.path,
-            "schema": done.schema,
-            "healthy": done.healthy,
-            "rows": rows,
-            "problems": list(done.problems),
-            "erased_again": done.erased_again,
-        },
-        lines=[
-            f"{verdict}  schema {done.schema}, {format_count(rows, 'row')}"
+        _backup_document(done),
+        [
+            f"{'healthy' if done.healthy else 'unhealthy'}  schema {done.schema}, {rows}"
             + (again if args.journal is not None else ""),
             *(f"  {problem}" for problem in done.problems),
         ],
@@ -365,53 +276,33 @@ def _verify_backup(session: CommandSession) -> CommandResult:
     )
 
 
+def _backup_document(done: Backup) -> dict[str, Any]:
+    rows = {"rows": sum(done.counts.values())}
+    state = out.document_of(done, ("path", "schema", "healthy"))
+    return state | rows | out.document_of(done, ("problems", "erased_again"))
+
+
 @command(
     "restore",
-    OPTIONAL_ID,
-    arg("--from", dest="backup", metavar="PATH", help="replace the database with this backup"),
-    YES,
+    a.OPTIONAL_ID,
+    arg("--from", "PATH", "replace the database with this backup", dest="backup"),
+    a.YES,
 )
 def restore(session: CommandSession) -> CommandResult:
     """Restore a forgotten memory, or a backup."""
     args = session.args
-    require_one_of(args, "restore", "id", "backup")
+    inputs.require_one_of(args, "id", "backup")
     if args.id is not None:
         session.view.restore(args.id)
-        return done_result(args.id, "restored")
+        return out.done_result("restored", args.id)
     from tacit.bootstrap import restore_backup
 
     session.confirm(f"replace the database with {args.backup}")
     done = restore_backup(args.backup, args.db, settings=session.settings)
     aside = "" if done.aside is None else f"; the previous database is now {done.aside}"
-    erased = f", {format_count(done.erasures, 'erasure')} repeated" if done.erasures else ""
+    erased = f", {out.format_count(done.erasures, 'erasure')} repeated" if done.erasures else ""
+    rows = sum(done.counts.values())
     return CommandResult(
-        document={
-            "path": done.path,
-            "aside": done.aside,
-            "rows": sum(done.counts.values()),
-            "erasures": done.erasures,
-        },
-        lines=[f"restored  {args.backup}{erased}{aside}"],
+        {"path": done.path, "aside": done.aside, "rows": rows, "erasures": done.erasures},
+        [f"restored  {args.backup}{erased}{aside}"],
     )
-
-
-def _write_new_file(path: Path, lines: Iterable[str]) -> int:
-    """Write a new file that only its owner can read, or none if that fails."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InvalidInput(
-            "--output", "the file exists; choose another name, or remove it"
-        ) from None
-    except ValueError:
-        raise InvalidInput("--output", "is not a file name") from None
-    written = 0
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
-                written += 1
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return written
