@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tacit.errors import Conflict, InvalidInput, MissingExtra, NotFound, StoreError, TacitError
 from tacit.memory import View
@@ -218,15 +218,7 @@ try:
         BetaFunctionToolResultType,
         ToolError,
     )
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam
     from anyio.to_thread import run_sync
 except ImportError:
     raise MissingExtra("language", "the memory tool of Anthropic's SDK") from None
@@ -260,21 +252,25 @@ def _check_command(input: object) -> None:  # noqa: A002 (the SDK's name for it)
             raise ToolError("`view_range` takes two whole numbers: the first line and the last.")
 
 
-def _run_command(act: Callable[[], str]) -> str:
-    try:
-        return act()
-    except CommandRefused as refused:
-        raise ToolError(str(refused)) from None
+def _command(name: str) -> Any:
+    """Return the method of a command, which the SDK calls with a record of its arguments."""
+    names = [*_COMMAND_FIELDS[name], *(["view_range"] if name == "view" else [])]
+
+    def run(self: MemoryTool, command: object) -> str:
+        try:
+            act: Callable[..., str] = getattr(self._commands, name)
+            return act(**{field: getattr(command, field) for field in names})
+        except CommandRefused as refused:
+            raise ToolError(str(refused)) from None
+
+    return run
 
 
 class MemoryTool(BetaAbstractMemoryTool):
     """Hand it to `client.beta.messages.tool_runner(tools=[MemoryTool(view)], …)`."""
 
     def __init__(
-        self,
-        view: View,
-        *,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
+        self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None
     ) -> None:
         super().__init__(cache_control=cache_control)
         self._commands = FileCommands(view)
@@ -283,57 +279,37 @@ class MemoryTool(BetaAbstractMemoryTool):
         _check_command(input)
         return super().call(input)
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return _run_command(lambda: self._commands.view(command.path, command.view_range))
+    view = _command("view")
+    create = _command("create")
+    str_replace = _command("str_replace")
+    insert = _command("insert")
+    delete = _command("delete")
+    rename = _command("rename")
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return _run_command(lambda: self._commands.create(command.path, command.file_text))
 
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        asked = (command.path, command.old_str, command.new_str)
-        return _run_command(lambda: self._commands.str_replace(*asked))
+def _async_command(name: str) -> Any:
+    async def run(self: AsyncMemoryTool, command: object) -> str:
+        return await run_sync(_command(name), self, command)
 
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        asked = (command.path, command.insert_line, command.insert_text)
-        return _run_command(lambda: self._commands.insert(*asked))
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return _run_command(lambda: self._commands.delete(command.path))
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return _run_command(lambda: self._commands.rename(command.old_path, command.new_path))
+    return run
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     """The same for `AsyncAnthropic`. The work is done in a worker thread."""
 
     def __init__(
-        self,
-        view: View,
-        *,
-        cache_control: BetaCacheControlEphemeralParam | None = None,
+        self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._tool = MemoryTool(view)
+        self._commands = FileCommands(view)
 
     async def call(self, input: object) -> BetaFunctionToolResultType:  # noqa: A002
         _check_command(input)
         return await super().call(input)
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return await run_sync(self._tool.view, command)
-
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return await run_sync(self._tool.create, command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return await run_sync(self._tool.str_replace, command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return await run_sync(self._tool.insert, command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return await run_sync(self._tool.delete, command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return await run_sync(self._tool.rename, command)
+    view = _async_command("view")
+    create = _async_command("create")
+    str_replace = _async_command("str_replace")
+    insert = _async_command("insert")
+    delete = _async_command("delete")
+    rename = _async_command("rename")

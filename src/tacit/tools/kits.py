@@ -67,7 +67,7 @@ class ToolSet:
         ours = (call for call in calls if call.name not in left)
         for number, call in enumerate(ours):
             if number >= CALLS_MAX_COUNT or room <= 0:
-                yield call, Answer(text=_TOO_MANY, failed=True)
+                yield call, Answer(_TOO_MANY, failed=True)
                 continue
             answer = self.answer(call)
             room -= len(answer.text)
@@ -76,11 +76,11 @@ class ToolSet:
     def answer(self, call: ToolCall) -> Answer:
         tool = next((one for one in self.tools if one.name == call.name), None)
         if tool is None:
-            return Answer(text=_NO_SUCH_TOOL, failed=True)
+            return Answer(_NO_SUCH_TOOL, failed=True)
         try:
             arguments = _parse_arguments(call.arguments)
         except InvalidInput as error:
-            return Answer(text=str(error), failed=True)
+            return Answer(str(error), failed=True)
         return truncate_answer(tool.call(arguments))
 
 
@@ -210,8 +210,7 @@ def _find_anthropic_calls(said: object) -> Iterator[ToolCall]:
         raise InvalidInput("said", "is a message in OpenAI's form: answer it with openai_kit")
     for block in get_list(said, "content"):
         if get_field(block, "type") == "tool_use":
-            name, arguments = get_field(block, "name"), get_field(block, "input")
-            yield ToolCall(id=get_field(block, "id"), name=name, arguments=arguments)
+            yield _read_call(get_field(block, "id"), block, "input")
 
 
 # OpenAI and compatible servers: chat completions and responses.
@@ -314,17 +313,18 @@ def _is_anthropic_message(said: object) -> bool:
 def _find_message_calls(message: object) -> Iterator[ToolCall]:
     """Yield the function calls: custom tools are never ours."""
     for one in get_list(message, "tool_calls"):
-        function = get_field(one, "function")
-        if function is not None:
-            name, arguments = get_field(function, "name"), get_field(function, "arguments")
-            yield ToolCall(id=get_field(one, "id"), name=name, arguments=arguments)
+        if (function := get_field(one, "function")) is not None:
+            yield _read_call(get_field(one, "id"), function)
 
 
 def _find_response_calls(response: object) -> Iterator[ToolCall]:
     for one in get_list(response, "output"):
         if get_field(one, "type") == "function_call":
-            name, arguments = get_field(one, "name"), get_field(one, "arguments")
-            yield ToolCall(id=get_field(one, "call_id"), name=name, arguments=arguments)
+            yield _read_call(get_field(one, "call_id"), one)
+
+
+def _read_call(id: str, said: object, arguments: str = "arguments") -> ToolCall:
+    return ToolCall(id=id, name=get_field(said, "name"), arguments=get_field(said, arguments))
 
 
 # pydantic-ai: tools of an agent, or of one run.

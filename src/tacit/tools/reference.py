@@ -19,6 +19,7 @@ from tacit.tools.tool import (
     Answer,
     Schema,
     Tool,
+    ToolRegistry,
     ToolScope,
     answer_with_json,
     array_schema,
@@ -273,83 +274,64 @@ _NAME = string_schema("The name of an entity", minLength=1)
 _OBSERVATIONS = array_schema(
     "What is known of it, one fact each", string_schema("A fact", minLength=1)
 )
-_ENTITY = object_schema(
-    {
-        "name": _NAME,
-        "entityType": string_schema("What it is: person, place, project, …", minLength=1),
-        "observations": _OBSERVATIONS,
-    },
-    "name",
-    "entityType",
-    "observations",
-)
-_RELATION = object_schema(
-    {
-        "from": string_schema("The entity that it begins at", minLength=1),
-        "to": string_schema("The entity that it ends at", minLength=1),
-        "relationType": string_schema("How the first stands to the second", minLength=1),
-    },
-    "from",
-    "to",
-    "relationType",
-)
 
-ENTITIES = array_schema("Entities", _ENTITY)
-RELATIONS = array_schema("Relations", _RELATION)
-ENTITY_NAMES = array_schema("Names of entities", string_schema("A name"))
-QUERY_SCHEMA = string_schema("What to look for in names, types and observations")
-TO_OBSERVE = array_schema(
-    "Facts by entity",
-    object_schema({"entityName": _NAME, "contents": _OBSERVATIONS}, "entityName", "contents"),
-)
-OBSERVED = array_schema(
-    "What was added, by entity",
-    object_schema(
-        {"entityName": _NAME, "addedObservations": _OBSERVATIONS},
-        "entityName",
-        "addedObservations",
+
+def _whole(**properties: Schema) -> dict[str, Any]:
+    """Return the schema of an object that has all of these properties."""
+    return object_schema(properties, *properties)
+
+
+_ENTITIES = array_schema(
+    "Entities",
+    _whole(
+        name=_NAME,
+        entityType=string_schema("What it is: person, place, project, …", minLength=1),
+        observations=_OBSERVATIONS,
     ),
 )
-DELETIONS = array_schema(
-    "Facts to forget, by entity",
+_RELATIONS = array_schema(
+    "Relations",
     object_schema(
-        {"entityName": _NAME, "observations": _OBSERVATIONS}, "entityName", "observations"
+        {
+            "from": string_schema("The entity that it begins at", minLength=1),
+            "to": string_schema("The entity that it ends at", minLength=1),
+            "relationType": string_schema("How the first stands to the second", minLength=1),
+        },
+        "from",
+        "to",
+        "relationType",
     ),
 )
-GRAPH_SCHEMA = object_schema(
-    {"entities": ENTITIES, "relations": RELATIONS}, "entities", "relations"
-)
-DONE_SCHEMA = object_schema(
-    {
-        "success": boolean_schema("Whether it was done"),
-        "message": string_schema("The same in words"),
-    },
-    "success",
-    "message",
+_NAMES = array_schema("Names of entities", string_schema("A name"))
+_ADDED = _whole(entityName=_NAME, addedObservations=_OBSERVATIONS)
+_GRAPH = _whole(entities=_ENTITIES, relations=_RELATIONS)
+_DONE = _whole(
+    success=boolean_schema("Whether it was done"), message=string_schema("The same in words")
 )
 
 
 # The tools, with the names and formats of the reference server, so that its users keep their prompts.
 
-GraphAction = Callable[[KnowledgeGraph, dict[str, Any]], Answer]
+_tools: ToolRegistry[KnowledgeGraph] = ToolRegistry()
+_READ: tuple[ToolScope, ...] = ("read",)
+_WRITE: tuple[ToolScope, ...] = ("read", "write")
 
 
 def reference_tools(view: View) -> tuple[Tool, ...]:
     """Return the tools of a view; none where memory is disabled."""
-    if not view.enabled:
-        return ()
-    graph = KnowledgeGraph(view)
-    return tuple(_build_tool(graph, *one) for one in _TOOL_SPECS)
+    return _tools.build(KnowledgeGraph(view)) if view.enabled else ()
 
 
 def read_whole_graph(graph: KnowledgeGraph) -> dict[str, Any]:
     return _graph_data(list(graph.entities().values()), graph.relations())
 
 
-def _create_entities(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+@_tools.tool("Create entities", _WRITE, entities=_ENTITIES, returns=_whole(entities=_ENTITIES))
+def create_entities(graph: KnowledgeGraph, entities: list[dict[str, Any]]) -> Answer:
+    """Add entities to the graph: people, things, places. Those that are there stay as they are."""
     known = graph.entities()
     new: dict[str, Entity] = {}
-    for one in given["entities"]:
+    for one in entities:
         entity = Entity(
             normalize_name(one["name"]), one["entityType"], _remove_duplicates(one["observations"])
         )
@@ -362,9 +344,11 @@ def _create_entities(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
     return _answer_list("entities", [_entity_data(entity) for entity in new.values()])
 
 
-def _create_relations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+@_tools.tool("Create relations", _WRITE, relations=_RELATIONS, returns=_whole(relations=_RELATIONS))
+def create_relations(graph: KnowledgeGraph, relations: list[dict[str, Any]]) -> Answer:
+    """Say how entities stand to each other, in the active voice: works_at, knows."""
     known = set(graph.relations())
-    wanted = dict.fromkeys(_parse_relations(given))
+    wanted = dict.fromkeys(_parse_relations(relations))
     for relation in wanted:
         check_relation(relation)
     new = [relation for relation in wanted if relation not in known]
@@ -374,17 +358,24 @@ def _create_relations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
     return _answer_list("relations", [_relation_data(relation) for relation in new])
 
 
-def _add_observations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
+@_tools.tool(
+    "Add observations",
+    _WRITE,
+    observations=array_schema("Facts by entity", _whole(entityName=_NAME, contents=_OBSERVATIONS)),
+    returns=_whole(results=array_schema("What was added, by entity", _ADDED)),
+)
+def add_observations(graph: KnowledgeGraph, observations: list[dict[str, Any]]) -> Answer:
+    """Add facts to entities that are in the graph."""
     entities = graph.entities()
     known = {make_inert(name): entity for name, entity in entities.items()} | entities
-    for one in given["observations"]:
+    for one in observations:
         name = normalize_name(one["entityName"])
         if name not in known:
             raise InvalidInput("entityName", "there is no such entity; create it first")
         check_observations(name, one["contents"])
         _check_profile(known[name], one["contents"])
     results = []
-    for one in given["observations"]:
+    for one in observations:
         entity = known[normalize_name(one["entityName"])]
         new = [c for c in _remove_duplicates(one["contents"]) if c not in entity.observations]
         graph.observe(entity, new)
@@ -401,35 +392,71 @@ def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
             refuse_profile_sentence(content, "observations")
 
 
-def _delete_entities(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
-    graph.remove_entities(set(map(normalize_name, given["entityNames"])))
+@_tools.tool(
+    "Delete entities", _WRITE, entityNames=_NAMES, returns=_DONE, destructive=True, idempotent=True
+)
+def delete_entities(graph: KnowledgeGraph, entityNames: list[str]) -> Answer:  # noqa: N803
+    """Forget entities, with their observations and relations."""
+    graph.remove_entities(set(map(normalize_name, entityNames)))
     return _answer_done("The entities are forgotten.")
 
 
-def _delete_observations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
-    for one in given["deletions"]:
+@_tools.tool(
+    "Delete observations",
+    _WRITE,
+    deletions=array_schema(
+        "Facts to forget, by entity", _whole(entityName=_NAME, observations=_OBSERVATIONS)
+    ),
+    returns=_DONE,
+    destructive=True,
+    idempotent=True,
+)
+def delete_observations(graph: KnowledgeGraph, deletions: list[dict[str, Any]]) -> Answer:
+    """Forget single observations of entities, by their exact words."""
+    for one in deletions:
         graph.remove_observations(normalize_name(one["entityName"]), set(one["observations"]))
     return _answer_done("The observations are forgotten.")
 
 
-def _delete_relations(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
-    for relation in _parse_relations(given):
+@_tools.tool(
+    "Delete relations",
+    _WRITE,
+    relations=_RELATIONS,
+    returns=_DONE,
+    destructive=True,
+    idempotent=True,
+)
+def delete_relations(graph: KnowledgeGraph, relations: list[dict[str, Any]]) -> Answer:
+    """Forget relations between entities."""
+    for relation in _parse_relations(relations):
         check_relation(relation)
         graph.remove_relation(relation)
     return _answer_done("The relations are forgotten.")
 
 
-def _read_graph(graph: KnowledgeGraph, _: dict[str, Any]) -> Answer:
+@_tools.tool("Read the graph", _READ, returns=_GRAPH, idempotent=True)
+def read_graph(graph: KnowledgeGraph) -> Answer:
+    """All entities and relations that may be said in this conversation."""
     return _answer_graph(read_whole_graph(graph))
 
 
-def _search_nodes(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
-    return _answer_subgraph(graph, lambda entity: entity.says(given["query"]))
+@_tools.tool(
+    "Search nodes",
+    _READ,
+    query=string_schema("What to look for in names, types and observations"),
+    returns=_GRAPH,
+    idempotent=True,
+)
+def search_nodes(graph: KnowledgeGraph, query: str) -> Answer:
+    """Entities whose name, type or observations hold a text, with their relations."""
+    return _answer_subgraph(graph, lambda entity: entity.says(query))
 
 
-def _open_nodes(graph: KnowledgeGraph, given: dict[str, Any]) -> Answer:
-    names = set(map(normalize_name, given["names"]))
-    return _answer_subgraph(graph, lambda entity: matches_name(entity.name, names))
+@_tools.tool("Open nodes", _READ, names=_NAMES, returns=_GRAPH, idempotent=True)
+def open_nodes(graph: KnowledgeGraph, names: list[str]) -> Answer:
+    """Entities by their names, with their relations."""
+    wanted = set(map(normalize_name, names))
+    return _answer_subgraph(graph, lambda entity: matches_name(entity.name, wanted))
 
 
 def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) -> Answer:
@@ -441,14 +468,14 @@ def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) ->
     )
 
 
-def _parse_relations(given: dict[str, Any]) -> list[EntityRelation]:
+def _parse_relations(relations: list[dict[str, Any]]) -> list[EntityRelation]:
     return [
         EntityRelation(
             normalize_name(one["from"]),
             normalize_name(one["relationType"]),
             normalize_name(one["to"]),
         )
-        for one in given["relations"]
+        for one in relations
     ]
 
 
@@ -489,127 +516,4 @@ def _answer_graph(data: dict[str, Any]) -> Answer:
 
 
 def _answer_done(says: str) -> Answer:
-    return Answer(text=says, data={"success": True, "message": says})
-
-
-_WRITE_SCOPES: tuple[ToolScope, ...] = ("read", "write")
-_READ_SCOPES: tuple[ToolScope, ...] = ("read",)
-# name, title, what it does, what it takes, what it returns, what it needs, whether it takes away
-_TOOL_SPECS: tuple[
-    tuple[str, str, str, Schema, Schema, tuple[ToolScope, ...], bool, GraphAction], ...
-] = (
-    (
-        "create_entities",
-        "Create entities",
-        "Add entities to the graph: people, things, places. Those that are there stay as they are.",
-        object_schema({"entities": ENTITIES}, "entities"),
-        object_schema({"entities": ENTITIES}, "entities"),
-        _WRITE_SCOPES,
-        False,
-        _create_entities,
-    ),
-    (
-        "create_relations",
-        "Create relations",
-        "Say how entities stand to each other, in the active voice: works_at, knows.",
-        object_schema({"relations": RELATIONS}, "relations"),
-        object_schema({"relations": RELATIONS}, "relations"),
-        _WRITE_SCOPES,
-        False,
-        _create_relations,
-    ),
-    (
-        "add_observations",
-        "Add observations",
-        "Add facts to entities that are in the graph.",
-        object_schema({"observations": TO_OBSERVE}, "observations"),
-        object_schema({"results": OBSERVED}, "results"),
-        _WRITE_SCOPES,
-        False,
-        _add_observations,
-    ),
-    (
-        "delete_entities",
-        "Delete entities",
-        "Forget entities, with their observations and relations.",
-        object_schema({"entityNames": ENTITY_NAMES}, "entityNames"),
-        DONE_SCHEMA,
-        _WRITE_SCOPES,
-        True,
-        _delete_entities,
-    ),
-    (
-        "delete_observations",
-        "Delete observations",
-        "Forget single observations of entities, by their exact words.",
-        object_schema({"deletions": DELETIONS}, "deletions"),
-        DONE_SCHEMA,
-        _WRITE_SCOPES,
-        True,
-        _delete_observations,
-    ),
-    (
-        "delete_relations",
-        "Delete relations",
-        "Forget relations between entities.",
-        object_schema({"relations": RELATIONS}, "relations"),
-        DONE_SCHEMA,
-        _WRITE_SCOPES,
-        True,
-        _delete_relations,
-    ),
-    (
-        "read_graph",
-        "Read the graph",
-        "All entities and relations that may be said in this conversation.",
-        object_schema({}),
-        GRAPH_SCHEMA,
-        _READ_SCOPES,
-        False,
-        _read_graph,
-    ),
-    (
-        "search_nodes",
-        "Search nodes",
-        "Entities whose name, type or observations hold a text, with their relations.",
-        object_schema({"query": QUERY_SCHEMA}, "query"),
-        GRAPH_SCHEMA,
-        _READ_SCOPES,
-        False,
-        _search_nodes,
-    ),
-    (
-        "open_nodes",
-        "Open nodes",
-        "Entities by their names, with their relations.",
-        object_schema({"names": ENTITY_NAMES}, "names"),
-        GRAPH_SCHEMA,
-        _READ_SCOPES,
-        False,
-        _open_nodes,
-    ),
-)
-
-
-def _build_tool(
-    graph: KnowledgeGraph,
-    name: str,
-    title: str,
-    says: str,
-    parameters: Schema,
-    returns: Schema,
-    needs: tuple[ToolScope, ...],
-    destructive: bool,
-    act: GraphAction,
-) -> Tool:
-    return Tool(
-        name=name,
-        title=title,
-        description=says,
-        parameters=parameters,
-        act=lambda given: act(graph, given),
-        needs=needs,
-        destructive=destructive,
-        idempotent=destructive or needs == _READ_SCOPES,
-        returns=returns,
-    )
+    return Answer(says, {"success": True, "message": says})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput, StoreBusy, StoreError, StoreUnavailable, TacitError
@@ -131,10 +132,12 @@ _CHECKS: Mapping[str, Callable[[str, Schema, object], Any]] = {
 
 
 ToolScope = Literal["read", "write"]
+C = TypeVar("C")
+_TOOL_FIELDS = {"always_available", "destructive", "idempotent", "returns", "argument_aliases"}
 _UNAVAILABLE = "memory cannot be reached just now: try again later"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What goes back to the model: text, and structured data where there is more."""
 
@@ -168,11 +171,11 @@ class Tool:
         try:
             return self.act(check_arguments(self.parameters, self._rename_arguments(arguments)))
         except (StoreBusy, StoreUnavailable):
-            return Answer(text=_UNAVAILABLE, failed=True)
+            return Answer(_UNAVAILABLE, failed=True)
         except StoreError:
             raise
         except TacitError as error:
-            return Answer(text=format_error(error), failed=True)
+            return Answer(format_error(error), failed=True)
 
     def _rename_arguments(self, arguments: object) -> object:
         if not self.argument_aliases or not isinstance(arguments, Mapping):
@@ -182,6 +185,54 @@ class Tool:
             if other in given and name not in given:
                 given[name] = given.pop(other)
         return given
+
+
+class ToolRegistry(Generic[C]):
+    """Tools that functions declare, which take a context of one kind and the arguments by name.
+
+    The docstring of a function is what a model reads of the tool, and its parameters without a
+    default are the required arguments. `type_` is the argument `type`.
+    """
+
+    def __init__(self) -> None:
+        self._build: list[Callable[[C], Tool]] = []
+
+    def build(self, context: C) -> tuple[Tool, ...]:
+        return tuple(build(context) for build in self._build)
+
+    def tool(
+        self, title: str, needs: tuple[ToolScope, ...], **declared: Any
+    ) -> Callable[[Callable[..., Answer]], None]:
+        """Declare a tool: the schemas of its arguments by name, and other fields of `Tool`."""
+        more = {name: declared.pop(name) for name in _TOOL_FIELDS & declared.keys()}
+
+        def add(run: Callable[..., Answer]) -> None:
+            _, *parameters = inspect.signature(run).parameters.values()
+            names = {one.name.removesuffix("_"): one.name for one in parameters}
+            required = [
+                one.name.removesuffix("_")
+                for one in parameters
+                if one.default is one.empty and one.kind is not one.VAR_KEYWORD
+            ]
+            schema = object_schema(declared, *required)
+            description = " ".join((run.__doc__ or "").split())
+
+            def build(context: C) -> Tool:
+                return Tool(
+                    name=run.__name__,
+                    title=title,
+                    description=description,
+                    parameters=schema,
+                    act=lambda given: run(
+                        context, **{names.get(name, name): one for name, one in given.items()}
+                    ),
+                    needs=needs,
+                    **more,
+                )
+
+            self._build.append(build)
+
+        return add
 
 
 def format_error(error: TacitError) -> str:
@@ -213,13 +264,13 @@ def answer_pending(done: Remembered) -> Answer | None:
     if done.state is not State.PENDING:
         return None
     return Answer(
-        text=f"Not kept yet: a name, pronouns, a home or a language is for the person to say. It "
+        f"Not kept yet: a name, pronouns, a home or a language is for the person to say. It "
         f"waits as proposal {done.id} until they say yes, in their private chat: they answer the "
         f"question there, or run `tacit approve {done.id}`. Do not write it again.",
-        data={"stored": False, "waiting": True, "id": done.id, "version": done.version},
+        {"stored": False, "waiting": True, "id": done.id, "version": done.version},
     )
 
 
 def answer_with_json(shown: Any, data: dict[str, Any]) -> Answer:
     """Return `shown` as fenced JSON text, beside the data."""
-    return Answer(text=wrap_in_fence([dump_json(shown)]), data=data)
+    return Answer(wrap_in_fence([dump_json(shown)]), data)
