@@ -31,13 +31,12 @@ from tacit.lifecycle.duplicates import (
     to_hundredths,
 )
 from tacit.lifecycle.inferred import (
-    SYSTEM_ACTOR,
     count_unanswered,
+    find_next_owner,
     make_budget,
-    save_progress,
     should_ask_model,
 )
-from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.records.memory import HistoryEvent, Memory, State
@@ -45,7 +44,7 @@ from tacit.records.text import split_terms
 from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, relations, revisions, vectors
 from tacit.storage.memories import RELATED_TO, Transaction
-from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck, PairKey
+from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.store import Store
 
@@ -70,22 +69,21 @@ def choose_kept(pair: MemoryPair) -> tuple[Memory, Memory]:
     one that says more; otherwise the newer wording.
     """
     older, newer = pair.older.memory, pair.newer.memory
-    if not pair.replaced and _is_older_kept(older, newer):
-        return older, newer
-    return newer, older
-
-
-def _is_older_kept(older: Memory, newer: Memory) -> bool:
-    if (older.key is None) != (newer.key is None):
-        return older.key is not None
-    if older.expires_at != newer.expires_at:
-        return outlasts(older, newer)
-    if older.pinned != newer.pinned:
-        return older.pinned
-    if older.importance != newer.importance:
-        return older.importance > newer.importance
-    more = len(split_terms(older.content)) > len(split_terms(newer.content))
-    return more and find_numbers(older.content) >= find_numbers(newer.content)
+    says_more = len(split_terms(older.content)) > len(split_terms(newer.content)) and (
+        find_numbers(older.content) >= find_numbers(newer.content)
+    )
+    ranks = [
+        (
+            one.key is not None,
+            one.expires_at is None,
+            one.expires_at or from_micros(0),
+            one.pinned,
+            one.importance,
+            says_more if one is older else not says_more,
+        )
+        for one in (older, newer)
+    ]
+    return (older, newer) if not pair.replaced and ranks[0] > ranks[1] else (newer, older)
 
 
 def outlasts(one: Memory, other: Memory) -> bool:
@@ -252,7 +250,9 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
     back = 0
     for one in merged:
         gone = held[one.gone]
-        if gone is None or not _is_unchanged(tx, gone, kept_id, run):
+        if gone is None or gone.state is not State.SUPERSEDED or gone.superseded_by != kept_id:
+            continue
+        if _has_changed_since(_list_history_details(tx, gone.id), run):
             continue
         _restore_merged(tx, one, gone, run)
         _delete_copied_relations(tx, kept_id, one.gone)
@@ -265,12 +265,6 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
     if back:
         revisions.restamp_memories(tx.connection, tx.space, [kept_id])
     return back
-
-
-def _is_unchanged(tx: Transaction, gone: Memory, kept: str, run: str) -> bool:
-    if gone.state is not State.SUPERSEDED or gone.superseded_by != kept:
-        return False
-    return not _has_changed_since(_list_history_details(tx, gone.id), run)
 
 
 def _restore_merged(tx: Transaction, one: MergeRecord, gone: Memory, run: str) -> None:
@@ -384,10 +378,13 @@ class _Consolidation:
             run = f"{self.store.clock():%Y%m%d%H%M%S}{secrets.randbelow(1_000):03d}"
             before = before.advance(before.cursor, run=int(run))
         asks = self.model is not None and should_ask_model(before)
-        plan, passed = self._next_plan(space, before.cursor or "", asks=asks)
-        if plan is None:
-            return self._skip_owners(space, before.advance(passed), save)
+        plan, passed = None, None
+        if self.options.consolidate_enabled:
+            read = partial(self._plan_owner, space, asks=asks)
+            plan, passed = find_next_owner(self.store, space, before.cursor or "", read)
         behind = before.advance(passed)
+        if plan is None:
+            return self._skip_owners(space, behind, save)
         if plan.certain:
             return self._merge_certain(space, behind, plan, save)
         try:
@@ -395,47 +392,27 @@ class _Consolidation:
         except LanguageFailed as failed:
             _log.info("The model did not compare pairs: %s", type(failed).__name__)
             after = count_unanswered(behind.advance(None, people=1), plan.owner, failed)
-            return save_progress(self.store, space, after, save)
+            return write_step(self.store, space, save, lambda _: after)
         return self._merge_same(space, behind, plan, same, save)
 
     def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
         """Save that owners up to the cursor need nothing; without a cursor, that none is left."""
 
-        def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> StepProgress:
             if after.cursor is None:
                 relations.delete_old_pair_checks(tx)
-            save(tx.connection, after)
+            return after
 
-        self.store.write_as(space, SYSTEM_ACTOR, work)
-        return after
-
-    def _next_plan(
-        self, space: str, after: str, *, asks: bool
-    ) -> tuple[_OwnerPlan | None, str | None]:
-        """Find the next owner with something to do, and the last one without.
-
-        The second is None where no owner is left.
-        """
-        if not self.options.consolidate_enabled:
-            return None, None
-        for _ in range(limits.OWNERS_BATCH_COUNT):
-            with self.store.database.read() as connection:
-                owner = relations.next_owner(connection, space, after)
-                if owner is None:
-                    return None, None
-                plan = self._plan_owner(connection, space, owner, asks=asks)
-            if plan.certain or plan.alike:
-                return plan, after
-            after = owner
-        return None, after
+        return write_step(self.store, space, save, work)
 
     def _plan_owner(
-        self, connection: Connection, space: str, owner: str, *, asks: bool
-    ) -> _OwnerPlan:
+        self, space: str, connection: Connection, owner: str, *, asks: bool
+    ) -> _OwnerPlan | None:
+        """Plan what to do about an owner's memories; None: nothing."""
         now, audiences = self.store.clock(), self.store.audiences
         found = relations.list_mergeable(connection, audiences, space, owner, now)
         if len(found) < 2:
-            return _OwnerPlan(owner=owner)
+            return None
         most = limits.CONSOLIDATE_POOL_MAX_COUNT
         known = {
             one.id: one for one in learned_facts.list_newest_facts(connection, space, [owner], most)
@@ -451,11 +428,13 @@ class _Consolidation:
         spent = ran[1] if ran is not None and ran[0].date() == now.date() else 0
         left = self.options.consolidate_pairs_per_day - spent
         if not asks or left <= 0:
-            return _OwnerPlan(owner=owner)
+            return None
         vectors = self._load_vectors(connection, space, owner, notes)
         wanted = min(left, limits.CONSOLIDATE_BATCH_MAX_COUNT)
         alike = list(islice(find_similar_pairs(notes, vectors, checked, may), wanted + 1))
         more = len(alike) > wanted and left > wanted
+        if not alike:
+            return None
         return _OwnerPlan(owner=owner, alike=alike[:wanted], more=more, spent=spent)
 
     def _load_vectors(
@@ -496,12 +475,10 @@ class _Consolidation:
             merged = sum(merge_pair(tx, one, run) for one in plan.certain)
             # As long as merges succeed, stay with the same owner.
             cursor = before.cursor if merged else plan.owner
-            counts = {"merged": merged, "certain": merged, "people": 0 if merged else 1}
-            after = before.advance(cursor, **counts)
-            save(tx.connection, after)
-            return after
+            people = 0 if merged else 1
+            return before.advance(cursor, merged=merged, certain=merged, people=people)
 
-        return self.store.write_as(space, SYSTEM_ACTOR, work)
+        return write_step(self.store, space, save, work)
 
     def _merge_same(
         self,
@@ -515,23 +492,20 @@ class _Consolidation:
 
         def work(tx: Transaction) -> StepProgress:
             there = _lock_pairs(tx, plan.alike)
-            merged = sum(
-                merge_pair(tx, one, run)
-                for one, is_same in zip(plan.alike, same, strict=True)
-                if is_same
-            )
-            noted: dict[PairKey, PairCheck] = {
+            said = list(zip(plan.alike, same, strict=True))
+            merged = sum(merge_pair(tx, one, run) for one, is_same in said if is_same)
+            noted = {
                 one.key: PairCheck(
                     similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at
                 )
-                for one, is_same in zip(plan.alike, same, strict=True)
+                for one, is_same in said
                 if there >= {*one.key}
             }
             relations.save_pair_checks(tx, noted)
             relations.save_reflection(
                 tx, plan.owner, CONSOLIDATE_TASK, tx.at, plan.spent + len(plan.alike)
             )
-            after = before.advance(
+            return before.advance(
                 before.cursor if plan.more else plan.owner,
                 merged=merged,
                 asked=1,
@@ -539,10 +513,8 @@ class _Consolidation:
                 pairs=len(plan.alike),
                 people=0 if plan.more else 1,
             )
-            save(tx.connection, after)
-            return after
 
-        return self.store.write_as(space, SYSTEM_ACTOR, work)
+        return write_step(self.store, space, save, work)
 
 
 def _lock_pairs(tx: Transaction, found: Sequence[MemoryPair]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -106,22 +106,18 @@ def select_candidates(
     often = max(1, counts[int(len(counts) * _DECILE)]) if counts else 1
     recent = now - timedelta(hours=limits.CONSOLIDATE_RECENT_HOURS)
     return [
-        _make_candidate(one, known.get(one.memory.id))
+        DuplicateCandidate(
+            memory=one.memory,
+            worded_at=one.worded_at,
+            normalized=learned_facts.normalized_digest(one.memory.content),
+            fact=kept.fact if kept and kept.fact.slot else None,
+        )
         for one in found
         if one.memory.updated_at >= recent
         or one.memory.importance >= limits.CONSOLIDATE_IMPORTANCE_MIN
         or one.memory.access_count >= often
+        for kept in [known.get(one.memory.id)]
     ]
-
-
-def _make_candidate(
-    one: WordedMemory, kept: learned_facts.ComparedMemory | None
-) -> DuplicateCandidate:
-    said = kept.content_digest if kept else learned_facts.normalized_digest(one.memory.content)
-    fact = kept.fact if kept and kept.fact.slot else None
-    return DuplicateCandidate(
-        memory=one.memory, worded_at=one.worded_at, normalized=said, fact=fact
-    )
 
 
 def group_by_disclosure(notes: Sequence[DuplicateCandidate]) -> list[list[DuplicateCandidate]]:
@@ -161,13 +157,11 @@ def find_certain_pairs(
 
 
 def _pairs_with_same_words(group: Sequence[DuplicateCandidate]) -> Iterator[MemoryPair]:
-    by_words: defaultdict[tuple[str, tuple[str, ...]], list[DuplicateCandidate]] = defaultdict(list)
+    by_words: defaultdict[object, list[DuplicateCandidate]] = defaultdict(list)
     for note in group:
         if split_terms(note.memory.content):
             by_words[note.normalized, tuple(_SIGN.findall(note.memory.content))].append(note)
-    for same in by_words.values():
-        for at, older in enumerate(same):
-            yield from (make_pair(older, newer, 1.0) for newer in same[at + 1 :][:_FOLLOWING_COUNT])
+    return (make_pair(older, newer, 1.0) for older, newer in _following(by_words.values()))
 
 
 def _pairs_with_same_slot(group: Sequence[DuplicateCandidate]) -> Iterator[MemoryPair]:
@@ -175,54 +169,57 @@ def _pairs_with_same_slot(group: Sequence[DuplicateCandidate]) -> Iterator[Memor
     for note in group:
         if note.fact is not None and note.fact.slot:
             by_slot[note.fact.slot].append(note)
-    for same in by_slot.values():
+    for older, newer in _following(by_slot.values()):
+        assert older.fact is not None
+        assert newer.fact is not None
+        before, after = older.memory, newer.memory
+        if (
+            older.fact.value is not None
+            and older.fact == newer.fact
+            and (older.fact.slot or "").split(":", 1)[0] not in _OPEN_SLOTS
+            and find_numbers(before.content) == find_numbers(after.content)
+        ):
+            yield make_pair(older, newer, 1.0)
+        # Not if the older one was restored or filed since.
+        elif before.updated_at <= after.updated_at and is_replaced(
+            older.fact, before.content, older.worded_at, newer.fact, after.content
+        ):
+            yield make_pair(older, newer, 1.0, replaced=True)
+
+
+def _following(
+    groups: Iterable[Sequence[DuplicateCandidate]],
+) -> Iterator[tuple[DuplicateCandidate, DuplicateCandidate]]:
+    for same in groups:
         for at, older in enumerate(same):
-            for newer in same[at + 1 :][:_FOLLOWING_COUNT]:
-                if _has_same_value(older, newer):
-                    yield make_pair(older, newer, 1.0)
-                elif _is_replaced(older, newer):
-                    yield make_pair(older, newer, 1.0, replaced=True)
+            yield from ((older, newer) for newer in same[at + 1 :][:_FOLLOWING_COUNT])
 
 
-def _has_same_value(older: DuplicateCandidate, newer: DuplicateCandidate) -> bool:
-    one, other = older.fact, newer.fact
-    assert one is not None
-    assert other is not None
-    return (
-        one.value is not None
-        and one == other
-        and (one.slot or "").split(":", 1)[0] not in _OPEN_SLOTS
-        and find_numbers(older.memory.content) == find_numbers(newer.memory.content)
-    )
-
-
-def _is_replaced(older: DuplicateCandidate, newer: DuplicateCandidate) -> bool:
-    """Report whether learning would replace the older one; not if it was restored or filed since."""
-    if older.memory.updated_at > newer.memory.updated_at:
-        return False
-    assert older.fact is not None
-    assert newer.fact is not None
+def is_replaced(
+    old: StoredFact, old_content: str, said_at: datetime, new: StoredFact, new_content: str
+) -> bool:
+    """Report whether learning would replace the older fact by the newer one."""
     known = KnownFact(
-        content=older.memory.content,
-        slot=older.fact.slot,
-        value=older.fact.value,
-        about_speaker=older.fact.about_speaker,
-        said_at=older.worded_at,
-        about=_parse_mentions(older.fact),
-        negated=older.fact.negated,
+        content=old_content,
+        slot=old.slot,
+        value=old.value,
+        about_speaker=old.about_speaker,
+        said_at=said_at,
+        about=_parse_mentions(old),
+        negated=old.negated,
     )
     statement = StatedFact(
-        content=newer.memory.content,
-        quote=newer.memory.content,
+        content=new_content,
+        quote=new_content,
         explicit=False,
-        kind=newer.memory.kind,
-        about_speaker=newer.fact.about_speaker,
-        about=_parse_mentions(newer.fact),
+        kind=None,
+        about_speaker=new.about_speaker,
+        about=_parse_mentions(new),
         hearsay=False,
-        slot=newer.fact.slot,
-        value=newer.fact.value,
-        negated=newer.fact.negated,
-        observed_at=newer.memory.observed_at,
+        slot=new.slot,
+        value=new.value,
+        negated=new.negated,
+        observed_at=None,
         withheld_from=(),
         hold=None,
     )

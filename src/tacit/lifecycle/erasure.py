@@ -62,8 +62,8 @@ from tacit.storage.schema import (
     spaces_table,
     subjects,
     thread_revisions,
+    tombstones,
 )
-from tacit.storage.schema import tombstones as tombstones_table
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import Store
 
@@ -108,12 +108,8 @@ def _find_superseded(tx: Transaction, ids: set[str], owners: Collection[str]) ->
     found: set[str] = set()
     frontier = set(ids)
     while frontier:
-        before = select(_M.id).where(
-            _M.space_id == tx.space,
-            _M.superseded_by.in_(sorted(frontier)),
-            _M.owner.in_(sorted(owners)),
-        )
-        frontier = set(tx.connection.execute(before).scalars()) - found - ids
+        before = _select_ids(tx, _M.superseded_by.in_(frontier), _M.owner.in_(sorted(owners)))
+        frontier = set(before) - found - ids
         found |= frontier
     return found
 
@@ -179,9 +175,7 @@ def erase_single_memory(tx: Transaction, id: str) -> RecordedErasure:
 
 
 def erase_owner(tx: Transaction, owners: Collection[str]) -> RecordedErasure:
-    removal = Removal(scope="owned", people=set(owners))
-    remove_owned(tx, removal, owners)
-    return erasure_records.record_erasure(tx, removal)
+    return _erase_people(tx, "owned", owners, remove_owned)
 
 
 def remove_owned(tx: Transaction, removal: Removal, owners: Collection[str]) -> None:
@@ -190,18 +184,17 @@ def remove_owned(tx: Transaction, removal: Removal, owners: Collection[str]) -> 
     Besides memories: notes, checkpoints, queued turns, unprocessed channel updates, link codes and
     web sessions.
     """
-    removal.counts["web_sessions"] += auth.end_web_sessions(tx.connection, tx.space, owners)
-    removal.counts["link_offers"] += auth.delete_link_offers(tx.connection, tx.space, owners)
-    removal.counts["updates"] += queue.clear_updates_of_people(tx, owners)
-    removal.counts["jobs"] += queue.delete_jobs(tx.connection, tx.space, owners)
-    removal.counts["checkpoints"] += checkpoints.delete_checkpoints(
-        tx.connection, tx.space, owners, None
+    theirs = (tx.connection, tx.space, owners)
+    removal.counts.update(
+        web_sessions=auth.end_web_sessions(*theirs),
+        link_offers=auth.delete_link_offers(*theirs),
+        updates=queue.clear_updates_of_people(tx, owners),
+        jobs=queue.delete_jobs(*theirs),
+        checkpoints=checkpoints.delete_checkpoints(*theirs, None),
+        graph_steps=checkpoints.delete_steps_of_people(*theirs),
+        imports=imports.delete_imports_of_people(*theirs),
     )
-    removal.counts["graph_steps"] += checkpoints.delete_steps_of_people(
-        tx.connection, tx.space, owners
-    )
-    removal.counts["imports"] += imports.delete_imports_of_people(tx.connection, tx.space, owners)
-    idempotency.clear_results_of_people(tx.connection, tx.space, owners)
+    idempotency.clear_results_of_people(*theirs)
     removal.counts.update(notes.erase_notes(tx, owners))
     owned = (
         select(_M.id)
@@ -221,11 +214,13 @@ def erase_space(connection: Connection, store: Store, space: str) -> RecordedEra
     secret = connection.execute(
         select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
     ).scalar_one_or_none()
-    counts: Counter[str] = Counter()
     store.database.dialect.unindex_space(connection, space)
-    for table in reversed(metadata.sorted_tables):
-        done = connection.execute(delete(table).where(table.c.space_id == space))
-        counts[table.name] = done.rowcount
+    counts = Counter(
+        {
+            table.name: connection.execute(delete(table).where(table.c.space_id == space)).rowcount
+            for table in reversed(metadata.sorted_tables)
+        }
+    )
     if secret is None:
         return None
     at = to_micros(store.clock())
@@ -241,9 +236,7 @@ def finish_erasure(
     the caller removed the files that it is responsible for.
     """
     if not again:
-        erasure_records.append_to_journal(
-            store.journal, [erasure_records.format_journal_line(done.erasure)]
-        )
+        erasure_records.append_to_journal(store.journal, [done.erasure])
     worked = [mirrored, *(work() for work in store.after_erasure)]
     scrub_files(store.database)
     pending = erasure_records.list_pending(store.database, done.erasure.id)
@@ -266,15 +259,13 @@ def scrub_files(database: Database) -> bool:
             done = database.dialect.scrub(connection)
     except StoreBusy:
         done = False
+
+    def note(connection: Connection) -> None:
+        unscrubbed = update(tombstones).where(tombstones.c.scrubbed.is_(False))
+        connection.execute(unscrubbed.values(scrubbed=True))
+        erasures.mark_cleaned(connection, before, database.dialect.remains_after_scrub)
+
     if done:
-        t = tombstones_table.c
-
-        def note(connection: Connection) -> None:
-            connection.execute(
-                update(tombstones_table).where(t.scrubbed.is_(False)).values(scrubbed=True)
-            )
-            erasures.mark_cleaned(connection, before, database.dialect.remains_after_scrub)
-
         database.write(note)
     return done
 
@@ -283,18 +274,24 @@ def scrub_files(database: Database) -> bool:
 # owner). Only operators may: people do not see what others say about them.
 
 ERASED_PERSON = "somebody"  # replaces an erased person in the history of other people's memories
-_PERSON_BATCH_COUNT = 500
 
 
 def erase_person(tx: Transaction, identities: Collection[str]) -> RecordedErasure:
-    removal = Removal(scope="person", people=set(identities))
-    remove_person(tx, removal, identities)
-    return erasure_records.record_erasure(tx, removal)
+    return _erase_people(tx, "person", identities, remove_person)
 
 
 def erase_subject(tx: Transaction, identities: Collection[str]) -> RecordedErasure:
-    removal = Removal(scope="subject", people=set(identities))
-    remove_subject(tx, removal, identities)
+    return _erase_people(tx, "subject", identities, remove_subject)
+
+
+def _erase_people(
+    tx: Transaction,
+    scope: str,
+    who: Collection[str],
+    remove: Callable[[Transaction, Removal, Collection[str]], None],
+) -> RecordedErasure:
+    removal = Removal(scope=scope, people=set(who))
+    remove(tx, removal, who)
     return erasure_records.record_erasure(tx, removal)
 
 
@@ -310,26 +307,27 @@ def remove_person(tx: Transaction, removal: Removal, identities: Collection[str]
     remove_owned(tx, removal, who)
     _remove_learning(tx, removal, who)
     _remove_statements(tx, removal, who)
-    n, c, p, s, e = person_names.c, chat_members.c, people_table.c, subjects.c, events.c
-    _delete_counted(tx, removal, person_names, or_(n.person.in_(who), n.known_to.in_(who)))
-    removal.counts["same_people"] += people.delete_merges(tx.connection, tx.space, who)
-    _delete_counted(tx, removal, chat_members, c.person.in_(who))
-    left = select(c.chat).where(c.space_id == tx.space)
-    _delete_counted(
-        tx, removal, chats_table, chats_table.c.id.in_(chats), chats_table.c.id.not_in(left)
+    removal.counts.update(
+        same_people=people.delete_merges(tx.connection, tx.space, who),
+        access_log=access_log.delete_access_log_of_people(tx.connection, tx.space, who),
     )
-    _delete_counted(tx, removal, people_table, or_(p.created_by.in_(who), p.id.in_(who)))
-    _delete_counted(tx, removal, subjects, s.id.in_(who))
-    _delete_counted(tx, removal, idempotency_keys, idempotency_keys.c.person.in_(who))
-    _delete_counted(tx, removal, link_attempts, link_attempts.c.person.in_(who))
+    n, c, p, e = person_names.c, chat_members.c, people_table.c, events.c
     outside = [one.removeprefix(f"{EXTERNAL_PREFIX}:") for one in who]  # as API keys name them
-    _delete_counted(tx, removal, api_keys, api_keys.c.requester.in_([*who, *outside]))
-    removal.counts["access_log"] += access_log.delete_access_log_of_people(
-        tx.connection, tx.space, who
-    )
-    _delete_counted(tx, removal, blocks, blocks.c.thread.in_(threads))
-    _delete_counted(tx, removal, thread_revisions, thread_revisions.c.thread.in_(threads))
-    _delete_counted(tx, removal, events, or_(e.owner.in_(who), e.thread.in_(threads)))
+    empty = chats_table.c.id.not_in(select(c.chat).where(c.space_id == tx.space))
+    for table, theirs in (
+        (person_names, or_(n.person.in_(who), n.known_to.in_(who))),
+        (chat_members, c.person.in_(who)),
+        (chats_table, chats_table.c.id.in_(chats) & empty),
+        (people_table, or_(p.created_by.in_(who), p.id.in_(who))),
+        (subjects, subjects.c.id.in_(who)),
+        (idempotency_keys, idempotency_keys.c.person.in_(who)),
+        (link_attempts, link_attempts.c.person.in_(who)),
+        (api_keys, api_keys.c.requester.in_([*who, *outside])),
+        (blocks, blocks.c.thread.in_(threads)),
+        (thread_revisions, thread_revisions.c.thread.in_(threads)),
+        (events, or_(e.owner.in_(who), e.thread.in_(threads))),
+    ):
+        _delete_counted(tx, removal, table, theirs)
     sets = _delete_unused_audiences(tx, removal, who)
     paths = [*map(revisions.person_path, who), *map(revisions.chat_path, chats)]
     paths += map(revisions.audience_path, sets)
@@ -366,8 +364,8 @@ def _find_private_chats(tx: Transaction, who: list[str]) -> tuple[list[str], lis
         _M.learned_in.in_(chats),
         _M.thread.is_not(None),
     )
-    threads = set(tx.connection.execute(there.distinct()).scalars())
-    return chats, sorted({one for one in threads if one} | set(chats))
+    threads = filter(None, tx.connection.execute(there.distinct()).scalars())
+    return chats, sorted({*threads, *chats})
 
 
 def _remove_learning(tx: Transaction, removal: Removal, who: list[str]) -> None:
@@ -376,8 +374,8 @@ def _remove_learning(tx: Transaction, removal: Removal, who: list[str]) -> None:
     asked = select(a.memory_id).where(a.space_id == tx.space, a.concerns.in_(who))
     remove_memories(tx, removal, tx.connection.execute(asked).scalars().all())
     _delete_counted(tx, removal, declined_proposals, declined_proposals.c.concerns.in_(who))
-    _delete_counted(tx, removal, learning_days, learning_days.c.owner.in_(who))
-    _delete_counted(tx, removal, reflections, reflections.c.owner.in_(who))
+    for table in (learning_days, reflections):
+        _delete_counted(tx, removal, table, table.c.owner.in_(who))
 
 
 def _remove_statements(tx: Transaction, removal: Removal, who: list[str]) -> None:
@@ -385,45 +383,30 @@ def _remove_statements(tx: Transaction, removal: Removal, who: list[str]) -> Non
     said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == tx.space, _M.speaker.in_(who))
     rows = tx.connection.execute(said).all()
     remove_memories(tx, removal, [row.id for row in rows if row.owner is None or row.is_turn])
-    for row in rows:
-        memory = (
-            memories.get_for_update(tx, row.id)
-            if row.owner is not None and not row.is_turn
-            else None
-        )
+    for row in rows:  # those that are gone are not found any more
+        memory = memories.get_for_update(tx, row.id)
         if memory is not None:
             cleared = replace(memory, speaker=None, subjects=effective_subjects(memory))
             memories.update_fields(tx, cleared, HistoryEvent.UPDATE, None, {"fields": "speaker"})
-    v, h, space = memory_versions.c, history_table.c, tx.space
-    changes = (
-        (memory_versions, v.speaker, None),
-        (memory_versions, v.actor, ERASED_PERSON),
-        (history_table, h.actor, ERASED_PERSON),
-    )
-    for table, column, value in changes:
-        theirs = (table.c.space_id == space, column.in_(who))
+    for table, column, value in (
+        (memory_versions, memory_versions.c.speaker, None),
+        (memory_versions, memory_versions.c.actor, ERASED_PERSON),
+        (history_table, history_table.c.actor, ERASED_PERSON),
+    ):
+        theirs = (table.c.space_id == tx.space, column.in_(who))
         tx.connection.execute(update(table).where(*theirs).values({column: value}))
 
 
 def _delete_unused_audiences(tx: Transaction, removal: Removal, who: list[str]) -> list[str]:
     """Delete audiences that no row refers to any more, and return their ids."""
     a = audience_people.c
-    referring = (memories_table, memory_versions, *checkpoints.STEP_TABLES)
-    sets = select(a.audience).where(
-        a.space_id == tx.space,
-        a.person.in_(who),
-        *(
-            a.audience.not_in(
-                select(one.c.audience).where(
-                    one.c.space_id == tx.space, one.c.audience.is_not(None)
-                )
-            )
-            for one in referring
-        ),
-    )
+    sets = select(a.audience).where(a.space_id == tx.space, a.person.in_(who))
+    for one in (memories_table, memory_versions, *checkpoints.STEP_TABLES):
+        used = (one.c.space_id == tx.space, one.c.audience.is_not(None))
+        sets = sets.where(a.audience.not_in(select(one.c.audience).where(*used)))
     unused = sorted(set(tx.connection.execute(sets).scalars()))
-    for start in range(0, len(unused), _PERSON_BATCH_COUNT):
-        some = unused[start : start + _PERSON_BATCH_COUNT]
+    for start in range(0, len(unused), _ERASED_AT_ONCE_COUNT):
+        some = unused[start : start + _ERASED_AT_ONCE_COUNT]
         _delete_counted(tx, removal, audience_people, a.audience.in_(some))
     return unused
 
@@ -498,8 +481,13 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
             bad = {one.version for one in list_learned_wordings(tx, memory) if one.learned}
             _redact_versions(tx, removal, memory, bad)
     remove_and_update_keys(tx, removal, dead)
-    here = _M.source_chat.in_(origin.chat_ids) if origin.chat is not None else None
-    for id in _select_ids(tx, _was_put_back(), *(() if here is None else (here,))):
+    here = () if origin.chat is None else (_M.source_chat.in_(origin.chat_ids),)
+    put_back = select(_H.memory_id).where(
+        _H.space_id == _M.space_id,
+        _H.memory_id == _M.id,
+        _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
+    )
+    for id in _select_ids(tx, put_back.exists(), *here):
         memory = memories.get_for_update(tx, id)
         if memory is not None:
             _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
@@ -509,15 +497,6 @@ def _select_ids(tx: Transaction, *which: ColumnElement[bool]) -> list[str]:
     return list(
         tx.connection.execute(select(_M.id).where(_M.space_id == tx.space, *which)).scalars()
     )
-
-
-def _was_put_back() -> ColumnElement[bool]:
-    put_back = select(_H.memory_id).where(
-        _H.space_id == _M.space_id,
-        _H.memory_id == _M.id,
-        _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
-    )
-    return put_back.exists()
 
 
 def _is_only_learned(tx: Transaction, memory: Memory) -> bool:
@@ -546,21 +525,15 @@ def _undone_versions(tx: Transaction, memory: Memory) -> set[int]:
 
 def _redact_versions(tx: Transaction, removal: Removal, memory: Memory, bad: set[int]) -> None:
     """Replace each bad version by the nearest good one, because versions have no gaps."""
-    rows = tx.connection.execute(
-        select(_V.version, *_WORDING_COLUMNS).where(
-            _V.space_id == tx.space, _V.memory_id == memory.id
-        )
-    ).all()
-    good = {row.version: row for row in rows if row.version not in bad}
+    of = (_V.space_id == tx.space, _V.memory_id == memory.id)
+    rows = tx.connection.execute(select(_V.version, *_WORDING_COLUMNS).where(*of)).mappings()
+    wordings = {row["version"]: {k: v for k, v in row.items() if k != "version"} for row in rows}
+    good = wordings.keys() - bad
     if memory.version in bad or not good:
         return
-    for row in rows:
-        if row.version not in bad:
-            continue
-        nearest = good[min(good, key=lambda number: (abs(number - row.version), number))]
-        values = {column.name: getattr(nearest, column.name) for column in _WORDING_COLUMNS}
-        if values == {column.name: getattr(row, column.name) for column in _WORDING_COLUMNS}:
-            continue
-        one = (_V.space_id == tx.space, _V.memory_id == memory.id, _V.version == row.version)
-        tx.connection.execute(update(memory_versions).where(*one).values(values))
-        removal.counts["memory_versions"] += 1
+    for version in wordings.keys() & bad:
+        nearest = wordings[min(good, key=lambda number: (abs(number - version), number))]
+        if nearest != wordings[version]:
+            one = update(memory_versions).where(*of, _V.version == version)
+            tx.connection.execute(one.values(nearest))
+            removal.counts["memory_versions"] += 1

@@ -9,7 +9,8 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,25 @@ def journal_path(database: Path) -> Path:
     return database.with_name(database.name + JOURNAL_SUFFIX)
 
 
-def append_to_journal(path: Path | None, lines: Iterable[str]) -> None:
-    """Append lines to the journal and sync it to disk.
+def append_to_journal(path: Path | None, done: Iterable[Erasure]) -> None:
+    """Append erasures to the journal and sync it to disk.
 
     If that fails, the row in the database stays, and the line is appended when the database is
     opened next: an erasure is never undone for want of a journal line.
     """
-    if path is None:
+    lines = [json.dumps(_public_fields(one), separators=(",", ":")) + "\n" for one in done]
+    if path is None or not lines:
         return
     try:
-        _write_journal_lines(path, lines)
+        new = not path.exists()
+        with open(path, "a+b", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            # End a line that a crash cut short.
+            torn = file.tell() > 0 and os.pread(file.fileno(), 1, file.tell() - 1) != b"\n"
+            file.write(("\n" * torn + "".join(lines)).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            fsync_folder(path.parent)
     except OSError as error:
         log.warning(
             "the journal of erasures cannot be written (%s); what was erased is erased, and the "
@@ -56,36 +66,14 @@ def append_to_journal(path: Path | None, lines: Iterable[str]) -> None:
         )
 
 
-def _write_journal_lines(path: Path, lines: Iterable[str]) -> None:
-    new = not path.exists()
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        size = os.fstat(handle).st_size
-        # End a line that a crash cut short.
-        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-        text = ("\n" if torn else "") + "".join(line + "\n" for line in lines)
-        rest = text.encode()
-        while rest:
-            rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    if new:
-        fsync_folder(path.parent)
-
-
 def fsync_folder(folder: Path) -> None:
     """Sync a folder, where the system can, so that a new file name survives a power cut."""
-    try:
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def read_journal_lines(path: Path, but: Collection[str] = ()) -> Iterator[str]:
@@ -123,7 +111,6 @@ SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS = (
 )
 _CERTIFICATE_KEY = "key"  # in the row of an erased space: the key that verifies its certificate
 _HASH_CHARS = 32  # of a hexadecimal hash: 128 bits
-_TOMBSTONE_FIELDS = ("id", "scope", "digests", "counts", "erased_at", "signature")
 
 
 @dataclass(slots=True)
@@ -156,10 +143,6 @@ def hash_value(secret: str, what: str, value: str) -> str:
     return keyed_digest(secret, f"{what}\n{value}")[:_HASH_CHARS]
 
 
-def hash_space(secret: str, space: str) -> str:
-    return hash_value(secret, SPACE_DIGEST, space)
-
-
 def derive_certificate_key(secret: str) -> str:
     """Derive the key of certificates from the secret, without revealing the secret."""
     return keyed_digest(secret, "the key of certificates")
@@ -184,22 +167,15 @@ def record_erasure(
 
 
 def record_space_erasure(
-    w_connection: Any, secret: str, space: str, counts: Counter[str], at: int
+    connection: Connection, secret: str, space: str, counts: Counter[str], at: int
 ) -> RecordedErasure:
     """Record the erasure of a space, after all its rows and its secret are gone."""
     removal = Removal(scope="space", counts=counts)
     erasure = sign_erasure(secret, space, removal, at)
     key = derive_certificate_key(secret)
-    kept = Erasure(
-        **{**_erasure_to_json(erasure), "digests": {**erasure.digests, _CERTIFICATE_KEY: key}}
-    )
-    erasures.insert_erasure(w_connection, erasures.NO_SPACE, kept)
+    kept = replace(erasure, digests={**erasure.digests, _CERTIFICATE_KEY: key})
+    erasures.insert_erasure(connection, erasures.NO_SPACE, kept)
     return RecordedErasure(erasure=erasure, key=key, count=removal.memories, counts=erasure.counts)
-
-
-def certificate_key_of_erased_space(erasure: Erasure | None) -> str | None:
-    found = None if erasure is None else erasure.digests.get(_CERTIFICATE_KEY)
-    return found if isinstance(found, str) else None
 
 
 def sign_erasure(secret: str, space: str, removal: Removal, at: int) -> Erasure:
@@ -209,7 +185,7 @@ def sign_erasure(secret: str, space: str, removal: Removal, at: int) -> Erasure:
         OWNER_DIGESTS: removal.owners,
         SOURCE_DIGESTS: removal.sources,
     }
-    digests: dict[str, str | list[str]] = {SPACE_DIGEST: hash_space(secret, space)}
+    digests: dict[str, str | list[str]] = {SPACE_DIGEST: hash_value(secret, SPACE_DIGEST, space)}
     for what, values in lists.items():
         if values:
             digests[what] = sorted(hash_value(secret, what, value) for value in values)
@@ -221,7 +197,7 @@ def sign_erasure(secret: str, space: str, removal: Removal, at: int) -> Erasure:
         erased_at=at,
         signature="",
     )
-    return Erasure(**{**_erasure_to_json(bare), "signature": _tombstone_signature(secret, bare)})
+    return replace(bare, signature=_tombstone_signature(secret, bare))
 
 
 def verify_tombstone(secret: str, erasure: Erasure) -> None:
@@ -232,24 +208,28 @@ def verify_tombstone(secret: str, erasure: Erasure) -> None:
         )
 
 
-def format_journal_line(erasure: Erasure) -> str:
-    """Format an erasure as a journal line: stable, with the id first."""
-    plain = _erasure_to_json(erasure)
-    plain["digests"] = {
-        n: value for n, value in sorted(erasure.digests.items()) if n != _CERTIFICATE_KEY
+def _public_fields(erasure: Erasure) -> dict[str, Any]:
+    """Return the fields of a journal line: stable, with the id first."""
+    return asdict(erasure) | {
+        "digests": {n: v for n, v in sorted(erasure.digests.items()) if n != _CERTIFICATE_KEY},
+        "counts": dict(sorted(erasure.counts.items())),
     }
-    plain["counts"] = dict(sorted(erasure.counts.items()))
-    return json.dumps(plain, separators=(",", ":"))
 
 
 def parse_journal_line(line: object) -> Erasure:
+    plain = _parse_object(line)
+    if not _is_complete(plain):
+        raise InvalidInput("lines", "is not an erasure journal: a line cannot be read")
+    return Erasure(**{one.name: plain[one.name] for one in fields(Erasure)})
+
+
+def _parse_object(text: object) -> dict[str, Any]:
+    """Parse a JSON object; return an empty one where it is something else."""
     try:
-        plain = json.loads(line) if isinstance(line, str | bytes) else None
+        plain = json.loads(text) if isinstance(text, str | bytes) else None
     except (ValueError, RecursionError):
         plain = None
-    if not isinstance(plain, dict) or not _is_complete(plain):
-        raise InvalidInput("lines", "is not an erasure journal: a line cannot be read")
-    return Erasure(**{name: plain[name] for name in _TOMBSTONE_FIELDS})
+    return plain if isinstance(plain, dict) else {}
 
 
 def _is_complete(plain: Mapping[str, Any]) -> bool:
@@ -266,16 +246,9 @@ def _is_complete(plain: Mapping[str, Any]) -> bool:
     )
 
 
-def _erasure_to_json(erasure: Erasure) -> dict[str, Any]:
-    return {name: getattr(erasure, name) for name in _TOMBSTONE_FIELDS}
-
-
 def _tombstone_signature(secret: str, erasure: Erasure) -> str:
-    plain = _erasure_to_json(erasure)
+    plain = _public_fields(erasure)
     del plain["signature"]
-    plain["digests"] = {
-        name: value for name, value in erasure.digests.items() if name != _CERTIFICATE_KEY
-    }
     return keyed_digest(secret, "erasure\n" + json.dumps(plain, sort_keys=True))
 
 
@@ -376,8 +349,6 @@ def _pending_of(remains: str | None) -> tuple[PendingErasure, ...]:
 # Certificates: a signed statement for the requester. It tells how much was removed, never what or
 # whose.
 
-_CERTIFICATE_FIELDS = {"id", "scope", "erased_at", "counts", "complete", "pending", "signature"}
-
 
 def issue_certificate(done: RecordedErasure, pending: Sequence[PendingErasure]) -> Certificate:
     bare = Certificate(
@@ -389,9 +360,7 @@ def issue_certificate(done: RecordedErasure, pending: Sequence[PendingErasure]) 
         pending=tuple(pending),
         signature="",
     )
-    return Certificate(
-        **{**bare.fields, "signature": _certificate_signature(done.key, bare.to_json())}
-    )
+    return replace(bare, signature=_certificate_signature(done.key, bare.to_json()))
 
 
 def verify_certificate(connection: Connection, space: str, text: object) -> bool:
@@ -427,27 +396,22 @@ def _find_signing_key(
 ) -> str | None:
     """Return the key it was signed with, or None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
-    keys = [
-        certificate_key_of_erased_space(
-            erasures.get_erasure_of_erased_space(connection, str(plain["id"]))
-        )
-    ]
+    erased = erasures.get_erasure_of_erased_space(connection, str(plain["id"]))
+    keys: list[object] = [erased.digests.get(_CERTIFICATE_KEY)] if erased is not None else []
     secret = erasures.list_space_secrets(connection).get(space)
     if secret is not None:
         keys.append(derive_certificate_key(secret))
-    given = str(plain["signature"])
     for key in keys:
-        if key and hmac.compare_digest(_certificate_signature(key, bare), given):
+        if isinstance(key, str) and hmac.compare_digest(
+            _certificate_signature(key, bare), str(plain["signature"])
+        ):
             return key
     return None
 
 
 def _parse_certificate(text: object) -> dict[str, object]:
-    try:
-        plain = json.loads(text) if isinstance(text, str | bytes) else None
-    except (ValueError, RecursionError):
-        plain = None
-    if not isinstance(plain, dict) or set(plain) != _CERTIFICATE_FIELDS:
+    plain = _parse_object(text)
+    if set(plain) != {one.name for one in fields(Certificate)}:
         raise InvalidInput(
             "certificate", "is not a certificate: pass the text that an erasure returned"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection, select
 
@@ -28,7 +29,6 @@ from tacit.lifecycle.erasure_records import (
     RecordedErasure,
     Removal,
     derive_certificate_key,
-    hash_space,
     hash_value,
     log,
 )
@@ -36,13 +36,14 @@ from tacit.lifecycle.revert import Origin, parse_source
 from tacit.records.results import Erased
 from tacit.storage import erasures, queue
 from tacit.storage.erasures import Erasure
-from tacit.storage.memories import Transaction
+from tacit.storage.memories import SYSTEM_ACTOR, Transaction
 from tacit.storage.schema import jobs, memories_table, updates
 from tacit.storage.store import Store
 
 _M = memories_table.c
 _J = jobs.c
 _U = updates.c
+_REMOVE_PEOPLE = {"person": remove_person, "subject": remove_subject, "owned": remove_owned}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,8 @@ def replay_journal(store: Store) -> int:
     with store.database.read() as connection:
         known = erasures.list_erasure_ids(connection)
         written = erasure_records.read_journal_ids(path) if path.exists() else set()
-        missing = known - written
-        lines = [
-            erasure_records.format_journal_line(e)
-            for e in erasures.list_erasures(connection, missing)
-        ]
-    if lines:
-        erasure_records.append_to_journal(path, lines)
+        missing = list(erasures.list_erasures(connection, known - written))
+    erasure_records.append_to_journal(path, missing)
     if written <= known:
         return 0
     due = _find_due(store, _parse_readable(erasure_records.read_journal_lines(path, but=known)))
@@ -115,7 +111,7 @@ def _find_due(store: Store, parsed: Iterable[Erasure]) -> list[_DueErasure]:
     with store.database.read() as connection:
         known = erasures.list_erasure_ids(connection)
         here = {
-            hash_space(secret, space): (space, secret)
+            hash_value(secret, SPACE_DIGEST, space): (space, secret)
             for space, secret in erasures.list_space_secrets(connection).items()
         }
     due: dict[str, _DueErasure] = {}
@@ -129,47 +125,38 @@ def _find_due(store: Store, parsed: Iterable[Erasure]) -> list[_DueErasure]:
 
 
 def _erase_again(store: Store, due: _DueErasure) -> int:
-    scope = due.erasure.scope
-    if scope == "space":
+    if due.erasure.scope == "space":
         return _erase_space_again(store, due)
-    if scope == "source":
-        return _erase_source_again(store, due)
-
-    def work(tx: Transaction) -> int:
-        removal = Removal(scope=scope)
-        _remove_due(tx, removal, due)
-        erasures.insert_erasure(tx.connection, tx.space, due.erasure)
-        return removal.memories
-
-    return store.change_identities(due.space, "system", work)
+    count = _erase_origins_again(store, due) if due.erasure.scope == "source" else 0
+    return count + store.change_identities(due.space, SYSTEM_ACTOR, lambda tx: _remove_due(tx, due))
 
 
-def _remove_due(tx: Transaction, removal: Removal, due: _DueErasure) -> None:
+def _remove_due(tx: Transaction, due: _DueErasure) -> int:
+    """Remove what the erasure lists, and record it; return how many memories were removed."""
     erasure, secret = due.erasure, due.secret
+    removal = Removal(scope=erasure.scope)
     who = _find_people(tx.connection, due, PEOPLE_DIGESTS)
     # Queued work of an older copy was done since, and may be what was erased.
     concerned = _find_people(tx.connection, due, OWNER_DIGESTS) | who
     queue.clear_updates_of_people(tx, concerned)
     queue.delete_jobs(tx.connection, tx.space, concerned)
-    if erasure.scope == "person" and who:
-        remove_person(tx, removal, who)
-    elif erasure.scope == "subject" and who:
-        remove_subject(tx, removal, who)
-    elif erasure.scope == "owned" and who:
-        remove_owned(tx, removal, who)
+    if who and erasure.scope in _REMOVE_PEOPLE:
+        _REMOVE_PEOPLE[erasure.scope](tx, removal, who)
     wanted = erasure.hashes(ID_DIGESTS)
     found = erasures.iterate_memory_ids(tx.connection, tx.space)
     remove_and_update_keys(
         tx, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted]
     )
+    erasures.insert_erasure(tx.connection, tx.space, erasure)
+    return removal.memories
 
 
 def _find_people(connection: Connection, due: _DueErasure, what: str) -> set[str]:
     wanted = due.erasure.hashes(what)
     if not wanted:
         return set()
-    everybody = erasures.list_all_identities(connection, due.space)
-    return {one for one in everybody if hash_value(due.secret, what, one) in wanted}
+    known = erasures.list_all_identities(connection, due.space)
+    return {one for one in known if hash_value(due.secret, what, one) in wanted}
 
 
 def _erase_space_again(store: Store, due: _DueErasure) -> int:
@@ -184,11 +171,10 @@ def _erase_space_again(store: Store, due: _DueErasure) -> int:
     return store.database.write(work)
 
 
-def _erase_source_again(store: Store, due: _DueErasure) -> int:
-    """Erase all that the source left here, and its memories by id wherever they come from."""
+def _erase_origins_again(store: Store, due: _DueErasure) -> int:
+    """Erase all that the source left here."""
     with store.database.read() as connection:
         origins = _find_origins(connection, due)
-    counted = 0
 
     def note(tx: Transaction, removal: Removal) -> RecordedErasure:
         return RecordedErasure(
@@ -198,17 +184,8 @@ def _erase_source_again(store: Store, due: _DueErasure) -> int:
             counts=removal.counts,
         )
 
-    for origin in origins:
-        done = erase_source(lambda work: store.write_as(due.space, "system", work), origin, note)
-        counted += done.count
-
-    def rest(tx: Transaction) -> int:
-        removal = Removal(scope="source")
-        _remove_due(tx, removal, due)
-        erasures.insert_erasure(tx.connection, tx.space, due.erasure)
-        return removal.memories
-
-    return counted + store.change_identities(due.space, "system", rest)
+    act = partial(store.write_as, due.space, SYSTEM_ACTOR)
+    return sum(erase_source(act, origin, note).count for origin in origins)
 
 
 def _find_origins(connection: Connection, due: _DueErasure) -> list[Origin]:

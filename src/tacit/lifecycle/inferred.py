@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import pairwise
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -12,7 +13,7 @@ from tacit import limits
 from tacit.errors import LanguageFailed, LanguageOverBudget
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.verification import check_well_formed
-from tacit.lifecycle.tasks import SaveProgress, StepProgress
+from tacit.lifecycle.tasks import StepProgress
 from tacit.llm.budget import Allowance, Budget
 from tacit.records.memory import (
     ChatKind,
@@ -33,7 +34,7 @@ from tacit.storage.learned_facts import DatabaseLedger
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
-SYSTEM_ACTOR = "system"
+T = TypeVar("T")
 # An inference is about a person, never about the model that writes it.
 _ASSISTANT_TERMS = frozenset(
     {"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"}
@@ -137,12 +138,23 @@ def make_budget(store: Store, space: str, allowance: Allowance) -> Budget:
     )
 
 
-def save_progress(
-    store: Store, space: str, after: StepProgress, save: SaveProgress
-) -> StepProgress:
-    """Save the progress of a step that wrote nothing else."""
-    store.write_as(space, SYSTEM_ACTOR, lambda tx: save(tx.connection, after))
-    return after
+def find_next_owner(
+    store: Store, space: str, after: str, read: Callable[[Connection, str], T | None]
+) -> tuple[T | None, str | None]:
+    """Find the next owner for whom `read` returns something, and the last one passed over.
+
+    The second is None where no owner is left.
+    """
+    for _ in range(limits.OWNERS_BATCH_COUNT):
+        with store.database.read() as connection:
+            owner = relations.next_owner(connection, space, after)
+            if owner is None:
+                return None, None
+            found = read(connection, owner)
+        if found is not None:
+            return found, after
+        after = owner
+    return None, after
 
 
 def count_unanswered(before: StepProgress, owner: str, failed: LanguageFailed) -> StepProgress:

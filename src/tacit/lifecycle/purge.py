@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.lifecycle import clock_guard
-from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
@@ -22,31 +22,13 @@ from tacit.storage.spaces import keyed_digest, load_identities
 from tacit.storage.store import Store
 
 NEWER_VALUE_PURGED = "its newer value was purged"
-_MORE = "on"
 _M = memories_table.c
 _T = tombstones.c
-_SUPERSEDED_IDS = select(_M.id).where(
-    _M.space_id == bindparam("space"), _M.superseded_by.in_(bindparam("ids", expanding=True))
-)
-_OVERRIDDEN_IDS = select(_M.id).where(
-    _M.space_id == bindparam("space"),
-    _M.owner.in_(bindparam("owners", expanding=True)),
-    _M.category == bindparam("category"),
-    _M.key == bindparam("key"),
-    _M.key.is_not(None),
-    _M.state == sql_literal(State.ACTIVE),
-    _M.overridden.is_(True),
-)
 
 
 def build_purge_task(store: Store, options: LifecycleOptions) -> TaskStep:
     def step(space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
-        def work(tx: Transaction) -> StepProgress:
-            after = _purge_due(tx, options, before)
-            save(tx.connection, after)
-            return after
-
-        return store.write_as(space, "system", work)
+        return write_step(store, space, save, lambda tx: _purge_due(tx, options, before))
 
     return step
 
@@ -58,17 +40,20 @@ def _purge_due(tx: Transaction, options: LifecycleOptions, before: StepProgress)
     # Nothing should be due before the last purge: such a row was dated by a wrong clock.
     done = clock_guard.get_purged_until(tx)
     late = [row.id for row in rows if row.purge_at <= done]
-    _postpone_purge(tx, late, options)
+    until = tx.at + timedelta(days=options.restorable_days)
+    if late:
+        postponed = update(memories_table).where(_M.space_id == tx.space, _M.id.in_(late))
+        tx.connection.execute(postponed.values(purge_at=to_micros(until)))
     gone = [row for row in rows if row.purge_at > done]
-    _forget_overridden(tx, gone, options)
+    _forget_overridden(tx, gone, until)
     ids = _with_superseded(tx, [row.id for row in gone])
     for some in _in_batches(ids):
         purge_memories(tx, some)
-    counts = {"purged": len(ids), "postponed": len(late)}
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:
         clock_guard.record_purge(tx)
-    return before.advance(_MORE if full else None, **{what: n for what, n in counts.items() if n})
+    counts = {"purged": len(ids), "postponed": len(late)}
+    return before.advance("more" if full else None, **{what: n for what, n in counts.items() if n})
 
 
 def purge_memories(tx: Transaction, ids: Sequence[str]) -> None:
@@ -81,11 +66,8 @@ def purge_memories(tx: Transaction, ids: Sequence[str]) -> None:
         return
     hard_delete(tx, ids)
     digests = [keyed_digest(tx.secret, id) for id in ids]
-    tx.connection.execute(
-        update(tombstones)
-        .where(_T.space_id == tx.space, _T.digest.in_(digests))
-        .values(scrubbed=True)
-    )
+    theirs = update(tombstones).where(_T.space_id == tx.space, _T.digest.in_(digests))
+    tx.connection.execute(theirs.values(scrubbed=True))
 
 
 def _with_superseded(tx: Transaction, ids: Sequence[str]) -> list[str]:
@@ -95,8 +77,8 @@ def _with_superseded(tx: Transaction, ids: Sequence[str]) -> list[str]:
     while frontier:
         before: list[str] = []
         for some in _in_batches(frontier):
-            params = {"space": tx.space, "ids": some}
-            before += tx.connection.execute(_SUPERSEDED_IDS, params).scalars()
+            superseded = select(_M.id).where(_M.space_id == tx.space, _M.superseded_by.in_(some))
+            before += tx.connection.execute(superseded).scalars()
         frontier = [id for id in before if id not in found]
         found |= dict.fromkeys(frontier)
     return list(found)
@@ -107,30 +89,26 @@ def _in_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + limits.SWEEP_BATCH_COUNT]
 
 
-def _postpone_purge(tx: Transaction, ids: Sequence[str], options: LifecycleOptions) -> None:
-    if ids:
-        until = tx.at + timedelta(days=options.restorable_days)
-        which = (_M.space_id == tx.space, _M.id.in_(ids))
-        tx.connection.execute(
-            update(memories_table).where(*which).values(purge_at=to_micros(until))
-        )
-
-
-def _forget_overridden(tx: Transaction, gone: Sequence[Any], options: LifecycleOptions) -> None:
+def _forget_overridden(tx: Transaction, gone: Sequence[Any], until: datetime) -> None:
     """Forget values that a purged value of the same key had overridden.
 
     They belong to other identities of the same person. Without this, purging a forgotten value
     would bring an older one back.
     """
-    until = tx.at + timedelta(days=options.restorable_days)
     for row in gone:
         if row.key is None or row.owner is None or row.overridden:
             continue
-        owners = load_identities(tx.connection, tx.space, [row.owner]).current_identities(
-            row.owner
-        ) - {row.owner}
+        identities = load_identities(tx.connection, tx.space, [row.owner])
+        owners = sorted(identities.current_identities(row.owner) - {row.owner})
         if owners:
-            params = {"owners": sorted(owners), "category": row.category, "key": row.key}
-            params |= {"space": tx.space}
-            covered = tx.connection.execute(_OVERRIDDEN_IDS, params).scalars().all()
+            overridden = select(_M.id).where(
+                _M.space_id == tx.space,
+                _M.owner.in_(owners),
+                _M.category == row.category,
+                _M.key == row.key,
+                _M.key.is_not(None),
+                _M.state == sql_literal(State.ACTIVE),
+                _M.overridden.is_(True),
+            )
+            covered = tx.connection.execute(overridden).scalars().all()
             retention.retire_memories(tx, covered, State.FORGOTTEN, None, until, NEWER_VALUE_PURGED)

@@ -9,6 +9,8 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.storage.memories import SYSTEM_ACTOR, Transaction
+from tacit.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +63,22 @@ TaskStep = Callable[
 ]  # space, progress so far, callback that saves progress
 
 
+def write_step(
+    store: Store, space: str, save: SaveProgress, work: Callable[[Transaction], StepProgress]
+) -> StepProgress:
+    """Run the transaction of one step, and save in it the progress that it returns."""
+
+    def step(tx: Transaction) -> StepProgress:
+        after = work(tx)
+        save(tx.connection, after)
+        return after
+
+    return store.write_as(space, SYSTEM_ACTOR, step)
+
+
 def run_task(work: TaskStep, space: str) -> StepProgress:
-    """Run all steps of a task now."""
-    done = work(space, StepProgress(), _discard_progress)
+    """Run all steps of a task now. The caller waits for the end, so no progress is saved."""
+    done = work(space, StepProgress(), lambda _, __: None)
     while done.cursor is not None:
-        done = work(space, done, _discard_progress)
+        done = work(space, done, lambda _, __: None)
     return done
-
-
-def _discard_progress(_: Connection, __: StepProgress) -> None:
-    """Ignore progress: the caller waits for the end."""

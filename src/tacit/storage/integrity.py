@@ -62,7 +62,6 @@ _T = thread_revisions.c
 _C = change_log.c
 _A = audience_people.c
 _L = learned_facts_table.c
-_W = proposals.c
 _IS_MEMORY = _MEMORIES.is_turn.is_(False)
 
 
@@ -121,10 +120,8 @@ WRONG_PURGE_DATE = _SELECT_MEMORY.where(
 PENDING_WITHOUT_PROPOSAL = _SELECT_MEMORY.where(
     _MEMORIES.state == State.PENDING.value, not_(_has_row(proposals))
 )
-ANSWERED_PROPOSALS = (
-    select(_W.space_id, _W.memory_id)
-    .join(memories_table, and_(_MEMORIES.space_id == _W.space_id, _MEMORIES.id == _W.memory_id))
-    .where(_MEMORIES.state != State.PENDING.value)
+ANSWERED_PROPOSALS = _SELECT_MEMORY.where(
+    _MEMORIES.state != State.PENDING.value, _has_row(proposals)
 )
 WITHOUT_SPEAKER = select(
     _MEMORIES.space_id, _MEMORIES.id, _MEMORIES.owner, _MEMORIES.subjects, _MEMORIES.role
@@ -144,10 +141,16 @@ CHAT_MISMATCH = (
     .select_from(memories_table.join(chats_table, _IS_CHAT_OF_MEMORY))
     .where(_MEMORIES.confidential != chats_table.c.confidential)
 )
-SUCCESSORS = select(
-    _MEMORIES.space_id, _MEMORIES.id, _MEMORIES.superseded_by, _MEMORIES.updated_at
-).where(_MEMORIES.superseded_by.is_not(None))
 _OTHER = memories_table.alias("other")
+SUCCESSORS = select(
+    _MEMORIES.space_id,
+    _MEMORIES.id,
+    _MEMORIES.superseded_by,
+    _MEMORIES.updated_at,
+    exists()
+    .where(_OTHER.c.space_id == _MEMORIES.space_id, _OTHER.c.id == _MEMORIES.superseded_by)
+    .label("has_successor"),
+).where(_MEMORIES.superseded_by.is_not(None))
 _HOLDER = case((_MEMORIES.owner.is_(None), _MEMORIES.learned_in), else_=_MEMORIES.owner)
 DUPLICATE_KEYS = (
     select(

@@ -68,9 +68,7 @@ def _run_check(context: DoctorContext, check: DoctorCheck, *, repair: bool) -> F
         problems = list(check.find(connection, context))
     if not problems:
         return None
-    can = (
-        [problem for problem in problems if problem.repairable] if check.repair is not None else []
-    )
+    can = [problem for problem in problems if problem.repairable and check.repair is not None]
     repaired = _repair_problems(context, check, can) if repair else 0
     ids = dict.fromkeys(problem.id for problem in problems if problem.id is not None)
     return Finding(
@@ -85,18 +83,16 @@ def _run_check(context: DoctorContext, check: DoctorCheck, *, repair: bool) -> F
 
 
 def _repair_problems(context: DoctorContext, check: DoctorCheck, problems: list[Problem]) -> int:
-    store, most, mend, count = context.store, check.batch_count, check.repair, 0
-    if mend is None:
+    store, most, count = context.store, check.batch_count, 0
+    if (repair := check.repair) is None:
         return 0
+    write = store.change_identities if check.waits_for_writers else store.write_as
     for start in range(0, len(problems), most):
-        some = problems[start : start + most]
 
-        def work(tx: Transaction, some: list[Problem] = some) -> int:
-            return mend(tx, some)
+        def work(tx: Transaction, some: Sequence[Problem] = problems[start : start + most]) -> int:
+            return repair(tx, some)
 
-        count += (store.change_identities if check.waits_for_writers else store.write_as)(
-            context.space, DOCTOR_ACTOR, work
-        )
+        count += write(context.space, DOCTOR_ACTOR, work)
     if count and check.after_repair is not None:
         check.after_repair(context)
     return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -12,15 +13,18 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.learning import memory_writes
-from tacit.learning.corrections.supersession import KnownFact, replaces
-from tacit.learning.facts import Mention, StatedFact
 from tacit.lifecycle.doctor.check import (
     DOCTOR_ACTOR,
     DoctorCheck,
     DoctorContext,
     Problem,
+    find_broken,
+    get_audience_id,
     repair_each,
+    repair_memory,
+    repair_pair,
 )
+from tacit.lifecycle.duplicates import is_replaced
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
 from tacit.storage import (
@@ -34,7 +38,7 @@ from tacit.storage import (
     vectors,
 )
 from tacit.storage.erasures import hard_delete
-from tacit.storage.learned_facts import unpack_mentions
+from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import (
     SELECT_KEYED,
     Transaction,
@@ -67,86 +71,56 @@ _T = thread_revisions.c
 _C = change_log.c
 
 
-def _find_broken(
-    connection: Connection, context: DoctorContext, *promises: Any
-) -> Iterator[Problem]:
-    ids = [
-        row.id
-        for one in promises
-        for row in integrity.list_broken_rows(connection, one, context.space)
-    ]
-    return (Problem((id,), id) for id in dict.fromkeys(ids))
-
-
-def _find_missing_versions(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-    return _find_broken(
-        connection, context, integrity.WITHOUT_CURRENT_VERSION, integrity.VERSION_GAPS
-    )
-
-
-def _repair_versions(tx: Transaction, problem: Problem) -> bool:
+def _repair_versions(tx: Transaction, memory: Memory) -> None:
     """Replace a lost version by the one after it, visible to the owner only.
 
     The newest version is what the memory says now.
     """
-    memory = memories.get_for_update(tx, problem.key[0])
-    if memory is None:
-        return True
     of = (_V.space_id == tx.space, _V.memory_id == memory.id)
     rows = tx.connection.execute(select(memory_versions).where(*of)).mappings().all()
     found: dict[int, Any] = {row["version"]: dict(row) for row in rows}
-    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == memory.id)
     if memory.version not in found and memory.version >= max(found, default=0):
-        _, now = memories.version_insert(
-            memory, tx.connection.execute(heard).scalar(), tx.actor, memory.updated_at
-        )
+        heard = get_audience_id(tx, memory.id)
+        _, now = memories.version_insert(memory, heard, tx.actor, memory.updated_at)
         found[memory.version] = now
         tx.connection.execute(insert(memory_versions).values(now))
     last = max(found)
+    strict = {
+        "visibility": Visibility.PRIVATE_ONLY.value,
+        "sensitivity": Sensitivity.SENSITIVE.value,
+        "portable": False,
+        "audience": None,
+        "actor": DOCTOR_ACTOR,
+    }
     following = found[last]
     for number in range(last - 1, 0, -1):
         if number in found:
             following = found[number]
-            continue
-        strict = {
-            "version": number,
-            "visibility": Visibility.PRIVATE_ONLY.value,
-            "sensitivity": Sensitivity.SENSITIVE.value,
-            "portable": False,
-            "audience": None,
-            "actor": DOCTOR_ACTOR,
-        }
-        tx.connection.execute(insert(memory_versions).values({**following, **strict}))
+        else:
+            lost = {**following, **strict, "version": number}
+            tx.connection.execute(insert(memory_versions).values(lost))
     if last != memory.version or found[last]["content"] != memory.content:
         again = replace(memory, version=last + 1, updated_at=tx.at)
         memories.update_content(tx, again, {"fields": "version"})
     else:
         memories.record_event(tx, memory, HistoryEvent.UPDATE, None, {"fields": "versions"})
-    return True
 
 
 VERSIONS_CHECK = DoctorCheck(
     name="versions",
     description="memories lack a version",
     remedy="writes the current wording down as a version, and counts a lost one as the one after it",
-    find=_find_missing_versions,
-    repair=repair_each(_repair_versions),
+    find=find_broken(integrity.WITHOUT_CURRENT_VERSION, integrity.VERSION_GAPS),
+    repair=repair_memory(_repair_versions),
 )
 
 
-def _find_missing_history(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-    return _find_broken(connection, context, integrity.WITHOUT_HISTORY)
-
-
-def _repair_history(tx: Transaction, problem: Problem) -> bool:
+def _repair_history(tx: Transaction, memory: Memory) -> None:
     """Add the missing first entry, dated when the memory was made."""
-    memory = memories.get_for_update(tx, problem.key[0])
-    if memory is None:
-        return True
     of = (_H.space_id == tx.space, _H.memory_id == memory.id)
     begun = select(_H.seq).where(*of, _H.event == HistoryEvent.ADD.value)
     if tx.connection.execute(begun).first() is not None:
-        return True
+        return
     first = tx.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
     version = (_V.space_id == tx.space, _V.memory_id == memory.id)
     actor = select(_V.actor).where(*version).order_by(_V.version).limit(1)
@@ -154,15 +128,14 @@ def _repair_history(tx: Transaction, problem: Problem) -> bool:
     _, row = memories.first_history_insert(memory, HistoryEvent.ADD, by, memory.created_at, None)
     seq = 1 if first is None else first - 1
     tx.connection.execute(insert(history_table).values({**row, "seq": seq, "version": 1}))
-    return True
 
 
 HISTORY_CHECK = DoctorCheck(
     name="history",
     description="memories have no first history entry",
     remedy="adds one, dated when the memory was made",
-    find=_find_missing_history,
-    repair=repair_each(_repair_history),
+    find=find_broken(integrity.WITHOUT_HISTORY),
+    repair=repair_memory(_repair_history),
 )
 
 _NAMED_PEOPLE = select(
@@ -173,73 +146,47 @@ _NAMED_PEOPLE = select(
 def _find_people_mismatches(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find memories whose people differ from the rows that index them."""
     for page in integrity.iterate_memory_pages(connection, _NAMED_PEOPLE, context.space):
-        indexed_ = _list_indexed_people(connection, context.space, page[0].id, page[-1].id)
+        rows = select(_P.memory_id, _P.role, _P.person).where(
+            _P.space_id == context.space, _P.memory_id.between(page[0].id, page[-1].id)
+        )
+        indexed: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        for id, role, person in connection.execute(rows):
+            indexed[id].add((role, person))
         for row in page:
-            readable = row.withheld_from == "[]" or bool(unpack_people(row.withheld_from))
-            named = _named_roles(row)
-            kept = indexed_.get(row.id, set())
-            if kept != named or not readable or row.has_withheld != _is_withheld(named):
+            about = ROLE_SUBJECT if row.learned_kind == ChatKind.GROUP.value else ROLE_MENTIONED
+            default = row.speaker or row.owner
+            people = unpack_people(row.subjects) or ({default} if default else set())
+            withheld = unpack_people(row.withheld_from)
+            named = {(about, one) for one in people} | {(ROLE_WITHHELD, one) for one in withheld}
+            readable = row.withheld_from == "[]" or bool(withheld)
+            if indexed[row.id] != named or not readable or row.has_withheld != bool(withheld):
                 yield Problem((row.id,), row.id, repairable=readable)
 
 
-def _list_indexed_people(
-    connection: Connection, space: str, first: str, last: str
-) -> dict[str, set[tuple[str, str]]]:
-    found: dict[str, set[tuple[str, str]]] = {}
-    between = select(_P.memory_id, _P.role, _P.person).where(
-        _P.space_id == space, _P.memory_id >= first, _P.memory_id <= last
-    )
-    for id, role, person in connection.execute(between):
-        found.setdefault(id, set()).add((role, person))
-    return found
-
-
-def _named_roles(row: Any) -> set[tuple[str, str]]:
-    about = ROLE_SUBJECT if row.learned_kind == ChatKind.GROUP.value else ROLE_MENTIONED
-    default = row.speaker or row.owner
-    people = unpack_people(row.subjects) or ({default} if default else set())
-    named = {(about, person) for person in people}
-    return named | {(ROLE_WITHHELD, person) for person in unpack_people(row.withheld_from)}
-
-
-def _is_withheld(named: set[tuple[str, str]]) -> bool:
-    return any(role == ROLE_WITHHELD for role, _ in named)
-
-
-def _repair_people(tx: Transaction, problem: Problem) -> bool:
+def _repair_people(tx: Transaction, memory: Memory) -> None:
     """Keep the people of both sides, so that the memory is withheld from at least as many."""
-    memory = memories.get_for_update(tx, problem.key[0])
-    if memory is None:
-        return True
     of = (_P.space_id == tx.space, _P.memory_id == memory.id)
     kept = select(_P.person).where(*of, _P.role == ROLE_WITHHELD)
     withheld = memory.withheld_from | set(tx.connection.execute(kept).scalars())
     known = load_identities(tx.connection, tx.space, withheld).is_recognizable
     unknown = not all(known(one) for one in withheld)
     whole = replace(memory, withheld_from=withheld, withheld_unknown=unknown)
-    if memory.is_turn:
-        _index_turn_people(tx, whole)
-    else:
+    if not memory.is_turn:
         memories.update_fields(tx, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
-    return True
-
-
-def _index_turn_people(tx: Transaction, turn: Memory) -> None:
-    """Index a turn's people; turns have no history."""
-    revisions.restamp_memories(tx.connection, tx.space, [turn.id])
-    of = (_P.space_id == tx.space, _P.memory_id == turn.id)
+        return
+    # A turn has no history.
+    revisions.restamp_memories(tx.connection, tx.space, [memory.id])
     tx.connection.execute(delete(memory_people).where(*of))
-    statements.run_statements(tx.connection, memories.people_inserts(turn))
-    one = update(memories_table).where(_M.space_id == tx.space, _M.id == turn.id)
+    statements.run_statements(tx.connection, memories.people_inserts(whole))
+    one = update(memories_table).where(_M.space_id == tx.space, _M.id == memory.id)
     tx.connection.execute(
         one.values(
-            withheld_from=pack_people(turn.withheld_from),
-            has_withheld=bool(turn.withheld_from),
-            withheld_unknown=turn.withheld_unknown,
+            withheld_from=pack_people(withheld),
+            has_withheld=bool(withheld),
+            withheld_unknown=unknown,
         )
     )
-    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == turn.id)
-    integrity.reindex_memory(tx, turn, tx.connection.execute(heard).scalar())
+    integrity.reindex_memory(tx, whole, get_audience_id(tx, memory.id))
 
 
 PEOPLE_CHECK = DoctorCheck(
@@ -248,7 +195,7 @@ PEOPLE_CHECK = DoctorCheck(
     remedy="files them again, withheld from everybody whom either side names; where a list of "
     "people cannot be read, the memory stays as it is",
     find=_find_people_mismatches,
-    repair=repair_each(_repair_people),
+    repair=repair_memory(_repair_people),
 )
 
 
@@ -263,7 +210,7 @@ def _find_stale_threads(connection: Connection, context: DoctorContext) -> Itera
     return (Problem((thread,)) for thread in sorted(threads))
 
 
-def _repair_thread_revision(tx: Transaction, problem: Problem) -> bool:
+def _repair_thread_revision(tx: Transaction, problem: Problem) -> None:
     (thread,) = problem.key
     of = (_C.space_id == tx.space, _C.thread == thread)
     newest = tx.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
@@ -271,7 +218,6 @@ def _repair_thread_revision(tx: Transaction, problem: Problem) -> bool:
     if newest is not None and rev < newest:
         one = update(thread_revisions).where(_T.space_id == tx.space, _T.thread == thread)
         tx.connection.execute(one.values(rev=max(newest, to_micros(tx.at))))
-    return True
 
 
 THREAD_REVISIONS_CHECK = DoctorCheck(
@@ -307,11 +253,9 @@ def _find_duplicate_keys(connection: Connection, context: DoctorContext) -> Iter
         yield from (Problem((id, newest), id) for id in older)
 
 
-def _supersede_older_value(tx: Transaction, problem: Problem) -> bool:
-    old, new = (memories.get_for_update(tx, id) for id in problem.key)
-    if old is not None and new is not None and new.state is State.ACTIVE:
+def _supersede_older_value(tx: Transaction, old: Memory, new: Memory) -> None:
+    if new.state is State.ACTIVE:
         memory_writes.supersede_memory(tx, old, new.id)
-    return True
 
 
 KEYS_CHECK = DoctorCheck(
@@ -319,33 +263,24 @@ KEYS_CHECK = DoctorCheck(
     description="memories are older values of a key that has a newer one",
     remedy="marks them as superseded by the newest",
     find=_find_duplicate_keys,
-    repair=repair_each(_supersede_older_value),
+    repair=repair_pair(_supersede_older_value),
 )
 
 
-def _find_wrong_purge_dates(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-    for row in integrity.list_broken_rows(connection, integrity.WRONG_PURGE_DATE, context.space):
-        yield Problem((row.id,), row.id)
-
-
-def _repair_purge_date(tx: Transaction, problem: Problem) -> bool:
-    memory = memories.get_for_update(tx, problem.key[0])
-    if memory is None:
-        return True
+def _repair_purge_date(tx: Transaction, memory: Memory) -> None:
     later = tx.at + timedelta(days=limits.RESTORABLE_DAYS)
     purge_at = None if memory.state in _LIVE_STATES else memory.purge_at or later
     if purge_at != memory.purge_at:
         dated = replace(memory, purge_at=purge_at)
         memories.update_fields(tx, dated, HistoryEvent.UPDATE, None, {"fields": "purge_at"})
-    return True
 
 
 PURGE_DATES_CHECK = DoctorCheck(
     name="purge-dates",
     description="memories are forgotten without a purge date, or active with one",
     remedy=f"gives the former {limits.RESTORABLE_DAYS} days from now, and takes it from the latter",
-    find=_find_wrong_purge_dates,
-    repair=repair_each(_repair_purge_date),
+    find=find_broken(integrity.WRONG_PURGE_DATE),
+    repair=repair_memory(_repair_purge_date),
 )
 
 
@@ -364,37 +299,23 @@ OVERDUE_PURGES_CHECK = DoctorCheck(
     find=_find_overdue_purges,
 )
 
-_ASKED, _ANSWERED = "asked", "answered"
 
-
-def _find_broken_proposals(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-    for row in integrity.list_broken_rows(
-        connection, integrity.PENDING_WITHOUT_PROPOSAL, context.space
-    ):
-        yield Problem((_ASKED, row.id), row.id)
-    for row in integrity.list_broken_rows(connection, integrity.ANSWERED_PROPOSALS, context.space):
-        yield Problem((_ANSWERED, row.memory_id), row.memory_id)
-
-
-def _repair_proposal(tx: Transaction, problem: Problem) -> bool:
+def _repair_proposal(tx: Transaction, memory: Memory) -> None:
     """Delete as `forget` does: restoring it would skip the consent."""
-    kind, id = problem.key
-    memory = memories.get_for_update(tx, id)
-    if memory is None:
-        return True
-    if kind == _ANSWERED and memory.state is not State.PENDING:
-        learned_facts.delete_proposal(tx, id)
-    elif kind == _ASKED and memory.state is State.PENDING:
-        hard_delete(tx, [id])
-    return True
+    if memory.state is not State.PENDING:
+        learned_facts.delete_proposal(tx, memory.id)
+    elif integrity.list_broken_rows(
+        tx.connection, integrity.PENDING_WITHOUT_PROPOSAL.where(_M.id == memory.id), tx.space
+    ):
+        hard_delete(tx, [memory.id])
 
 
 PROPOSALS_CHECK = DoctorCheck(
     name="proposals",
     description="memories wait for consent without a proposal, or have one although they were answered",
     remedy="deletes memories without a proposal, and answered proposals",
-    find=_find_broken_proposals,
-    repair=repair_each(_repair_proposal),
+    find=find_broken(integrity.PENDING_WITHOUT_PROPOSAL, integrity.ANSWERED_PROPOSALS),
+    repair=repair_memory(_repair_proposal),
 )
 
 
@@ -450,63 +371,30 @@ def _find_contradictions(connection: Connection, context: DoctorContext) -> Iter
 
 
 def _contradicting_pairs(newest_first: Any) -> Iterator[Problem]:
-    """Yield each older memory once, with the newest one that contradicts it."""
-    for at, old in enumerate(newest_first):
-        by = next(
-            (new for new in newest_first[:at] if replaces(_make_known(old), _make_statement(new))),
-            None,
+    """Yield each older memory once, with the newest one that contradicts it.
+
+    It is repairable if the same person said both and the older one is not pinned.
+    """
+    seen: list[tuple[Any, StoredFact]] = []
+    for old in newest_first:
+        fact = StoredFact(
+            old.slot, bool(old.about_speaker), old.value, bool(old.negated), old.about
         )
+        said_at = from_micros(old.updated_at)
+        newer = (
+            new for new, of in seen if is_replaced(fact, old.content, said_at, of, new.content)
+        )
+        by = next(newer, None)
         if by is not None:
-            yield Problem((old.id, by.id), old.id, repairable=_is_repairable_pair(old, by))
+            whose = (old.speaker, old.owner)
+            same = None not in whose and whose == (by.speaker, by.owner)
+            yield Problem((old.id, by.id), old.id, repairable=same and not old.pinned)
+        seen.append((old, fact))
 
 
-def _is_repairable_pair(old: Any, new: Any) -> bool:
-    """Report whether the same person said both and the older one is not pinned."""
-    same = old.speaker is not None and old.speaker == new.speaker
-    return same and old.owner is not None and old.owner == new.owner and not old.pinned
-
-
-def _parse_mentions(row: Any) -> tuple[Mention, ...]:
-    return tuple(
-        Mention(text=text, name=name, relation=relation, username=username)
-        for text, name, relation, username in unpack_mentions(row.about)
-    )
-
-
-def _make_known(row: Any) -> KnownFact:
-    return KnownFact(
-        content=row.content,
-        slot=row.slot,
-        value=row.value,
-        about_speaker=bool(row.about_speaker),
-        said_at=from_micros(row.updated_at),
-        about=_parse_mentions(row),
-        negated=bool(row.negated),
-    )
-
-
-def _make_statement(row: Any) -> StatedFact:
-    return StatedFact(
-        content=row.content,
-        quote="",
-        explicit=False,
-        kind=None,
-        about_speaker=bool(row.about_speaker),
-        about=_parse_mentions(row),
-        hearsay=False,
-        slot=row.slot,
-        value=row.value,
-        negated=bool(row.negated),
-        observed_at=None,
-        withheld_from=(),
-        hold=None,
-    )
-
-
-def _supersede_contradicted(tx: Transaction, problem: Problem) -> bool:
+def _supersede_contradicted(tx: Transaction, old: Memory, new: Memory) -> bool:
     """Supersede the older one, as learning would have done."""
-    old, new = (memories.get_for_update(tx, id) for id in problem.key)
-    if old is None or new is None or old.state is not State.ACTIVE:
+    if old.state is not State.ACTIVE:
         return True
     if new.state is not State.ACTIVE or old.speaker != new.speaker:
         return False
@@ -520,7 +408,7 @@ CONTRADICTIONS_CHECK = DoctorCheck(
     remedy="lets the older give way where the same person said both and did not pin it; otherwise "
     "ask its owner which holds",
     find=_find_contradictions,
-    repair=repair_each(_supersede_contradicted),
+    repair=repair_pair(_supersede_contradicted),
 )
 
 
@@ -530,12 +418,12 @@ CONTRADICTIONS_CHECK = DoctorCheck(
 def _find_wrong_overridden(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     """Find wrong precedence among one person's values of a key, under all their identities."""
     identities = integrity.load_all_identities(connection, context.space)
-    values: dict[tuple[frozenset[str], str, str], list[Any]] = {}
+    values: defaultdict[tuple[frozenset[str], str, str], list[Any]] = defaultdict(list)
     owned = SELECT_KEYED.where(_M.space_id == context.space, _M.owner.is_not(None))
     for row in connection.execute(owned):
         person = identities.current_identities(row.owner)
         if len(person) > 1 or row.overridden:
-            values.setdefault((person, row.category, row.key), []).append(row)
+            values[person, row.category, row.key].append(row)
     for rows in values.values():
         winner = max(rows, key=key_precedence)
         for row in rows:
@@ -574,13 +462,11 @@ def _find_wrong_withheld_unknown(
     connection: Connection, context: DoctorContext
 ) -> Iterator[Problem]:
     identities = integrity.load_all_identities(connection, context.space)
-    people: dict[str, list[str]] = {}
-    flag: dict[str, bool] = {}
+    people: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for row in connection.execute(_WITHHELD_ROWS.where(_P.space_id == context.space)):
-        people.setdefault(row.memory_id, []).append(row.person)
-        flag[row.memory_id] = bool(row.withheld_unknown)
-    for id, who in people.items():
-        if flag[id] == all(identities.is_recognizable(one) for one in who):
+        people[row.memory_id, bool(row.withheld_unknown)].append(row.person)
+    for (id, unknown), who in people.items():
+        if unknown == all(identities.is_recognizable(one) for one in who):
             yield Problem(tuple(who), id)
 
 
@@ -599,7 +485,7 @@ def _find_wrong_confidential(connection: Connection, context: DoctorContext) -> 
         yield Problem((row.id,), row.id, repairable=bool(row.confidential))
 
 
-def _make_confidential(tx: Transaction, problem: Problem) -> bool:
+def _make_confidential(tx: Transaction, problem: Problem) -> None:
     """Make memories confidential. Only `set_confidential` may do the opposite."""
     (id,) = problem.key
     chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
@@ -607,7 +493,6 @@ def _make_confidential(tx: Transaction, problem: Problem) -> bool:
     one = update(memories_table).where(_M.space_id == tx.space, _M.id == id, strict)
     if tx.connection.execute(one.values(confidential=True)).rowcount:
         revisions.restamp_memories(tx.connection, tx.space, [id])
-    return True
 
 
 CONFIDENTIAL_CHECK = DoctorCheck(
@@ -638,14 +523,13 @@ def _find_stray_vectors(connection: Connection, context: DoctorContext) -> Itera
     return (Problem((row.home_path, row.memory_id), row.memory_id) for row in found)
 
 
-def _delete_stray_vector(tx: Transaction, problem: Problem) -> bool:
+def _delete_stray_vector(tx: Transaction, problem: Problem) -> None:
     home, id = problem.key
     of = (_VECTORS.space_id == tx.space, _VECTORS.home_path == home, _VECTORS.memory_id == id)
     if tx.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
         tx.connection.execute(delete(vectors_table).where(*of))
         tx.connection.execute(delete(embedded_spaces).where(_E.space_id == tx.space))
         revisions.restamp_memories(tx.connection, tx.space, [id])
-    return True
 
 
 STRAY_VECTORS_CHECK = DoctorCheck(
@@ -698,16 +582,12 @@ def _find_index_mismatches(connection: Connection, context: DoctorContext) -> It
         yield Problem((_STALE_ENTRY, id), id)
 
 
-def _repair_index_entry(tx: Transaction, problem: Problem) -> bool:
+def _repair_index_entry(tx: Transaction, problem: Problem) -> None:
     kind, which = problem.key
     if kind == _STRAY_ENTRY:
         integrity.delete_stray_document(tx.connection, int(which))
-        return True
-    memory = memories.get_for_update(tx, which)
-    if memory is not None:
-        heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == which)
-        integrity.reindex_memory(tx, memory, tx.connection.execute(heard).scalar())
-    return True
+    elif (memory := memories.get_for_update(tx, which)) is not None:
+        integrity.reindex_memory(tx, memory, get_audience_id(tx, which))
 
 
 FTS_INDEX_CHECK = DoctorCheck(

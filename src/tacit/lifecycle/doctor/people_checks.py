@@ -17,7 +17,9 @@ from tacit.lifecycle.doctor.check import (
     DoctorCheck,
     DoctorContext,
     Problem,
+    get_audience_id,
     repair_each,
+    repair_memory,
 )
 from tacit.records.accounts import LinkKind, NameKind
 from tacit.records.conversation import Role
@@ -72,7 +74,7 @@ def _repair_audiences(tx: Transaction, problems: Sequence[Problem]) -> int:
         _rebuild_audience(tx, *problem.key)
     for problem in problems:
         audience, id = problem.key
-        if audience_id(frozenset(_audience_members(tx, audience))) != audience:
+        if audience_id(_audience_members(tx, audience)) != audience:
             _clear_audience(tx, audience, id)
     return len(problems)
 
@@ -86,7 +88,14 @@ def _rebuild_audience(tx: Transaction, audience: str, id: str) -> None:
     memory = None if _audience_members(tx, audience) else memories.get_for_update(tx, id)
     if memory is None:
         return
-    then = frozenset(_chat_members_then(tx, memory.learned_in or "", id))
+    made = select(_M.created_at).where(_M.space_id == tx.space, _M.id == id).scalar_subquery()
+    members = select(_C.person).where(
+        _C.space_id == tx.space,
+        _C.chat == (memory.learned_in or ""),
+        _C.joined_at <= made,
+        or_(_C.left_at.is_(None), _C.left_at > made),
+    )
+    then = frozenset(tx.connection.execute(members).scalars())
     if then and audience_id(then) == audience:
         rows = [{"space_id": tx.space, "audience": audience, "person": one} for one in sorted(then)]
         tx.dialect.insert_missing(tx.connection, audience_people, rows)
@@ -97,37 +106,21 @@ def _clear_audience(tx: Transaction, audience: str, id: str) -> None:
     of = (_V.space_id == tx.space, _V.memory_id == id, _V.audience == audience)
     tx.connection.execute(update(memory_versions).where(*of).values(audience=None))
     memory = memories.get_for_update(tx, id)
-    heard = select(_M.audience).where(_M.space_id == tx.space, _M.id == id)
-    if memory is not None and tx.connection.execute(heard).scalar() == audience:
-        _remove_audience(tx, memory)
-
-
-def _remove_audience(tx: Transaction, memory: Memory) -> None:
-    if not memory.is_turn:
+    if memory is None or get_audience_id(tx, id) != audience:
+        return
+    if memory.is_turn:
+        revisions.restamp_memories(tx.connection, tx.space, [id])  # for those who could see it
+        turn = update(memories_table).where(_M.space_id == tx.space, _M.id == id)
+        tx.connection.execute(turn.values(audience=None))
+        integrity.reindex_memory(tx, memory, None)
+    else:
         unheard = replace(memory, heard_by=frozenset())
         memories.update_fields(tx, unheard, HistoryEvent.UPDATE, None, {"fields": "heard_by"})
-        return
-    of = (_M.space_id == tx.space, _M.id == memory.id)
-    revisions.restamp_memories(tx.connection, tx.space, [memory.id])  # for those who could see it
-    tx.connection.execute(update(memories_table).where(*of).values(audience=None))
-    integrity.reindex_memory(tx, memory, None)
 
 
-def _audience_members(tx: Transaction, audience: str) -> list[str]:
+def _audience_members(tx: Transaction, audience: str) -> frozenset[str]:
     of = select(_A.person).where(_A.space_id == tx.space, _A.audience == audience)
-    return list(tx.connection.execute(of).scalars())
-
-
-def _chat_members_then(tx: Transaction, chat: str, id: str) -> list[str]:
-    """Return who was a member when the memory was made."""
-    made = select(_M.created_at).where(_M.space_id == tx.space, _M.id == id).scalar_subquery()
-    then = select(_C.person).where(
-        _C.space_id == tx.space,
-        _C.chat == chat,
-        _C.joined_at <= made,
-        or_(_C.left_at.is_(None), _C.left_at > made),
-    )
-    return list(tx.connection.execute(then).scalars())
+    return frozenset(tx.connection.execute(of).scalars())
 
 
 AUDIENCES_CHECK = DoctorCheck(
@@ -143,10 +136,8 @@ AUDIENCES_CHECK = DoctorCheck(
 
 def _find_unused_audiences(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     sets = integrity.read_audiences(connection, context.space)
-    for audience in sorted(
-        sets.keys() - integrity.list_referenced_audiences(connection, context.space)
-    ):
-        yield Problem((audience,))
+    used = integrity.list_referenced_audiences(connection, context.space)
+    return (Problem((audience,)) for audience in sorted(sets.keys() - used))
 
 
 def _delete_unused_audiences(tx: Transaction, problems: Sequence[Problem]) -> int:
@@ -200,9 +191,8 @@ def _infer_speaker(owner: str, role: str | None, worded: Any, identities: Identi
     return str(worded.actor) if own else None
 
 
-def _set_speaker(tx: Transaction, problem: Problem) -> bool:
-    memory = memories.get_for_update(tx, problem.key[0])
-    if memory is None or memory.speaker is not None or memory.owner is None:
+def _set_speaker(tx: Transaction, memory: Memory) -> bool:
+    if memory.speaker is not None or memory.owner is None:
         return True
     of = (_V.space_id == tx.space, _V.memory_id == memory.id)
     worded = tx.connection.execute(_WORDING_ROWS.where(*of)).first()
@@ -224,7 +214,7 @@ SPEAKERS_CHECK = DoctorCheck(
     remedy="sets the speaker where its wording tells it; otherwise correct the memory in its "
     "owner's private chat",
     find=_find_missing_speakers,
-    repair=repair_each(_set_speaker),
+    repair=repair_memory(_set_speaker),
 )
 
 
@@ -252,19 +242,13 @@ def _find_duplicate_people(connection: Connection, context: DoctorContext) -> It
         who = select(_N.person).where(
             _N.space_id == space, _N.known_to == known_to, _N.folded == folded, *_NAMED_PEOPLE
         )
-        found = set(connection.execute(who).scalars()) - _find_withheld_people(
-            connection, space, known_to
+        # Of people that secrets are kept from, one of that name need not be the person meant.
+        withheld = select(_N.person).where(
+            _N.space_id == space, _N.known_to == known_to, _N.kind == NameKind.WITHHELD.value
         )
+        found = set(connection.execute(who.except_(withheld)).scalars())
         yield from _duplicates_among(connection, space, identities, found - seen)
         seen |= found
-
-
-def _find_withheld_people(connection: Connection, space: str, known_to: str) -> set[str]:
-    """Return people that secrets are kept from: one of that name need not be the person meant."""
-    withheld = select(_N.person).where(
-        _N.space_id == space, _N.known_to == known_to, _N.kind == NameKind.WITHHELD.value
-    )
-    return set(connection.execute(withheld).scalars())
 
 
 def _duplicates_among(
@@ -282,7 +266,9 @@ def _duplicates_among(
         for one in sorted(heads)
         if _is_mentioned(connection, space, identities.current_identities(one))
     ]
-    first = told[0] if told else _earliest_person(connection, space, sorted(heads))
+    made = select(_PEOPLE.id).where(_PEOPLE.space_id == space, _PEOPLE.id.in_(heads))
+    earliest = made.order_by(_PEOPLE.created_at, _PEOPLE.id).limit(1)
+    first = told[0] if told else connection.execute(earliest).scalar() or min(heads)
     for one in sorted(heads - {first}):
         alone = len(identities.current_identities(one)) == 1 and one.startswith(f"{PERSON_PREFIX}:")
         yield Problem((one, first), repairable=len(told) < 2 and alone)
@@ -291,12 +277,6 @@ def _duplicates_among(
 def _is_mentioned(connection: Connection, space: str, who: Sequence[str] | frozenset[str]) -> bool:
     of = select(_P.memory_id).where(_P.space_id == space, _P.person.in_(sorted(who))).limit(1)
     return connection.execute(of).first() is not None
-
-
-def _earliest_person(connection: Connection, space: str, who: list[str]) -> str:
-    made = select(_PEOPLE.id).where(_PEOPLE.space_id == space, _PEOPLE.id.in_(who))
-    found = connection.execute(made.order_by(_PEOPLE.created_at, _PEOPLE.id).limit(1)).scalar()
-    return found or who[0]
 
 
 def _merge_people(tx: Transaction, problem: Problem) -> bool:
@@ -342,10 +322,9 @@ def _find_orphans(connection: Connection, context: DoctorContext) -> Iterator[Pr
             yield Problem((table.name, column, id))  # its memory is gone, so there is no id
 
 
-def _delete_orphan(tx: Transaction, problem: Problem) -> bool:
+def _delete_orphan(tx: Transaction, problem: Problem) -> None:
     name, column, id = problem.key
     integrity.delete_orphans(tx.connection, tx.space, metadata.tables[name], column, [id])
-    return True
 
 
 ORPHANS_CHECK = DoctorCheck(
@@ -362,23 +341,12 @@ def _find_broken_successors(connection: Connection, context: DoctorContext) -> I
     rows = integrity.list_broken_rows(connection, integrity.SUCCESSORS, context.space)
     leads = {row.id: row.superseded_by for row in rows}
     moved = {row.id: (row.updated_at, row.id) for row in rows}
-    unknown = set(leads.values()) - leads.keys()
-    there = _existing_ids(connection, context.space, sorted(unknown))
-    for id, target in leads.items():
-        if target in unknown - there:
-            yield Problem((id, target), id)
+    for row in rows:
+        if not row.has_successor:
+            yield Problem((row.id, row.superseded_by), row.id)
     for circle in find_cycles(leads):
         last = max(circle, key=lambda id: moved[id])
         yield Problem((last, leads[last]), last)
-
-
-def _existing_ids(connection: Connection, space: str, ids: list[str]) -> set[str]:
-    found: set[str] = set()
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        here = select(_M.id).where(_M.space_id == space, _M.id.in_(some))
-        found |= set(connection.execute(here).scalars())
-    return found
 
 
 def find_cycles(leads: Mapping[str, str]) -> Iterator[list[str]]:
@@ -397,13 +365,12 @@ def find_cycles(leads: Mapping[str, str]) -> Iterator[list[str]]:
         done |= on_path.keys()
 
 
-def _clear_successor(tx: Transaction, problem: Problem) -> bool:
+def _clear_successor(tx: Transaction, problem: Problem) -> None:
     id, target = problem.key
     memory = memories.get_for_update(tx, id)
     if memory is not None and memory.superseded_by == target:
         alone = replace(memory, superseded_by=None)
         memories.update_fields(tx, alone, HistoryEvent.UPDATE, None, {"fields": "superseded_by"})
-    return True
 
 
 SUCCESSORS_CHECK = DoctorCheck(
@@ -435,7 +402,7 @@ def _find_broken_identity_links(
     return [*problems, *(Problem((id,)) for id in cut)]
 
 
-def _end_identity_link(tx: Transaction, problem: Problem) -> bool:
+def _end_identity_link(tx: Transaction, problem: Problem) -> None:
     """End a link as `unlink` does, with all that follows from it."""
     (id,) = problem.key
     one = update(identity_links).where(_I.space_id == tx.space, _I.id == id, _I.ended_at.is_(None))
@@ -446,7 +413,6 @@ def _end_identity_link(tx: Transaction, problem: Problem) -> bool:
         found = load_identities(tx.connection, tx.space, row)
         touched = {i for one in row for i in found.all_identities(one)}
         update_precedence_of_people(tx.connection, tx.space, found, touched)
-    return True
 
 
 IDENTITY_LINKS_CHECK = DoctorCheck(
