@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
 from tacit import limits
 from tacit.errors import InvalidInput
+
+_ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 
 
 def parse_base_url(setting: str, url: str, *, key_setting: str) -> SplitResult:
@@ -29,10 +33,33 @@ def parse_base_url(setting: str, url: str, *, key_setting: str) -> SplitResult:
     return parts
 
 
-def is_api_key(key: str) -> bool:
-    """Whether the text can be an API key. HTTP libraries would quote a bad one in their errors."""
+def check_api_key(setting: str, key: str | None, subject: str = "") -> str | None:
+    """Return the key, or None for an empty one. HTTP libraries would quote a bad one in errors."""
+    if not key:
+        return None
     printable = key.isascii() and key.isprintable() and " " not in key
-    return printable and len(key) <= limits.ENDPOINT_KEY_MAX_CHARS
+    if not printable or len(key) > limits.ENDPOINT_KEY_MAX_CHARS:
+        problem = f"{subject}holds characters that no key has, or too many: copy it again"
+        raise InvalidInput(setting, problem)
+    return key
+
+
+def is_model_name(model: str) -> bool:
+    return bool(model.strip()) and len(model) <= limits.LABEL_MAX_CHARS and model.isprintable()
+
+
+def find_error_code(body: bytes, fields: Iterable[str], key: str | None) -> str:
+    """Return a code such as `model_not_found` from an error answer, else an empty text.
+
+    It is a single word and not the API key: free text of an endpoint must not reach an error.
+    """
+    try:
+        error = json.loads(body)["error"]
+        codes = [error.get(field) for field in fields]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ""
+    words = (one for one in codes if isinstance(one, str) and _ERROR_CODE.fullmatch(one))
+    return next((word for word in words if word != key), "")
 
 
 def parse_retry_after(value: str, now: datetime) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from threading import Event, Lock
@@ -18,7 +17,14 @@ from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
 from tacit.embeddings.vectors import empty_rows, normalize_rows, truncate_text
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
-from tacit.http import backoff_seconds, is_api_key, parse_base_url, parse_retry_after
+from tacit.http import (
+    backoff_seconds,
+    check_api_key,
+    find_error_code,
+    is_model_name,
+    parse_base_url,
+    parse_retry_after,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,8 +33,6 @@ if TYPE_CHECKING:
 # JSON requests with limits on time, attempts, waiting and response size. No API key, text or free
 # text of the endpoint ever reaches an error or a log.
 
-# An error code such as `model_not_found`; never a sentence.
-_ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 _REFUSALS = {
     400: "does not accept the request (400{code}): check embedding.model, and leave "
     "embedding.dimension out if the model cannot change its length",
@@ -95,7 +99,8 @@ class EmbeddingClient:
             try:
                 return self._parse(self._send(body, timeout_seconds))
             except _TransientFailure as failure:
-                wait = _backoff_seconds(failure.wait_seconds, attempt)
+                default = limits.ENDPOINT_BACKOFF_SECONDS * 2 ** (attempt - 1)
+                wait = backoff_seconds(failure.wait_seconds, default)
                 if attempt == attempts or wait > limits.ENDPOINT_WAIT_MAX_SECONDS:
                     tries = "once" if attempt == 1 else f"{attempt} times"
                     raise EmbeddingFailed(f"{self._who} {failure} (tried {tries})") from None
@@ -145,39 +150,27 @@ class EmbeddingClient:
 
     def _refusal(self, response: httpx2.Response, until: float) -> Exception:
         status = response.status_code
+        wait = parse_retry_after(response.headers.get("retry-after", ""), self._clock())
         if 300 <= status < 400:
             return EmbeddingFailed(
                 f"{self._who} redirects elsewhere ({status}), which is not followed: "
                 "set embedding.url to the final address"
             )
         if status >= 500:
-            return _TransientFailure(
-                f"failed ({status}): look at its own log", self._retry_after_seconds(response)
-            )
+            return _TransientFailure(f"failed ({status}): look at its own log", wait)
         unknown = f"answered with the status {status}: check embedding.url"
         text = _REFUSALS.get(status, unknown).format(code=self._error_code(response, until))
         if status in _TRANSIENT_STATUSES:
-            return _TransientFailure(text, self._retry_after_seconds(response))
+            return _TransientFailure(text, wait)
         return EmbeddingFailed(f"{self._who} {text}")
 
     def _error_code(self, response: httpx2.Response, until: float) -> str:
         """Return the error code, if it is a single word and not the API key."""
         try:
-            found = json.loads(self._read(response, until, ""))["error"]["code"]
-        except (
-            ValueError,
-            LookupError,
-            TypeError,
-            RecursionError,
-            EmbeddingFailed,
-            _TransientFailure,
-        ):
+            code = find_error_code(self._read(response, until, ""), ["code"], self._key)
+        except (EmbeddingFailed, _TransientFailure):
             return ""
-        harmless = isinstance(found, str) and _ERROR_CODE.fullmatch(found) and found != self._key
-        return f", {found}" if harmless else ""
-
-    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
-        return parse_retry_after(response.headers.get("retry-after", ""), self._clock())
+        return f", {code}" if code else ""
 
     def _parse(self, body: bytes) -> object:
         try:
@@ -187,10 +180,6 @@ class EmbeddingClient:
                 f"{self._who} does not answer with JSON: check that embedding.url is the address "
                 "of an OpenAI-compatible API"
             ) from None
-
-
-def _backoff_seconds(asked: float | None, attempt: int) -> float:
-    return backoff_seconds(asked, limits.ENDPOINT_BACKOFF_SECONDS * 2 ** (attempt - 1))
 
 
 _EMPTY_TEXT_SUBSTITUTE = "."  # most endpoints refuse an empty text
@@ -214,7 +203,7 @@ class EndpointEmbedder(Embedder):
         pause: Callable[[float], object] | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        if not model.strip() or len(model) > limits.LABEL_MAX_CHARS or not model.isprintable():
+        if not is_model_name(model):
             raise InvalidInput("embedding.model", "is not a model's name; use the endpoint's own")
         most = limits.EMBEDDING_DIMENSION_MAX_COUNT
         if dimension is not None and not 1 <= dimension <= most:
@@ -224,9 +213,8 @@ class EndpointEmbedder(Embedder):
         self._model = model
         self._asked_dimension = dimension
         self._timeout_seconds = timeout_seconds
-        self._client = EmbeddingClient(
-            _parse_url(url), _check_api_key(api_key), pause=pause, clock=clock
-        )
+        key = check_api_key("embedding.api_key", api_key)
+        self._client = EmbeddingClient(_parse_url(url), key, pause=pause, clock=clock)
         self._settling = Lock()
         # Without the host: the model stays the same on another server.
         self.name = f"endpoint:{model}" + (f"@{dimension}" if dimension else "")
@@ -315,11 +303,3 @@ def _parse_url(url: str) -> str:
     path = parts.path.rstrip("/") or "/v1"
     path = path if path.endswith("/embeddings") else f"{path}/embeddings"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-
-
-def _check_api_key(api_key: str | None) -> str | None:
-    if api_key and not is_api_key(api_key):
-        raise InvalidInput(
-            "embedding.api_key", "holds characters that no key has, or too many: copy it again"
-        )
-    return api_key or None

@@ -27,11 +27,6 @@ class AnswerFault:
     sentences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidAnswer(Generic[T]):
-    value: T
-
-
 class AnswerSchema(Generic[T]):
     """The JSON schema of a dataclass or Pydantic model, and the parser of answers."""
 
@@ -47,19 +42,24 @@ class AnswerSchema(Generic[T]):
             raise InvalidInput("schema", "is not an object with fields: wrap it in a dataclass")
         self.json_text = json.dumps(self.json_schema, ensure_ascii=False)
 
-    def parse_arguments(self, arguments: str | dict[str, Any]) -> ValidAnswer[T] | AnswerFault:
+    def parse_arguments(self, arguments: str | dict[str, Any]) -> T | AnswerFault:
         """Parse the arguments of a tool call, as JSON text or already decoded."""
         return self._parse([arguments if isinstance(arguments, str) else json.dumps(arguments)])
 
-    def parse_text(self, text: str) -> ValidAnswer[T] | AnswerFault:
+    def parse_text(self, text: str) -> T | AnswerFault:
         """Parse JSON that is alone, in a code fence, or between other text."""
-        return self._parse(_list_candidates(text))
+        text = text.strip()
+        fenced = [found.strip() for found in _FENCED.findall(text)[:1]]
+        begin, end = text.find("{"), text.rfind("}")
+        inner = [text[begin : end + 1]] if 0 <= begin < end else []
+        # The narrowest last: if none is valid, the faults of the last are reported.
+        return self._parse(list(dict.fromkeys([text, *fenced, *inner])))
 
-    def _parse(self, candidates: list[str]) -> ValidAnswer[T] | AnswerFault:
+    def _parse(self, candidates: list[str]) -> T | AnswerFault:
         fault = AnswerFault(sentences=("there is no JSON object in it",))
         for candidate in candidates:
             try:
-                return ValidAnswer(value=self._adapter.validate_json(_encode(candidate)))
+                return self._adapter.validate_json(candidate.encode("utf-8", "replace"))
             except ValidationError as problem:
                 fault = AnswerFault(sentences=tuple(_describe_errors(problem)))
             except (ValueError, RecursionError):  # raised by a custom validator
@@ -77,21 +77,8 @@ def schema_of(schema: type[T]) -> AnswerSchema[T]:
     return cast("AnswerSchema[T]", _cached_schema(cast("Hashable", schema)))
 
 
-def _list_candidates(text: str) -> list[str]:
-    text = text.strip()
-    fenced = [found.strip() for found in _FENCED.findall(text)[:1]]
-    begin, end = text.find("{"), text.rfind("}")
-    inner = [text[begin : end + 1]] if 0 <= begin < end else []
-    # The narrowest last: if none is valid, the faults of the last are reported.
-    return list(dict.fromkeys([text, *fenced, *inner]))
-
-
 def _describe_errors(problem: ValidationError) -> Iterator[str]:
     errors = problem.errors(include_url=False, include_context=False, include_input=False)
     for error in errors[: limits.LANGUAGE_REPAIR_FAULTS_MAX_COUNT]:
         place = ".".join(str(part) for part in error["loc"]) or "the whole"
         yield f"{place}: {error['msg']}"[: limits.LANGUAGE_REPAIR_FAULT_MAX_CHARS]
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

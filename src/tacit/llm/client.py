@@ -38,7 +38,7 @@ from pydantic_ai.tools import ToolDefinition
 from tacit import limits
 from tacit.clock import Clock
 from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageRefused, LanguageUnavailable
-from tacit.http import parse_retry_after
+from tacit.http import find_error_code, parse_retry_after
 from tacit.llm.endpoint import ModelAddress
 from tacit.llm.language_model import CLOSED_MESSAGE
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolSpec, ToolTurn, UserTurn
@@ -137,8 +137,6 @@ class EventLoopThread:
 # The transport below the library limits host, headers, key, size and number of requests. Free text
 # of the endpoint never reaches an error, and the library sees complete responses only.
 
-# An error code such as `model_not_found`; never a sentence.
-_ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 # Other headers of the library describe the machine or come from its environment.
 _ALLOWED_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
 _REFUSALS = {
@@ -184,6 +182,10 @@ CURRENT_EXCHANGE: ContextVar[HttpExchange] = ContextVar("tacit_language_exchange
 class RequestAborted(Exception):
     """Stop the library; the exchange holds the failure."""
 
+    def __init__(self, failure: RequestFailure | None = None) -> None:
+        super().__init__()
+        self.failure = failure
+
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, address: ModelAddress, clock: Clock) -> None:
@@ -210,7 +212,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 body = await self._body(response)
             finally:
                 await response.aclose()
-        except _FailureFound as found:
+        except RequestAborted as found:
             exchange.failure = found.failure
         except httpx2.HTTPError as error:
             exchange.failure = self._unreachable(error)
@@ -233,19 +235,19 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     async def _body(self, response: httpx2.Response) -> bytes:
         if response.status_code != 200:
-            raise _FailureFound(await self._refusal(response))
+            raise RequestAborted(await self._refusal(response))
         if response.headers.get("content-encoding", "identity") != "identity":
             problem = f"{self.who} sends a compressed response: turn off compression there"
-            raise _FailureFound(RequestFailure(error=LanguageRefused(problem), billable=True))
+            raise RequestAborted(RequestFailure(error=LanguageRefused(problem), billable=True))
         body, whole = await _read_body(response, limits.LANGUAGE_ANSWER_MAX_BYTES)
         if not whole:
             problem = (
                 f"{self.who} answers with more than {limits.LANGUAGE_ANSWER_MAX_BYTES:,} bytes: "
                 "check language.base_url, and lower language.max_output_tokens"
             )
-            raise _FailureFound(RequestFailure(error=LanguageBadAnswer(problem), billable=True))
+            raise RequestAborted(RequestFailure(error=LanguageBadAnswer(problem), billable=True))
         if not _is_json_object(body):
-            raise _FailureFound(self.malformed_answer())
+            raise RequestAborted(self.malformed_answer())
         return body
 
     def malformed_answer(self) -> RequestFailure:
@@ -259,7 +261,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def _refusal(self, response: httpx2.Response) -> RequestFailure:
         status = response.status_code
         body, _ = await _read_body(response, limits.LANGUAGE_REFUSAL_MAX_BYTES)
-        code = self._error_code(body)
+        code = find_error_code(body, ["code", "type"], self._address.key)
         told = f"({status}{', ' + code if code else ''})"
         if 300 <= status < 400:
             problem = f"{self.who} {told} sends us elsewhere, which is not followed: set \
@@ -272,7 +274,7 @@ language.base_url to where it leads"
         if code in _QUOTA_CODES:
             return RequestFailure(error=LanguageRefused(f"{self.who} {told} {_REFUSALS[402]}"))
         if status in _TRANSIENT_STATUSES or status >= 500:
-            wait = self._retry_after_seconds(response)
+            wait = parse_retry_after(response.headers.get("retry-after", ""), self._clock())
             busy = "takes no more for now" if status == 429 else "failed: look at its own log"
             error = LanguageUnavailable(f"{self.who} {told} {busy}", wait)
             return RequestFailure(
@@ -290,30 +292,6 @@ language.base_url to where it leads"
         )
         counts = isinstance(error, httpx2.ReadError | httpx2.RemoteProtocolError)
         return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=counts)
-
-    def _error_code(self, body: bytes) -> str:
-        """Return the error code, if it is a single word and not the API key."""
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            return ""
-        error = found.get("error") if isinstance(found, dict) else None
-        if not isinstance(error, dict):
-            return ""
-        for name in ("code", "type"):
-            word = error.get(name)
-            if isinstance(word, str) and _ERROR_CODE.fullmatch(word) and word != self._address.key:
-                return word
-        return ""
-
-    def _retry_after_seconds(self, response: httpx2.Response) -> float | None:
-        return parse_retry_after(response.headers.get("retry-after", ""), self._clock())
-
-
-class _FailureFound(Exception):
-    def __init__(self, failure: RequestFailure) -> None:
-        super().__init__()
-        self.failure = failure
 
 
 async def _read_body(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
@@ -347,65 +325,57 @@ class Conversation:
     instructions: str
     turns: tuple[TalkTurn, ...]  # checked
     tools: tuple[ToolSpec, ...]
-    max_output_tokens: int
-    temperature: float | None
 
+    def build_messages(self) -> list[ModelMessage]:
+        """Build messages. Join consecutive turns of one side, because many chat templates need
+        alternating turns, and drop empty model turns, which some servers refuse."""
+        spoken = [
+            turn
+            for turn in self.turns
+            if not isinstance(turn, ModelTurn) or turn.text.strip() or turn.calls
+        ]
+        return [self._build_message(list(turns)) for _, turns in groupby(spoken, type)]
 
-def build_talk_messages(talk: Conversation) -> list[ModelMessage]:
-    """Build messages. Join consecutive turns of one side, because many chat templates need
-    alternating turns, and drop empty model turns, which some servers refuse."""
-    spoken = [one for one in talk.turns if not isinstance(one, ModelTurn) or _has_content(one)]
-    return [
-        _build_message(kind, list(turns), talk.instructions)
-        for kind, turns in groupby(spoken, type)
-    ]
+    def build_parameters(self) -> ModelRequestParameters:
+        tools = [
+            ToolDefinition(
+                name=one.name,
+                description=one.description,
+                parameters_json_schema=dict(one.parameters),
+                strict=False,  # not every server supports strict schemas
+            )
+            for one in self.tools
+        ]
+        return ModelRequestParameters(function_tools=tools)
 
-
-def build_talk_parameters(talk: Conversation) -> ModelRequestParameters:
-    tools = [
-        ToolDefinition(
-            name=one.name,
-            description=one.description,
-            parameters_json_schema=dict(one.parameters),
-            strict=False,  # not every server supports strict schemas
+    def _build_message(self, turns: list[TalkTurn]) -> ModelMessage:
+        words = "\n\n".join(
+            turn.text
+            for turn in turns
+            if isinstance(turn, UserTurn) or (isinstance(turn, ModelTurn) and turn.text.strip())
         )
-        for one in talk.tools
-    ]
-    return ModelRequestParameters(function_tools=tools)
-
-
-def _has_content(turn: ModelTurn) -> bool:
-    return bool(turn.text.strip() or turn.calls)
-
-
-def _build_message(kind: type[TalkTurn], turns: list[TalkTurn], instructions: str) -> ModelMessage:
-    if kind is ModelTurn:
-        return _build_model_response([turn for turn in turns if isinstance(turn, ModelTurn)])
-    if kind is UserTurn:
-        words = "\n\n".join(turn.text for turn in turns)
-        return ModelRequest(parts=[UserPromptPart(content=words)], instructions=instructions)
-    results = [_build_tool_return(turn) for turn in turns if isinstance(turn, ToolTurn)]
-    return ModelRequest(parts=results, instructions=instructions)
-
-
-def _build_model_response(turns: list[ModelTurn]) -> ModelResponse:
-    words = "\n\n".join(turn.text for turn in turns if turn.text.strip())
-    parts: list[TextPart | ToolCallPart] = [TextPart(content=words)] if words else []
-    parts.extend(
-        ToolCallPart(call.name, dict(call.arguments), tool_call_id=call.id)
-        for turn in turns
-        for call in turn.calls
-    )
-    return ModelResponse(parts=parts)
-
-
-def _build_tool_return(turn: ToolTurn) -> ToolReturnPart:
-    return ToolReturnPart(
-        turn.name,
-        turn.text or "(nothing)",
-        tool_call_id=turn.call,
-        outcome="failed" if turn.failed else "success",
-    )
+        if isinstance(turns[0], UserTurn):
+            prompt = [UserPromptPart(content=words)]
+            return ModelRequest(parts=prompt, instructions=self.instructions)
+        if isinstance(turns[0], ModelTurn):
+            calls = [call for turn in turns if isinstance(turn, ModelTurn) for call in turn.calls]
+            said = [TextPart(content=words)] if words else []
+            called = [
+                ToolCallPart(call.name, dict(call.arguments), tool_call_id=call.id)
+                for call in calls
+            ]
+            return ModelResponse(parts=[*said, *called])
+        results = [
+            ToolReturnPart(
+                turn.name,
+                turn.text or "(nothing)",
+                tool_call_id=turn.call,
+                outcome="failed" if turn.failed else "success",
+            )
+            for turn in turns
+            if isinstance(turn, ToolTurn)
+        ]
+        return ModelRequest(parts=results, instructions=self.instructions)
 
 
 # Requests through `pydantic_ai`. Importing it takes about a second, so this module is imported at
@@ -424,8 +394,31 @@ class ModelQuestion:
     turns: tuple[str, ...]  # alternating: user, model, user
     json_schema: dict[str, Any]
     form: OutputForm
-    max_output_tokens: int
-    temperature: float | None
+
+    def build_messages(self) -> list[ModelMessage]:
+        return [
+            ModelResponse(parts=[TextPart(content=turn)])
+            if number % 2
+            else ModelRequest(parts=[UserPromptPart(content=turn)], instructions=self.instructions)
+            for number, turn in enumerate(self.turns)
+        ]
+
+    def build_parameters(self) -> ModelRequestParameters:
+        schema = dict(self.json_schema)
+        if self.form == "tool":
+            tool = ToolDefinition(
+                name=_ANSWER_TOOL,
+                description="Give the answer by calling this.",
+                parameters_json_schema=schema,
+                kind="output",
+            )
+            return ModelRequestParameters(
+                output_mode="tool", output_tools=[tool], allow_text_output=False
+            )
+        if self.form == "schema":
+            definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
+            return ModelRequestParameters(output_mode="native", output_object=definition)
+        return ModelRequestParameters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -454,7 +447,14 @@ class ModelReply:
 
 
 class ModelClient:
-    def __init__(self, address: ModelAddress, model: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        address: ModelAddress,
+        model: str,
+        clock: Clock,
+        max_output_tokens: int,
+        temperature: float | None,
+    ) -> None:
         self._transport = BoundedTransport(address, clock)
         # A redirect could send texts and key to another host.
         client = httpx2.AsyncClient(
@@ -463,6 +463,11 @@ class ModelClient:
         build = _build_anthropic_model if address.provider == "anthropic" else _build_openai_model
         self._model = build(address, model, client)
         self._client = client
+        self._settings = ModelSettings(max_tokens=max_output_tokens)
+        # Reasoning models have no temperature, and the library would warn at every request.
+        fixed = any(self._model.profile.get(name) for name in _FIXED_TEMPERATURE)
+        if temperature is not None and not fixed:
+            self._settings["temperature"] = temperature
         silence_libraries()
         self._loop = EventLoopThread()
 
@@ -492,13 +497,12 @@ class ModelClient:
         exchange = HttpExchange()
         CURRENT_EXCHANGE.set(exchange)  # in the context of this task
         try:
-            messages, parameters = _build_request(question)
             async with asyncio.timeout(rest_seconds):
                 response = await model_request(
                     self._model,
-                    messages,
-                    model_settings=self._settings(question, rest_seconds),
-                    model_request_parameters=parameters,
+                    question.build_messages(),
+                    model_settings={**self._settings, "timeout": rest_seconds},
+                    model_request_parameters=question.build_parameters(),
                     instrument=False,
                 )
             return _parse_reply(response)
@@ -508,16 +512,6 @@ class ModelClient:
             return exchange.failure or self._unsupported_failure(question)
         except Exception:  # noqa: BLE001 (a hostile response may raise anything in the library)
             return exchange.failure or self._transport.malformed_answer()
-
-    def _settings(
-        self, question: ModelQuestion | Conversation, rest_seconds: float
-    ) -> ModelSettings:
-        settings = ModelSettings(max_tokens=question.max_output_tokens, timeout=rest_seconds)
-        # Reasoning models have no temperature, and the library would warn at every request.
-        fixed = any(self._model.profile.get(name) for name in _FIXED_TEMPERATURE)
-        if question.temperature is not None and not fixed:
-            settings["temperature"] = question.temperature
-        return settings
 
     def _timeout_failure(self, exchange: HttpExchange) -> RequestFailure:
         problem = f"{self._transport.who} gave no whole answer in time: check that it is well, or \
@@ -572,56 +566,18 @@ def _build_anthropic_model(
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=sdk), profile=profile)
 
 
-def _build_request(
-    question: ModelQuestion | Conversation,
-) -> tuple[list[ModelMessage], ModelRequestParameters]:
-    if isinstance(question, Conversation):
-        return build_talk_messages(question), build_talk_parameters(question)
-    return _build_messages(question), _build_parameters(question)
-
-
-def _build_messages(question: ModelQuestion) -> list[ModelMessage]:
-    messages: list[ModelMessage] = []
-    for number, turn in enumerate(question.turns):
-        if number % 2:
-            messages.append(ModelResponse(parts=[TextPart(content=turn)]))
-        else:
-            parts = [UserPromptPart(content=turn)]
-            messages.append(ModelRequest(parts=parts, instructions=question.instructions))
-    return messages
-
-
-def _build_parameters(question: ModelQuestion) -> ModelRequestParameters:
-    schema = dict(question.json_schema)
-    if question.form == "tool":
-        tool = ToolDefinition(
-            name=_ANSWER_TOOL,
-            description="Give the answer by calling this.",
-            parameters_json_schema=schema,
-            kind="output",
-        )
-        return ModelRequestParameters(
-            output_mode="tool", output_tools=[tool], allow_text_output=False
-        )
-    if question.form == "schema":
-        definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
-        return ModelRequestParameters(output_mode="native", output_object=definition)
-    return ModelRequestParameters()
-
-
 def _parse_reply(response: ModelResponse) -> ModelReply:
-    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return ModelReply(
         calls=tuple(
             RawToolCall(
-                id=call.tool_call_id,
-                name=call.tool_name,
-                arguments=cast("str | dict[str, Any] | None", call.args),
+                id=part.tool_call_id,
+                name=part.tool_name,
+                arguments=cast("str | dict[str, Any] | None", part.args),
             )
-            for call in calls
+            for part in response.parts
+            if isinstance(part, ToolCallPart)
         ),
-        text=text,
+        text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
         cut=response.finish_reason == "length",
         declined=response.finish_reason == "content_filter",
         tokens_in=_clamp_tokens(response.usage.input_tokens),

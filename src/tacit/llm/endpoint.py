@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
 from importlib.util import find_spec
+from itertools import chain, count
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from tacit import limits
@@ -22,7 +23,7 @@ from tacit.errors import (
     LanguageUnavailable,
     MissingExtra,
 )
-from tacit.http import backoff_seconds, is_api_key, parse_base_url
+from tacit.http import backoff_seconds, check_api_key, is_model_name, parse_base_url
 from tacit.llm.budget import Allowance, Budget, Prices, Usage
 from tacit.llm.language_model import CLOSED_MESSAGE, LanguageModel, ModelAnswer, TalkResult
 from tacit.records.conversation import (
@@ -84,7 +85,8 @@ def parse_address(provider: Provider, base_url: str | None, key: str | None) -> 
             f"is needed for {_PROVIDER_URLS[provider]}: name the variable that holds the key, or set "
             "language.base_url to a server of your own",
         )
-    return ModelAddress(provider=provider, url=url, key=_check_api_key(key))
+    checked = check_api_key("language.api_key_env", key, "names a variable that ")
+    return ModelAddress(provider=provider, url=url, key=checked)
 
 
 def _parse_base_url(provider: Provider, base_url: str) -> str:
@@ -99,42 +101,25 @@ def _parse_base_url(provider: Provider, base_url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
-def _check_api_key(key: str | None) -> str | None:
-    if key and not is_api_key(key):
-        raise InvalidInput(
-            "language.api_key_env",
-            "names a variable that holds characters that no key has, or too many: copy it again",
-        )
-    return key or None
-
-
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class RequestAttempts:
     """The requests of one call: remaining time, retries and budget, and usage so far."""
 
+    model: EndpointModel
     client: ModelClient
-    prices: Prices
     budget: Budget | None
-    max_output_tokens: int
-    retries: int
     until: float  # deadline of all requests, on the monotonic clock
-    closed: Event
-    pause: Callable[[float], object]
     retried: int = 0
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
 
-    def send(self, question: ModelQuestion | Conversation, sent: Iterable[str]) -> ModelReply:
-        """Return a reply; retry transient failures. `sent` is all text of the request."""
-        found = self.send_in_form(question, sent, another=False)
-        if isinstance(found, LanguageFailed):
-            raise found
-        return found
-
-    def send_in_form(
-        self, question: ModelQuestion | Conversation, sent: Iterable[str], *, another: bool = True
+    def send(
+        self, question: ModelQuestion | Conversation, sent: Iterable[str], *, another: bool = False
     ) -> ModelReply | LanguageFailed:
-        """Send like `send`, but return a failure that another output form may avoid."""
+        """Return a reply; retry transient failures. `sent` is all text of the request.
+
+        With `another` return, and do not raise, a failure that another output form may avoid.
+        """
         from tacit.llm.client import ModelReply
 
         sent_tokens = limits.LANGUAGE_TEMPLATE_TOKENS + sum(map(token_upper_bound, sent))
@@ -144,7 +129,7 @@ class RequestAttempts:
                 return outcome
             if outcome.other_form and another:
                 return outcome.error
-            if not outcome.transient or self.retried == self.retries:
+            if not outcome.transient or self.retried == self.model.retries:
                 raise outcome.error
             self.retried += 1
             default = limits.LANGUAGE_BACKOFF_SECONDS * 2 ** (self.retried - 1)
@@ -152,33 +137,34 @@ class RequestAttempts:
             wait = backoff_seconds(outcome.wait_seconds, default)
             if time.monotonic() + wait >= self.until:
                 raise outcome.error
-            self.pause(wait)
+            self.model.pause(wait)
 
     def _send_once(
         self, question: ModelQuestion | Conversation, sent_tokens: int
     ) -> ModelReply | RequestFailure:
         from tacit.llm.client import ModelReply
 
-        if self.closed.is_set():
+        model = self.model
+        if model.closed.is_set():
             raise LanguageUnavailable(CLOSED_MESSAGE)
         if self.budget is not None:
-            self.budget.check_covers(self.prices.usage(sent_tokens, self.max_output_tokens))
+            self.budget.check_covers(model.prices.usage(sent_tokens, model.max_output_tokens))
         self.attempts += 1
         outcome = self.client.send(question, self.until)
         if isinstance(outcome, ModelReply):
-            reply_tokens = (
-                self.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
+            most = (
+                model.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
             )
-            self._record_usage(outcome.tokens_in or sent_tokens, outcome.tokens_out or reply_tokens)
+            tokens = outcome.tokens_in or sent_tokens, outcome.tokens_out or most
         elif outcome.billable:
-            self._record_usage(sent_tokens, 0)
-        return outcome
-
-    def _record_usage(self, tokens_in: int, tokens_out: int) -> None:
-        usage = self.prices.usage(tokens_in, tokens_out)
+            tokens = sent_tokens, 0
+        else:
+            return outcome
+        usage = model.prices.usage(*tokens)
         self.usage += usage
         if self.budget is not None:
             self.budget.record(usage)
+        return outcome
 
 
 def reply_text(reply: ModelReply) -> str:
@@ -214,7 +200,14 @@ def list_sent_texts(
     instructions: str, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
 ) -> tuple[str, ...]:
     """Return every text that a conversation sends, to count its tokens."""
-    return (instructions, *_list_turn_texts(turns), *_list_tool_texts(tools))
+    sent = [instructions]
+    for turn in turns:
+        sent.append(turn.text)
+        if isinstance(turn, ModelTurn):
+            sent += [dump_json_object("turns", call.arguments) for call in turn.calls]
+    for tool in tools:
+        sent += [tool.name, tool.description, dump_json_object("tools", tool.parameters)]
+    return tuple(sent)
 
 
 def parse_talk_reply(
@@ -233,7 +226,9 @@ def parse_talk_reply(
 
 
 def _parse_call(call: RawToolCall, names: set[str], used: set[str], *, half: bool) -> ToolCall:
-    id = call.id if TOOL_NAME.fullmatch(call.id) and call.id not in used else _new_id(used)
+    free = (f"call_{number}" for number in count(len(used) + 1))
+    fits = TOOL_NAME.fullmatch(call.id) and call.id not in used
+    id = call.id if fits else next(one for one in free if one not in used)
     used.add(id)
     if call.name not in names:
         shown = call.name if TOOL_NAME.fullmatch(call.name) else _UNKNOWN_TOOL
@@ -242,13 +237,6 @@ def _parse_call(call: RawToolCall, names: set[str], used: set[str], *, half: boo
     if arguments is None:
         return ToolCall(id=id, name=call.name, broken=True)
     return ToolCall(id=id, name=call.name, arguments=arguments)
-
-
-def _new_id(used: set[str]) -> str:
-    number = len(used) + 1
-    while f"call_{number}" in used:
-        number += 1
-    return f"call_{number}"
 
 
 def _parse_call_arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | None:
@@ -270,14 +258,10 @@ def _parse_call_arguments(arguments: str | dict[str, Any] | None) -> dict[str, A
 def _is_too_deep(value: object) -> bool:
     level = [value]
     for _ in range(limits.TALK_CALL_MAX_DEPTH):
-        level = [inner for outer in level for inner in _children(outer)]
+        pairs = (one.values() for one in level if isinstance(one, dict))
+        items = (one for one in level if isinstance(one, list))
+        level = [*chain.from_iterable(pairs), *chain.from_iterable(items)]
     return bool(level)
-
-
-def _children(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _refuse_constant(word: str) -> object:
@@ -286,20 +270,8 @@ def _refuse_constant(word: str) -> object:
 
 def _strip_controls(text: str) -> str:
     """Remove control characters except line feeds and tabs."""
-    plain = text.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
+    plain = replace_surrogates(text).replace("\r\n", "\n")
     return "".join(c for c in plain if c in _KEPT_CONTROLS or unicodedata.category(c) != "Cc")
-
-
-def _list_turn_texts(turns: Iterable[TalkTurn]) -> Iterator[str]:
-    for turn in turns:
-        yield turn.text
-        if isinstance(turn, ModelTurn):
-            yield from (dump_json_object("turns", call.arguments) for call in turn.calls)
-
-
-def _list_tool_texts(tools: Iterable[ToolSpec]) -> Iterator[str]:
-    for tool in tools:
-        yield from (tool.name, tool.description, dump_json_object("tools", tool.parameters))
 
 
 # The model.
@@ -344,7 +316,7 @@ class EndpointModel(LanguageModel):
         pause: Callable[[float], object] | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        if not model.strip() or len(model) > limits.LABEL_MAX_CHARS or not model.isprintable():
+        if not is_model_name(model):
             raise InvalidInput("language.model", "is not a model's name; use the endpoint's own")
         shortest, longest = limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS
         _check_range("timeout_seconds", timeout_seconds, shortest, longest)
@@ -379,21 +351,15 @@ class EndpointModel(LanguageModel):
         most = limits.LANGUAGE_TEXT_MAX_CHARS
         if len(instructions) + len(text) > most:
             raise InvalidInput("text", f"is longer than {most:,} characters")
-        client = self._get_client()
+        attempts = self._start_attempts(budget)
         from tacit.llm.answer_schema import schema_of
 
-        wanted = schema_of(schema)
-        call = _TypedQuestion(
-            attempts=self._start_attempts(client, budget),
-            shape=wanted,
-            instructions=replace_surrogates(instructions),
-            text=replace_surrogates(text),
-            name=self.name,
-            temperature=self.temperature,
-        )
+        shape = schema_of(schema)
+        written, said = replace_surrogates(instructions), replace_surrogates(text)
         forms = self._forms
         for number, form in enumerate(forms):
-            outcome = call.ask_in_form(form, last=number + 1 == len(forms))
+            last = number + 1 == len(forms)
+            outcome = self._ask_in_form(attempts, shape, form, written, said, last=last)
             if not isinstance(outcome, LanguageFailed):
                 # From now on, try the form that worked first.
                 self._forms = (*forms[number:], *forms[:number])
@@ -414,18 +380,12 @@ class EndpointModel(LanguageModel):
         if sum(map(len, sent)) > limits.LANGUAGE_TEXT_MAX_CHARS:
             most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
             raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
-        client = self._get_client()
+        attempts = self._start_attempts(budget)
         from tacit.llm.client import Conversation
 
-        attempts = self._start_attempts(client, budget)
-        conversation = Conversation(
-            instructions=rules,
-            turns=before,
-            tools=offered,
-            max_output_tokens=self.max_output_tokens,
-            temperature=self.temperature,
-        )
+        conversation = Conversation(instructions=rules, turns=before, tools=offered)
         reply = attempts.send(conversation, sent)
+        assert not isinstance(reply, LanguageFailed)
         if reply.declined:
             raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
         found = parse_talk_reply(reply, before, offered)
@@ -438,18 +398,10 @@ class EndpointModel(LanguageModel):
                 self._client.close()
                 self._client = None
 
-    def _start_attempts(self, client: ModelClient, budget: Budget | None) -> RequestAttempts:
+    def _start_attempts(self, budget: Budget | None) -> RequestAttempts:
         """Start the timeout of a call."""
-        return RequestAttempts(
-            client=client,
-            prices=self.prices,
-            budget=budget,
-            max_output_tokens=self.max_output_tokens,
-            retries=self.retries,
-            until=time.monotonic() + self.timeout_seconds,
-            closed=self.closed,
-            pause=self.pause,
-        )
+        client = self._get_client()
+        return RequestAttempts(self, client, budget, time.monotonic() + self.timeout_seconds)
 
     def _get_client(self) -> ModelClient:
         """Return the client; create it at the first request and after a fork."""
@@ -461,90 +413,64 @@ class EndpointModel(LanguageModel):
                     from tacit.llm.client import ModelClient
                 except ImportError as error:
                     raise MissingExtra("language", "a language model") from error
-                self._client = ModelClient(self._address, self.name, self._clock)
+                self._client = ModelClient(
+                    self._address, self.name, self._clock, self.max_output_tokens, self.temperature
+                )
             return self._client
 
-
-@dataclass(slots=True, kw_only=True)
-class _TypedQuestion(Generic[T]):
-    """One question, in the output forms that are tried for it."""
-
-    attempts: RequestAttempts
-    shape: AnswerSchema[T]
-    instructions: str
-    text: str
-    name: str  # of the model
-    temperature: float | None
-
-    def ask_in_form(self, form: OutputForm, *, last: bool) -> ModelAnswer[T] | LanguageFailed:
+    def _ask_in_form(
+        self,
+        attempts: RequestAttempts,
+        shape: AnswerSchema[T],
+        form: OutputForm,
+        instructions: str,
+        text: str,
+        *,
+        last: bool,
+    ) -> ModelAnswer[T] | LanguageFailed:
         """Return the answer, or the failure of this form if another may succeed."""
-        from tacit.llm.answer_schema import ValidAnswer
-        from tacit.llm.client import ModelReply
+        from tacit.llm.answer_schema import AnswerFault
+        from tacit.llm.client import ModelQuestion, ModelReply
 
-        turns: tuple[str, ...] = (self.text,)
+        if form != "tool":  # also with a schema: servers enforce it without showing it to the model
+            instructions = f"{instructions}\n\n{_JSON_INSTRUCTIONS}{shape.json_text}"
+        turns: tuple[str, ...] = (text,)
         for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
-            reply = self._send(form, turns, last=last)
+            question = ModelQuestion(
+                instructions=instructions, turns=turns, json_schema=shape.json_schema, form=form
+            )
+            sent = (instructions, shape.json_text, *turns)
+            reply = attempts.send(question, sent, another=not last)
             if not isinstance(reply, ModelReply):
                 return reply
-            called = reply.arguments is not None
+            arguments = reply.arguments
             found = (
-                self.shape.parse_text(reply.text)
-                if reply.arguments is None
-                else self.shape.parse_arguments(reply.arguments)
+                shape.parse_text(reply.text)
+                if arguments is None
+                else shape.parse_arguments(arguments)
             )
-            if isinstance(found, ValidAnswer):
+            if not isinstance(found, AnswerFault):
                 return ModelAnswer(
-                    value=found.value,
-                    usage=self.attempts.usage,
+                    value=found,
+                    usage=attempts.usage,
                     model=self.name,
-                    attempts=self.attempts.attempts,
+                    attempts=attempts.attempts,
                 )
             if reply.declined:
                 raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
-            if form == "tool" and not called and not last:
+            if form == "tool" and arguments is None and not last:
                 # The server ignored the tool, so the model did not get the schema.
-                return LanguageBadAnswer(f"{self._who} ignores tools")
+                return LanguageBadAnswer(f"the language model {self.name!r} ignores tools")
             if repairs_left:
-                turns = (
-                    *turns,
-                    _quote_reply(reply),
-                    _build_repair_prompt(found.sentences, form, cut=reply.cut),
-                )
+                # Never an empty turn: some servers refuse that.
+                quote = reply_text(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip()
+                prompt = _build_repair_prompt(found.sentences, form, cut=reply.cut)
+                turns = (*turns, quote or "(nothing)", prompt)
         raise LanguageBadAnswer(
-            f"{self._who} gave no answer of the form that was asked for, also when told what was "
-            "wrong: use a more able model, raise language.max_output_tokens, or set "
-            "language.output to what the server can do"
+            f"the language model {self.name!r} gave no answer of the form that was asked for, also "
+            "when told what was wrong: use a more able model, raise language.max_output_tokens, or "
+            "set language.output to what the server can do"
         )
-
-    @property
-    def _who(self) -> str:
-        return f"the language model {self.name!r}"
-
-    def _send(
-        self, form: OutputForm, turns: tuple[str, ...], *, last: bool
-    ) -> ModelReply | LanguageFailed:
-        from tacit.llm.client import ModelQuestion
-
-        written = self.instructions
-        if form != "tool":  # also with a schema: servers enforce it without showing it to the model
-            written = f"{written}\n\n{_JSON_INSTRUCTIONS}{self.shape.json_text}"
-        question = ModelQuestion(
-            instructions=written,
-            turns=turns,
-            json_schema=self.shape.json_schema,
-            form=form,
-            max_output_tokens=self.attempts.max_output_tokens,
-            temperature=self.temperature,
-        )
-        sent = (written, self.shape.json_text, *turns)
-        if last:
-            return self.attempts.send(question, sent)
-        return self.attempts.send_in_form(question, sent)
-
-
-def _quote_reply(reply: ModelReply) -> str:
-    """Return the reply for the repair prompt. Never empty: some servers refuse that."""
-    return reply_text(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip() or "(nothing)"
 
 
 def _build_repair_prompt(faults: tuple[str, ...], form: OutputForm, *, cut: bool) -> str:
