@@ -137,9 +137,7 @@ def import_line(tx: Transaction, line: ExportLine) -> bool:
     """Import a line; return False where the owner has it already, so that repeats change nothing."""
     if not tx.request.private:
         raise InvalidInput("import", "works in a private chat only")
-    if line.state is not State.ACTIVE:
-        return False
-    if memories.has_duplicate(tx, line.draft):
+    if line.state is not State.ACTIVE or memories.has_duplicate(tx, line.draft):
         return False
     first, *later = line.wordings
     done = remember(tx, replace(line.draft, content=first), {})
@@ -154,14 +152,13 @@ def import_line(tx: Transaction, line: ExportLine) -> bool:
 def _parse_moment(name: str, value: object) -> datetime | None:
     if value is None:
         return None
-    if not isinstance(value, str):
-        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00")
     try:
-        return validation.parse_datetime(name, datetime.fromisoformat(value))
-    except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00") from None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise InvalidInput(name, "expected a time such as 2026-03-01T12:00:00+00:00")
+    return validation.parse_datetime(name, moment)
 
 
 # A person's data as Markdown, for people to read.

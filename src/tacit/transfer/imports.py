@@ -67,12 +67,10 @@ class SortedBatch:
     """A batch, sorted by what happens to each item."""
 
     new: list[tuple[CheckedItem, str]] = field(default_factory=list)  # with its token
-    known: list[tuple[CheckedItem, str, str]] = field(
-        default_factory=list
-    )  # token, and the id of the memory
-    repeated: list[tuple[CheckedItem, str | None]] = field(
-        default_factory=list
-    )  # the run that brought it
+    # With its token, and the id of the memory.
+    known: list[tuple[CheckedItem, str, str]] = field(default_factory=list)
+    # With the run that brought it.
+    repeated: list[tuple[CheckedItem, str | None]] = field(default_factory=list)
     refused: list[RefusedItem] = field(default_factory=list)
 
 
@@ -98,19 +96,14 @@ def _check_list(items: object) -> list[object]:
     given = list(islice(items, most + 1))
     if len(given) > most:
         raise InvalidInput("items", f"takes at most {most} at once: pass the rest in another call")
-    _check_batch_size(given)
-    return given
-
-
-def _check_batch_size(given: list[object]) -> None:
-    """Limit the total size; each item has limits of its own."""
-    most = limits.IMPORT_ITEMS_MAX_CHARS
+    most = limits.IMPORT_ITEMS_MAX_CHARS  # of all together; each item has limits of its own
     if len(given) > 1 and measure_items(given, most) > most:
         raise InvalidInput(
             "items",
             f"are more than {most:,} characters in all, where each value counts "
             f"{limits.IMPORT_VALUE_CHARS} more: pass fewer at once",
         )
+    return given
 
 
 def _check_item(

@@ -12,23 +12,27 @@ from typing import Any
 from tacit import limits
 from tacit.records.drafts import ImportItem
 from tacit.transfer.importers.parsing import (
+    NO_MEMORY,
     NOT_TEXT,
     TOO_LONG,
     FoundItem,
+    JsonElement,
     ReadResult,
     SkippedPart,
     TextLine,
     begins_as_json,
     describe_field,
+    find_source_id,
+    find_text,
     guess_category,
     is_valid_text,
     open_text,
     parse_import_tags,
     parse_moment,
-    read_elements,
+    read_records,
+    read_text_lines,
     split_text,
 )
-from tacit.transfer.importers.parsing import read_text_lines as lines_of
 
 # Memories as copied text: bullets, numbers, dates in brackets, headings and paragraphs, with or
 # without a code fence.
@@ -297,21 +301,19 @@ def read_chatgpt(path: Path) -> Iterator[ReadResult]:
         yield from read_entries(lines_of_file(path))
         return
     said: set[str] = set()  # conversations may repeat each other's entries
-    for one in read_elements(path, _CHATGPT_LISTS):
-        if isinstance(one, SkippedPart):
-            yield one
-            continue
-        for found in _read_element(one.where, one.value):
-            if isinstance(found, SkippedPart) or found.item.content not in said:
-                yield found
-            if isinstance(found, FoundItem):
-                said.add(found.item.content)
+    records = read_records(path, _CHATGPT_LISTS, lambda one: _read_element(one.where, one.value))
+    for found in records:
+        if isinstance(found, SkippedPart):
+            yield found
+        elif found.item.content not in said:
+            said.add(found.item.content)
+            yield found
 
 
 def lines_of_file(path: Path) -> LineSource:
-    def read_lines() -> Iterator[Any]:
+    def read_lines() -> Iterator[TextLine]:
         with open_text(path) as file:
-            yield from lines_of(file)
+            yield from read_text_lines(file)
 
     return read_lines
 
@@ -325,19 +327,15 @@ def read_entries(
         where = f"{within}, {where}" if within else where
         if isinstance(one, SkippedPart):
             yield replace(one, where=where)
-        else:
-            yield FoundItem(where=where, item=_make_entry_item(one, filed, tags))
-
-
-def _make_entry_item(entry: ListEntry, filed: str | None, tags: tuple[str, ...]) -> ImportItem:
-    words = (*tags, *entry.headings, entry.status or "")
-    named = (guess_category(one) for one in reversed(entry.headings))
-    return ImportItem(
-        content=entry.text,
-        category=next(filter(None, named), filed),
-        tags=parse_import_tags(words),
-        created_at=entry.created_at,
-    )
+            continue
+        named = (guess_category(heading) for heading in reversed(one.headings))
+        item = ImportItem(
+            content=one.text,
+            category=next(filter(None, named), filed),
+            tags=parse_import_tags((*tags, *one.headings, one.status or "")),
+            created_at=one.created_at,
+        )
+        yield FoundItem(where=where, item=item)
 
 
 def _read_element(where: str, value: Any) -> Iterator[ReadResult]:
@@ -355,20 +353,14 @@ def _read_element(where: str, value: Any) -> Iterator[ReadResult]:
 
 
 def _read_saved_memory(where: str, value: dict[str, Any]) -> ReadResult:
-    words = next((value[name] for name in _TEXT_FIELDS if isinstance(value.get(name), str)), "")
-    if not words.strip():
-        return SkippedPart(where=where, why="has no memory in it")
+    words = find_text(value, _TEXT_FIELDS)
+    if not words:
+        return SkippedPart(where=where, why=NO_MEMORY)
     if value.get("enabled") is False:
         return SkippedPart(where=where, why="was disabled", is_no_memory=True)
-    id = value.get("id")
-    return FoundItem(
-        where=where,
-        item=ImportItem(
-            content=words.strip(),
-            created_at=parse_moment(value.get("created_at") or value.get("updated_at")),
-            source=id if isinstance(id, str) and id else None,
-        ),
-    )
+    created_at = parse_moment(value.get("created_at") or value.get("updated_at"))
+    item = ImportItem(content=words, created_at=created_at, source=find_source_id(value))
+    return FoundItem(where=where, item=item)
 
 
 def _read_message(where: str, message: dict[str, Any]) -> Iterator[ReadResult]:
@@ -391,32 +383,29 @@ def _read_message(where: str, message: dict[str, Any]) -> Iterator[ReadResult]:
 
 # Claude: its memory copied as text, and `memories.json` of an export.
 
-_CONVERSATIONS_FIELD, _PROJECTS_FIELD, _FILES_FIELD = (
-    "conversations_memory",
-    "project_memories",
-    "memory_files",
-)
+_CONVERSATIONS_FIELD = "conversations_memory"
+_PROJECTS_FIELD = "project_memories"
+_FILES_FIELD = "memory_files"
 _PARTS = frozenset({_CONVERSATIONS_FIELD, _PROJECTS_FIELD, _FILES_FIELD})
 _PROJECT = "project"
-_NO_MEMORY = "has no memory in it"
 
 
 def read_claude(path: Path) -> Iterator[ReadResult]:
     if not begins_as_json(path):
-        yield from read_entries(lines_of_file(path))
-        return
-    for one in read_elements(path, _PARTS):
-        if isinstance(one, SkippedPart):
-            yield one
-        elif one.name == _FILES_FIELD:
-            yield from _read_memory_file(one.where, one.value)
-        elif one.name is not None:
-            yield from _read_part(one.name, one.value, one.name)
-        elif isinstance(one.value, dict) and not _PARTS.isdisjoint(one.value):
-            for name, value in one.value.items():
-                yield from _read_part(name, value, f"{one.where}, {describe_field(name)}")
-        else:
-            yield SkippedPart(where=one.where, why=_NO_MEMORY)
+        return read_entries(lines_of_file(path))
+    return read_records(path, _PARTS, _read_claude_element)
+
+
+def _read_claude_element(one: JsonElement) -> Iterator[ReadResult]:
+    if one.name == _FILES_FIELD:
+        yield from _read_memory_file(one.where, one.value)
+    elif one.name is not None:
+        yield from _read_part(one.name, one.value, one.name)
+    elif isinstance(one.value, dict) and not _PARTS.isdisjoint(one.value):
+        for name, value in one.value.items():
+            yield from _read_part(name, value, f"{one.where}, {describe_field(name)}")
+    else:
+        yield SkippedPart(where=one.where, why=NO_MEMORY)
 
 
 def _read_part(name: str, value: Any, where: str) -> Iterator[ReadResult]:
@@ -429,7 +418,7 @@ def _read_part(name: str, value: Any, where: str) -> Iterator[ReadResult]:
                 lines = lines_of_text(text)
                 yield from read_entries(lines, within=here, filed=_PROJECT, tags=(_PROJECT,))
             else:
-                yield SkippedPart(where=here, why=_NO_MEMORY)
+                yield SkippedPart(where=here, why=NO_MEMORY)
     elif name == _FILES_FIELD and isinstance(value, list):
         for number, one in enumerate(value, start=1):
             yield from _read_memory_file(f"{where} {number}", one)
@@ -439,7 +428,7 @@ def _read_memory_file(where: str, value: Any) -> Iterator[ReadResult]:
     given = value if isinstance(value, Mapping) else {}
     path, content = given.get("path"), given.get("content")
     if not isinstance(path, str) or not isinstance(content, str):
-        yield SkippedPart(where=where, why=_NO_MEMORY)
+        yield SkippedPart(where=where, why=NO_MEMORY)
         return
     topic = PurePosixPath(path).stem
     filed = guess_category(topic)

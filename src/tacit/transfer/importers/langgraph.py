@@ -22,7 +22,7 @@ from tacit.transfer.importers.parsing import (
     check_size,
     parse_json,
     parse_moment,
-    read_elements,
+    read_records,
 )
 
 if TYPE_CHECKING:
@@ -43,15 +43,8 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)  # before any date in a store
 def read_langgraph(path: Path, only: str | None = None) -> Iterator[ReadResult]:
     below = _split_labels(only)
     if _is_database(path):
-        yield from _read_database(path, below)
-        return
-    for one in read_elements(path, _LISTS):
-        if isinstance(one, SkippedPart):
-            yield one
-        elif not isinstance(one.value, dict):
-            yield SkippedPart(where=one.where, why=_NO_ITEM_REASON)
-        else:
-            yield from _read_item(one.where, one.value, below)
+        return _read_database(path, below)
+    return read_records(path, _LISTS, lambda one: _read_item(one.where, one.value, below))
 
 
 def read_store(store: BaseStore, only: str | None = None) -> Iterator[ReadResult]:
@@ -134,7 +127,8 @@ def _split_labels(only: str | None) -> list[str]:
     return [one for one in (only or "").split(_SLASH) if one]
 
 
-def _read_item(where: str, given: dict[str, Any], below: list[str]) -> Iterator[ReadResult]:
+def _read_item(where: str, item: object, below: list[str]) -> Iterator[ReadResult]:
+    given = item if isinstance(item, dict) else {}
     namespace, key, value = given.get("namespace"), given.get("key"), given.get("value")
     labels = list(namespace) if isinstance(namespace, list | tuple) else []
     named = isinstance(key, str) and all(isinstance(one, str) and one for one in labels)

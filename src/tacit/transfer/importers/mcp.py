@@ -26,7 +26,7 @@ from tacit.transfer.importers.parsing import (
     JsonElement,
     ReadResult,
     SkippedPart,
-    read_elements,
+    read_records,
 )
 
 _LISTS = frozenset({"entities", "relations"})
@@ -35,21 +35,18 @@ _RELATION = ("from", "relationType", "to")
 
 def read_mcp(path: Path) -> Iterator[ReadResult]:
     told: dict[str, int] = {}  # observations of each entity so far
-    for one in read_elements(path, _LISTS):
-        if isinstance(one, SkippedPart):
-            yield one
-        elif isinstance(one.value, dict) and _is_kind(one, "relation"):
-            yield _read_relation(one.where, one.value)
-        elif isinstance(one.value, dict) and _is_kind(one, "entity"):
-            yield from _read_entity(one.where, one.value, told)
+
+    def read(one: JsonElement) -> Iterator[ReadResult]:
+        value = one.value if isinstance(one.value, dict) else None
+        kind = one.name if one.name in _LISTS else (value or {}).get("type")
+        if value is not None and kind in ("relation", "relations"):
+            yield _read_relation(one.where, value)
+        elif value is not None and kind in ("entity", "entities"):
+            yield from _read_entity(one.where, value, told)
         else:
             yield SkippedPart(where=one.where, why="is neither an entity nor a relation")
 
-
-def _is_kind(one: JsonElement, kind: str) -> bool:
-    if one.name in _LISTS:
-        return one.name == {"entity": "entities", "relation": "relations"}[kind]
-    return bool(one.value.get("type") == kind)
+    return read_records(path, _LISTS, read)
 
 
 def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Iterator[ReadResult]:

@@ -9,56 +9,52 @@ from typing import Any
 from tacit.errors import InvalidInput
 from tacit.records.drafts import ImportItem
 from tacit.transfer.importers.parsing import (
+    NO_MEMORY,
     FoundItem,
     JsonElement,
     ReadResult,
     SkippedPart,
     describe_field,
+    find_source_id,
+    find_text,
     parse_end_of_day,
     parse_import_tags,
     parse_moment,
     read_elements,
+    read_records,
 )
 
 _LISTS = frozenset({"results", "memories"})
 _PAGING = frozenset({"count", "next", "previous", "total"})
 _RELATION = ("source", "relationship", "target")
-_TEXT_FIELDS = (
-    "memory",
-    "data",
-    "text",
-    "content",
-)  # the field of the content, newest format first
+_TEXT_FIELDS = ("memory", "data", "text", "content")  # of the content, newest format first
 _USER_FIELDS = ("user_id", "agent_id", "run_id")
 _KEPT_FIELDS = ("agent_id", "run_id", "app_id", "actor_id", "role", "attributed_to", "memory_type")
-_NO_TEXT_REASON = "has no memory in it"
 
 
 def read_mem0(path: Path, only: str | None = None) -> Iterator[ReadResult]:
     """Read the memories of one user; with several in a file, `only` must name one."""
     if only is None:
         _refuse_several(path)
-    for one in read_elements(path, _LISTS):
-        if isinstance(one, SkippedPart):
-            yield one
-        elif one.name not in _PAGING and (only is None or _find_user(one.value) == only):
+
+    def read(one: JsonElement) -> Iterator[ReadResult]:
+        if one.name not in _PAGING and (only is None or _find_user(one.value) == only):
             yield from _read_element(one)
+
+    return read_records(path, _LISTS, read)
 
 
 def _refuse_several(path: Path) -> None:
-    seen: set[str] = set()
+    seen: set[str | None] = set()
     for one in read_elements(path, _LISTS):
-        whose = None if isinstance(one, SkippedPart) else _find_user(one.value)
-        if whose is not None:
-            seen.add(whose)
-        if len(seen) > 1:
+        seen.add(None if isinstance(one, SkippedPart) else _find_user(one.value))
+        if len(seen - {None}) > 1:
             raise InvalidInput("only", "is required: the file contains memories of several users")
 
 
 def _find_user(value: object) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    return next((value[name] for name in _USER_FIELDS if isinstance(value.get(name), str)), None)
+    named = value if isinstance(value, dict) else {}
+    return next((named[one] for one in _USER_FIELDS if isinstance(named.get(one), str)), None)
 
 
 def _read_element(one: JsonElement) -> Iterator[ReadResult]:
@@ -78,20 +74,19 @@ def _read_element(one: JsonElement) -> Iterator[ReadResult]:
 
 
 def _read_memory(where: str, value: dict[str, Any]) -> ReadResult:
-    words = next((value[name] for name in _TEXT_FIELDS if isinstance(value.get(name), str)), "")
-    if not words.strip():
-        return SkippedPart(where=where, why=_NO_TEXT_REASON)
-    id = value.get("id")
+    words = find_text(value, _TEXT_FIELDS)
+    if not words:
+        return SkippedPart(where=where, why=NO_MEMORY)
     return FoundItem(
         where=where,
         item=ImportItem(
-            content=words.strip(),
+            content=words,
             kind="procedure" if value.get("memory_type") == "procedural_memory" else None,
             tags=parse_import_tags(value.get("categories")),
             data=_collect_data(value),
             created_at=parse_moment(value.get("created_at")),
             expires_at=parse_end_of_day(value.get("expiration_date")),
-            source=id if isinstance(id, str) and id else None,
+            source=find_source_id(value),
         ),
     )
 
@@ -111,6 +106,6 @@ def _read_field(one: JsonElement) -> ReadResult:
     values = one.value if isinstance(one.value, list) else [one.value]
     said = ", ".join(str(value) for value in values if isinstance(value, str | int | float))
     if one.name is None or not said.strip():
-        return SkippedPart(where=one.where, why=_NO_TEXT_REASON)
+        return SkippedPart(where=one.where, why=NO_MEMORY)
     name = one.name.replace("_", " ").strip()
     return FoundItem(where=one.where, item=ImportItem(content=f"{name}: {said}"))

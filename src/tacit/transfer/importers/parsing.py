@@ -6,7 +6,7 @@ import codecs
 import json
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -147,6 +147,7 @@ _ARCHIVE_STARTS = (b"PK\x03\x04", b"\x1f\x8b")
 _HTML_STARTS = (b"<!doctype", b"<html")
 _JSON_START = re.compile(r'\{\s*(?:["}]|\Z)|\[\s*(?:["{\[\]]|\Z)')
 NOT_TEXT = "is not UTF-8 text; save the file as UTF-8"
+NO_MEMORY = "has no memory in it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +301,7 @@ class JsonElement:
 
 
 def describe_number(name: str | None, number: int) -> str:
-    return f"item {number}" if name is None else f"{describe_field(name)} {number}"
+    return f"{'item' if name is None else describe_field(name)} {number}"
 
 
 def describe_field(name: str) -> str:
@@ -339,9 +340,7 @@ class _JsonScanner:
                 self._in_string = not self._in_string
             elif mark in "{[":
                 self._depth += 1
-                if self._depth == 1 or (
-                    self._may_name(mark, at - start) and self._set_name(text[start : at - 1])
-                ):
+                if self._depth == 1 or (mark == "[" and self._begins_list(text[start : at - 1])):
                     self._open_bracket(mark)
                     start = at
             elif self._depth == 0:
@@ -360,12 +359,11 @@ class _JsonScanner:
         if self._depth:
             yield SkippedPart(where=describe_number(self._name, self._number + 1), why=_CUT_SHORT)
 
-    def _may_name(self, mark: str, near: int) -> bool:
-        """Report whether a list of a field of the document may start here."""
+    def _begins_list(self, before: str) -> bool:
+        """Report whether a list of a field of the document starts here, and note its name."""
         in_field = self._in_object and self._level == 1 and self._depth == 2
-        return mark == "[" and in_field and self._size + near <= _NAME_MAX_CHARS
-
-    def _set_name(self, before: str) -> bool:
+        if not in_field or self._size + len(before) >= _NAME_MAX_CHARS:
+            return False
         found = _FIELD_NAME.fullmatch("".join(self._kept) + before)
         if found is not None:
             self._name = found[1]
@@ -375,7 +373,7 @@ class _JsonScanner:
         if self._depth == 1:
             self._in_object, self._name = mark == "{", None
         self._level, self._number = self._depth, 0
-        self._clear()
+        self._kept, self._size = [], 0
 
     def _close_bracket(self) -> None:
         self._depth -= 1
@@ -389,14 +387,10 @@ class _JsonScanner:
         if self._size <= limits.IMPORTER_RECORD_MAX_CHARS:
             self._kept.append(text)
 
-    def _clear(self) -> None:
-        self._kept.clear()
-        self._size = 0
-
     def _end_element(self, last: str) -> Iterator[JsonElement | SkippedPart]:
         self._keep(last)
         fits, text = self._size <= limits.IMPORTER_RECORD_MAX_CHARS, "".join(self._kept)
-        self._clear()
+        self._kept, self._size = [], 0
         if fits and not text.strip():
             return
         self._number += 1
@@ -421,11 +415,19 @@ _LOOKED_AT_LINES = 8  # to tell JSON Lines from a document
 _JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
+def read_records(
+    path: Path, wrappers: frozenset[str], read: Callable[[JsonElement], Iterable[ReadResult]]
+) -> Iterator[ReadResult]:
+    """Yield what `read` finds in the elements of a file, and the parts that cannot be read."""
+    for one in read_elements(path, wrappers):
+        yield from [one] if isinstance(one, SkippedPart) else read(one)
+
+
 def read_elements(path: Path, wrappers: frozenset[str]) -> Iterator[JsonElement | SkippedPart]:
     """Yield the elements of a file; `wrappers` are field names that identify a document."""
     if _is_json_lines(path):
         with open_text(path) as file:
-            yield from _read_json_lines(file)
+            yield from (_parse_json_line(line) for line in read_text_lines(file) if line.head)
         return
     if check_size(path) <= limits.IMPORTER_RECORD_MAX_CHARS:
         with open_text(path) as file:
@@ -450,30 +452,19 @@ def _is_json_lines(path: Path) -> bool:
     if path.suffix.lower() in _JSON_LINES_SUFFIXES:
         return True
     with open_text(path) as file:
-        looked_at = list(islice(filter(_is_nonblank, read_text_lines(file)), _LOOKED_AT_LINES))
+        lines = (line for line in read_text_lines(file) if line.head)
+        looked_at = list(islice(lines, _LOOKED_AT_LINES))
     heads = [line.head for line in looked_at]
     if len(heads) > 1 and heads[0] != "[":
-        whole = sum(_is_record(line) for line in looked_at)
+        whole = sum(
+            line.head == "{" and isinstance(_parse_json_line(line), JsonElement)
+            for line in looked_at
+        )
         if set(heads) == {"{"} or whole * 2 >= len(heads):
             return True
     if heads and heads[0] not in ("{", "["):
         raise InvalidInput(PATH_FIELD, "is not JSON; check the file and the format")
     return False
-
-
-def _is_record(line: TextLine) -> bool:
-    found = _parse_json_line(line) if line.head == "{" else None
-    return isinstance(found, JsonElement)
-
-
-def _is_nonblank(line: TextLine) -> bool:
-    return bool(line.head)
-
-
-def _read_json_lines(file: TextIO) -> Iterator[JsonElement | SkippedPart]:
-    for line in read_text_lines(file):
-        if _is_nonblank(line):
-            yield _parse_json_line(line)
 
 
 def _parse_json_line(line: TextLine) -> JsonElement | SkippedPart:
@@ -487,18 +478,24 @@ def _parse_json_line(line: TextLine) -> JsonElement | SkippedPart:
 
 
 def _document_elements(value: Any, wrappers: frozenset[str]) -> Iterator[JsonElement]:
+    parts: Iterable[tuple[str | None, Any]] = [
+        (None, value if isinstance(value, list) else [value])
+    ]
     if isinstance(value, dict) and not wrappers.isdisjoint(value):
-        for name, one in value.items():
-            if isinstance(one, list):
-                yield from _list_elements(one, name)
-            else:
-                yield JsonElement(where=describe_field(name), value=one, name=name)
-    elif isinstance(value, list):
-        yield from _list_elements(value, None)
-    else:
-        yield JsonElement(where="item 1", value=value)
+        parts = value.items()
+    for name, one in parts:
+        if name is not None and not isinstance(one, list):
+            yield JsonElement(where=describe_field(name), value=one, name=name)
+            continue
+        for number, element in enumerate(one, start=1):
+            yield JsonElement(where=describe_number(name, number), value=element, name=name)
 
 
-def _list_elements(values: list[Any], name: str | None) -> Iterator[JsonElement]:
-    for number, one in enumerate(values, start=1):
-        yield JsonElement(where=describe_number(name, number), value=one, name=name)
+def find_text(value: Mapping[str, Any], fields: Iterable[str]) -> str:
+    """Return the first of these fields that is a text, stripped; empty without one."""
+    return next((value[name] for name in fields if isinstance(value.get(name), str)), "").strip()
+
+
+def find_source_id(value: Mapping[str, Any]) -> str | None:
+    id = value.get("id")
+    return id if isinstance(id, str) and id else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
 # A file, folder or store of another system, which can be read repeatedly.
 
-_READ_AT_ONCE_BYTES = 1_048_576
 _FINGERPRINT_CHARS = 12
 
 
@@ -78,21 +79,12 @@ def open_source(
     origin = validation.parse_enum("form", form, ImportFormat)
     where = _check_path(path)
     _check_only(only)
-    if origin in (ImportFormat.MEM0, ImportFormat.LANGGRAPH):
-        of_some = mem0.read_mem0 if origin is ImportFormat.MEM0 else langgraph.read_langgraph
-
-        def read() -> Iterator[ReadResult]:
-            return of_some(where, only)
-    elif only is not None:
-        raise InvalidInput(
-            "only", f"is for {ImportFormat.MEM0} and {ImportFormat.LANGGRAPH}; leave it out"
-        )
+    if origin in _SELECTIVE_READERS:
+        read = partial(_SELECTIVE_READERS[origin], where, only)
+    elif only is None:
+        read = partial(_READERS[origin], where)
     else:
-        whole = _READERS[origin]
-
-        def read() -> Iterator[ReadResult]:
-            return whole(where)
-
+        raise InvalidInput("only", f"is for {' and '.join(_SELECTIVE_READERS)}; leave it out")
     run = _make_run_name(origin, _fingerprint(where, origin, only))
     return ImportSource(format=origin, run=run, read=read)
 
@@ -103,9 +95,7 @@ def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
         raise InvalidInput("store", "expected an open LangGraph store; use open_source for files")
     _check_only(only)
 
-    def read() -> Iterator[ReadResult]:
-        return langgraph.read_store(store, only)
-
+    read = partial(langgraph.read_store, store, only)
     mark = hashlib.sha256((only or "").encode())
     for one in read():
         if isinstance(one, FoundItem):
@@ -117,6 +107,10 @@ def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
     )
 
 
+_SELECTIVE_READERS = {
+    ImportFormat.MEM0: mem0.read_mem0,
+    ImportFormat.LANGGRAPH: langgraph.read_langgraph,
+}
 _READERS = {
     ImportFormat.MCP: mcp.read_mcp,
     ImportFormat.BASIC_MEMORY: basic_memory.read_basic_memory,
@@ -156,8 +150,7 @@ def _fingerprint(path: Path, form: ImportFormat, only: str | None) -> str:
 
 def _hash_file(mark: hashlib._Hash, path: Path) -> None:
     with path.open("rb") as file:
-        while part := file.read(_READ_AT_ONCE_BYTES):
-            mark.update(part)
+        hashlib.file_digest(file, lambda: mark)
 
 
 def _make_run_name(form: ImportFormat, fingerprint: str) -> str:
@@ -202,27 +195,27 @@ def preview_source(
     """Preview an import: read everything and write nothing."""
     name = _check_run_name(view, source, run)
     problems = ProblemList()
-    new = already = sensitive = refused = total = 0
+    counts = Counter(new=0, already=0, sensitive=0, refused=0, total=0)
     shown: list[ImportPreviewItem] = []
     known: set[bytes] = set()
     for batch in _read_batches(source, problems):
-        total += len(batch)
         once = [one for one in batch if _is_first_seen(one.item, known)]
         found = view.imports.preview(
             _drop_unknown_people(view, source, once), source=source.format.value
         )
-        new, already = new + found.new, already + found.already + len(batch) - len(once)
-        sensitive, refused = sensitive + found.sensitive, refused + len(found.refused)
+        counts.update(
+            total=len(batch),
+            new=found.new,
+            already=found.already + len(batch) - len(once),
+            sensitive=found.sensitive,
+            refused=len(found.refused),
+        )
         _record_refused(problems, once, found.refused)
         shown += found.shown[: limits.IMPORTER_PREVIEW_MAX_COUNT - len(shown)]
     return SourcePreview(
         run=name,
-        total=total,
-        new=new,
-        already=already,
-        sensitive=sensitive,
-        refused=refused,
-        skipped=problems.count - refused,
+        **counts,
+        skipped=problems.count - counts["refused"],
         problems=tuple(problems.shown),
         shown=tuple(shown),
     )
@@ -247,12 +240,12 @@ def import_source(
         return ImportSummary(run=name, total=0, enabled=False)
     total = sum(isinstance(one, FoundItem) for one in source)
     problems = ProblemList()
-    created = already = refused = done = 0
+    counts = Counter(created=0, already=0, refused=0)
+    done = 0
     for batch in _read_batches(source, problems):
         items = _drop_unknown_people(view, source, batch)
         step = view.imports.add(name, items, source=source.format.value, total=total, after=done)
-        created, already = created + step.created, already + step.already
-        refused += len(step.refused)
+        counts.update(created=step.created, already=step.already, refused=len(step.refused))
         _record_refused(problems, batch, step.refused)
         done += len(batch)
         if progress is not None:
@@ -260,10 +253,10 @@ def import_source(
     return ImportSummary(
         run=name,
         total=total,
-        created=created,
-        already=already,
-        refused=refused,
-        skipped=problems.count - refused,
+        created=counts["created"],
+        already=counts["already"],
+        refused=counts["refused"],
+        skipped=problems.count - counts["refused"],
         problems=tuple(problems.shown),
     )
 
