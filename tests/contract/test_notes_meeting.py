@@ -246,15 +246,15 @@ def test_links_that_two_add_at_once_are_both_kept(
     file = folder / view.sessions.end(draft=linked("a")).path
     memory.notes.sync()
     file.write_text(file.read_text() + "- [b](b.md)\n")
-    fields, done = readback.HeadReadback._fields, list[threading.Thread]()
+    fields, done = readback.Readback._read_fields, list[threading.Thread]()
 
-    def slow(self: readback.HeadReadback, *, touched: bool) -> None:
+    def slow(self: readback.Readback, *, touched: bool) -> None:
         if not done:
             done.append(meanwhile(lambda: view.sessions.end(draft=linked("c"))))
             done[0].join(1)
         fields(self, touched=touched)
 
-    monkeypatch.setattr(readback.HeadReadback, "_fields", slow)
+    monkeypatch.setattr(readback.Readback, "_read_fields", slow)
     memory.notes.sync()
     done[0].join()
     memory.notes.sync()

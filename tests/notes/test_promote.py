@@ -6,7 +6,7 @@ import pytest
 
 from tacit.learning.extraction.locale import list_locales, load_locale
 from tacit.notes.lexicon import get_lexicon
-from tacit.notes.promotion import ItemUse, Promotion, find_promotion, select_overflow
+from tacit.notes.promotion import Promotion, find_promotion, select_overflow
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.notes import NoteItem, Section, SessionDraft
 
@@ -215,8 +215,8 @@ def index(count: int, content: str = "The key is here") -> list[NoteItem]:
     ]
 
 
-def used(count: int = 0, days_ago: float = 0.0) -> ItemUse:
-    return ItemUse(count=count, at=NOW - timedelta(days=days_ago))
+def used(count: int = 0, days_ago: float = 0.0) -> tuple[int, datetime]:
+    return count, NOW - timedelta(days=days_ago)
 
 
 def test_an_index_with_room_loses_nothing() -> None:

@@ -14,8 +14,9 @@ from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, StoreBusy, StoreError, TacitError
 from tacit.notes import paths, rendering
 from tacit.notes.folder import NotesFolder
+from tacit.notes.paths import space_prefix
 from tacit.notes.readback import get_summary
-from tacit.notes.sync import UNKNOWN_FOLDER, NotesSync, SyncOptions, SyncTally, space_prefix
+from tacit.notes.sync import UNKNOWN_FOLDER, NotesSync, SyncOptions, SyncTally
 from tacit.notes.watcher import FolderWatcher
 from tacit.notes.writers import NoteRetention
 from tacit.records.notes import NoteChange, NotesReport
@@ -71,8 +72,25 @@ class NotesMirror:
         """
         if to is None:
             return self._sync_space(space, self._options(restore_lines=True)).report()
-        with NotesFolder(to) as folder:
-            return self._copy(space, folder)
+
+        def work(tx: Transaction) -> list[tuple[str, bytes]]:
+            made = []
+            for row in notes.list_changed_notes(tx.connection, space, 0):
+                shown = notes.list_file_items(tx.connection, tx.audiences, space, row.path)
+                summary = get_summary(tx, row)
+                if shown or summary is not None:
+                    made.append((row.path, rendering.render_file(row, shown, summary)))
+            return made
+
+        with NotesFolder(to) as folder, _lock_folder(folder):
+            made = self._store.write_as(space, "system", work)
+            for path, data in made:
+                try:
+                    folder.write(space_prefix(space) + path, data, expected=None)
+                except NoteMoved:
+                    problem = "contains notes already; name an empty folder"
+                    raise InvalidInput("to", problem) from None
+        return NotesReport(files=len(made), written=len(made))
 
     def import_folder(self, space: str, source: Path, *, forget: bool = False) -> NotesReport:
         """Read the notes of another folder, whose files stay as they are."""
@@ -87,10 +105,7 @@ class NotesMirror:
         return self._sync_space(space, self._options(dry_run=True)).changes
 
     def inspect(self, space: str) -> tuple[NotesReport, int]:
-        """Compare files and database without changing either.
-
-        Return a report, and how many notes a sync would change on either side.
-        """
+        """Return a report without changing anything, and how many notes a sync would change."""
         tally = self._sync_space(space, self._options(dry_run=True))
         left = {"asks", "refused"}
         return tally.report(), len({one.path for one in tally.changes if one.act not in left})
@@ -209,28 +224,6 @@ class NotesMirror:
             self.folder.clean()
         left = {one.problem for path, one in tally.problems.items() if path in held}
         return not left & {"unreadable", "outside", "busy"}
-
-    def _copy(self, space: str, folder: NotesFolder) -> NotesReport:
-        tally = SyncTally()
-
-        def work(tx: Transaction) -> list[tuple[str, bytes]]:
-            made = []
-            for row in notes.list_changed_notes(tx.connection, space, 0):
-                shown = notes.list_file_items(tx.connection, tx.audiences, space, row.path)
-                summary = get_summary(tx, row)
-                if shown or summary is not None:
-                    made.append((row.path, rendering.render_file(row, shown, summary)))
-            return made
-
-        with _lock_folder(folder):
-            for path, data in self._store.write_as(space, "system", work):
-                try:
-                    folder.write(space_prefix(space) + path, data, expected=None)
-                except NoteMoved:
-                    problem = "contains notes already; name an empty folder"
-                    raise InvalidInput("to", problem) from None
-                tally.files, tally.written = tally.files + 1, tally.written + 1
-        return tally.report()
 
     def _spaces(self) -> list[str]:
         here = self._by_space(self.folder.files())
@@ -385,47 +378,37 @@ class MirrorThread:
 
 # Checks of the doctor: where files and database disagree, and why.
 
-_CountProblems = Callable[[NotesReport], int]
-
-
-def _count_problems(*problems: str) -> _CountProblems:
-    return lambda report: sum(
-        one.problem in problems or bool({*one.detail.split(", ")} & {*problems})
-        for one in report.problems
-    )
-
-
-# By name: the problem, for people, after a count; and who can fix it.
-_PROBLEM_CHECKS: dict[str, tuple[str, str, _CountProblems]] = {
+# By name: the problem, for people, after a count; who can fix it; and the problems it counts.
+_PROBLEM_CHECKS: dict[str, tuple[str, str, frozenset[str]]] = {
     "notes-unreadable": (
         "note files cannot be read",
         "a person repairs the file: its frontmatter must be plain YAML; see docs/notes.md",
-        _count_problems("unreadable"),
+        frozenset({"unreadable"}),
     ),
     "notes-refused": (
         "note files contain lines that may not be stored",
         "a person removes the secret from the line, or shortens it",
-        _count_problems("refused"),
+        frozenset({"refused"}),
     ),
     "notes-conflicts": (
         "note files contain both wordings of a line that was changed on both sides",
         "a person deletes the wrong wording",
-        _count_problems("conflict"),
+        frozenset({"conflict"}),
     ),
     "notes-asking": (
         "note files miss more lines than are forgotten without confirmation",
         "`tacit notes import --forget` forgets them, `tacit notes rebuild` restores them",
-        _count_problems("asks"),
+        frozenset({"asks"}),
     ),
     "notes-orphaned": (
         "note files belong to an unknown person, or to another database",
         "name the person in subject_id; `tacit notes import` accepts files of another database",
-        _count_problems("unknown_person", "unknown_folder"),
+        frozenset({"unknown_person", UNKNOWN_FOLDER}),
     ),
     "notes-outside": (
         "files in the notes folder are links, or have names that no note may have",
         "a person renames the file, or puts a plain file in place of the link",
-        _count_problems("outside"),
+        frozenset({"outside"}),
     ),
 }
 _DRIFT_CHECK = "notes-drift"
@@ -454,8 +437,9 @@ def check_notes(
                 repaired=repaired,
             )
         )
-    for name, (says, mends, count) in _PROBLEM_CHECKS.items():
-        found = count(report) if name in names else 0
+    told = [{one.problem, *one.detail.split(", ")} for one in report.problems]
+    for name, (says, mends, problems) in _PROBLEM_CHECKS.items():
+        found = sum(bool(one & problems) for one in told) if name in names else 0
         if found:
             findings.append(Finding(check=name, says=says, mends=mends, count=found, repairable=0))
     return tuple(findings)

@@ -82,8 +82,12 @@ SPACES_FOLDER = "_spaces"
 INDEX_FILE = "_index.md"
 PAGE_SUFFIXES = (".md", ".txt")
 
-_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-.")
-_UPPER = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_ESCAPES = [f"~{byte:02x}" for byte in range(256)]  # by byte
+for _char in "abcdefghijklmnopqrstuvwxyz0123456789-.":
+    _ESCAPES[ord(_char)] = _char
+for _char in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+    _ESCAPES[ord(_char)] = f"={_char.lower()}"
+_ESCAPES[ord(":")] = "_"
 _RESERVED = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
 )
@@ -128,7 +132,12 @@ def note_path(place: NoteRef, space: str = DEFAULT_SPACE) -> str:
             raise InvalidInput("place", "this note belongs to a person: name the subject")
         name = INDEX_FILE if place.kind is NoteKind.LONG_TERM else check_page_name(place.name)
         path = f"{LONG_TERM_FOLDER}/{encode_name(place.subject)}/{name}"
-    return path if space == DEFAULT_SPACE else f"{SPACES_FOLDER}/{_space_folder(space)}/{path}"
+    return space_prefix(space) + path
+
+
+def space_prefix(space: str) -> str:
+    """Return the path prefix of a space's files. The name is never cut: only the path tells it."""
+    return "" if space == DEFAULT_SPACE else f"{SPACES_FOLDER}/{''.join(_escape_bytes(space))}/"
 
 
 def parse_note_path(path: str) -> tuple[str, NoteRef] | None:
@@ -140,14 +149,12 @@ def parse_note_path(path: str) -> tuple[str, NoteRef] | None:
     if parts[0] == SPACES_FOLDER:
         if len(parts) < 4:
             return None
-        named = _parse_space_folder(parts[1])
-        if named is None or named == DEFAULT_SPACE:
+        named = _unescape_name(parts[1])
+        if named is None or space_prefix(named) != f"{SPACES_FOLDER}/{parts[1]}/":
             return None
         space, parts = named, parts[2:]
-    if parts[0] == LONG_TERM_FOLDER:
-        place = _parse_subject_path(parts)
-    else:
-        place = _parse_session_path(parts)
+    of_person = parts[0] == LONG_TERM_FOLDER
+    place = _parse_subject_path(parts) if of_person else _parse_session_path(parts)
     return None if place is None else (space, place)
 
 
@@ -201,39 +208,15 @@ def _parse_session_path(parts: list[str]) -> NoteRef | None:
     return NoteRef(kind=NoteKind.SESSION, day=day, session=session)
 
 
-def _space_folder(space: str) -> str:
-    """Encode the name of a space, which is never cut because only the path tells it."""
-    return "".join(_escape_bytes(space))
-
-
-def _parse_space_folder(name: str) -> str | None:
-    found = _unescape_name(name)
-    return found if found and _space_folder(found) == name else None
-
-
 def _escape_bytes(name: str) -> list[str]:
     """Encode each byte so that it survives case folding and Unicode normalization."""
     data = name.encode()
-    out = [_escape_letter(byte) for byte in data]
-    if data[:1] == b".":
-        out[0] = _escape_hex(data[0])
+    out = [_ESCAPES[byte] for byte in data]
+    if data[:1] == b"." or name.split(".", 1)[0].lower() in _RESERVED:
+        out[0] = f"~{data[0]:02x}"
     if data[-1:] == b".":
-        out[-1] = _escape_hex(data[-1])
-    if name.split(".", 1)[0].lower() in _RESERVED:
-        out[0] = _escape_hex(data[0])
+        out[-1] = f"~{data[-1]:02x}"
     return out
-
-
-def _escape_letter(byte: int) -> str:
-    if byte in _SAFE:
-        return chr(byte)
-    if byte == ord(":"):
-        return "_"
-    return f"={chr(byte).lower()}" if byte in _UPPER else _escape_hex(byte)
-
-
-def _escape_hex(byte: int) -> str:
-    return f"~{byte:02x}"
 
 
 def _unescape_name(name: str) -> str | None:

@@ -11,7 +11,6 @@ from datetime import datetime
 from tacit import limits
 from tacit.learning import memory_writes
 from tacit.learning.claims import has_negation
-from tacit.learning.composition import Ttls, stricter_sensitivity
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.dates import mark_dates
 from tacit.learning.extraction.locale import Locale
@@ -20,14 +19,14 @@ from tacit.learning.facts import StatedFact
 from tacit.learning.verification import check_form, check_support, classify_statement
 from tacit.notes import merge, paths
 from tacit.notes.lexicon import get_lexicon
-from tacit.notes.writers import chat_sensitivity
+from tacit.notes.writers import ViewNoteWriter, draft_item
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
 from tacit.records.drafts import Draft
-from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
+from tacit.records.memory import ChatKind, Kind, Memory, State
 from tacit.records.notes import (
     CHECKBOX_SECTIONS,
     NoteItem,
@@ -67,14 +66,6 @@ class Promotion:
     section: Section  # GOALS or KEY_FACTS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemUse:
-    """How much an index item is used, to choose what leaves the index."""
-
-    count: int  # how often it was used
-    at: datetime  # of the last use, or else when it was said
-
-
 def find_promotion(
     draft: SessionDraft,
     messages: Sequence[ParsedMessage],
@@ -106,10 +97,7 @@ def find_promotion(
     return Promotion(content=best.content, section=Section.GOALS if goal else Section.KEY_FACTS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _KeepRequest:
-    text: str
-    whole: bool  # all of it is requested; else the part that the rules find
+KeepRequest = tuple[str, bool]  # a text, and whether all of it is asked for, not only a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +106,13 @@ class _PromotionReader:
     said_at: datetime
     locale: Locale
 
-    def requests(self, messages: Sequence[ParsedMessage]) -> list[_KeepRequest]:
+    def requests(self, messages: Sequence[ParsedMessage]) -> list[KeepRequest]:
         """Return the parts of the person's own messages that ask to keep something."""
-        found: list[_KeepRequest] = []
+        found: list[KeepRequest] = []
         before = ""
         for said in select_last_messages(messages):
-            if said.role is not Role.USER or not self._own_text(said):
+            own = said.name is None or fold_name(said.name) == fold_name(self.speaker)
+            if said.role is not Role.USER or not own:
                 continue
             text = said.content.strip()[:LOOKED_AT_MAX_CHARS]
             if find_instruction(text) or secrets.find_secret(text):
@@ -133,20 +122,18 @@ class _PromotionReader:
             before = text
         return found
 
-    def read(self, requests: Sequence[_KeepRequest]) -> list[StatedFact]:
+    def read(self, requests: Sequence[KeepRequest]) -> list[StatedFact]:
         """Return what the rules read in the requests and the index may hold."""
         found = []
-        for request in requests:
-            for one in rules.extract_by_rules(
-                request.text, self.speaker, self.said_at, self.locale
-            ):
+        for text, whole in requests:
+            for one in rules.extract_by_rules(text, self.speaker, self.said_at, self.locale):
                 one = classify_statement(one, self.locale, self.said_at)
-                if (request.whole or one.explicit) and self._may_enter(one):
+                if (whole or one.explicit) and self._may_enter(one):
                     found.append(one)
         return found
 
     def read_named(
-        self, content: str, requests: Sequence[_KeepRequest], *, asked: bool
+        self, content: str, requests: Sequence[KeepRequest], *, asked: bool
     ) -> list[StatedFact]:
         """Return what the draft says was requested.
 
@@ -157,7 +144,7 @@ class _PromotionReader:
         if len(read) > 1:
             return []
         made = self._statement(content, read[0] if read else None)
-        if not asked and not any(self._is_requested(request.text, made) for request in requests):
+        if not asked and not any(self._is_requested(text, made) for text, _ in requests):
             return []
         whole = classify_statement(made, self.locale, self.said_at)
         return [whole] if self._may_enter(whole) else []
@@ -197,23 +184,20 @@ class _PromotionReader:
         goals = get_lexicon(self.locale.code).kept_goal
         return statement.slot == _GOAL or bool(goals & set(_split_words(statement.content)))
 
-    def _own_text(self, said: ParsedMessage) -> bool:
-        return said.name is None or fold_name(said.name) == fold_name(self.speaker)
-
-    def _asked(self, text: str, before: str) -> list[_KeepRequest]:
+    def _asked(self, text: str, before: str) -> list[KeepRequest]:
         """Return requests; for a bare "put that into long-term memory", the message before it."""
         own, locale = get_lexicon(self.locale.code), self.locale
-        found: list[_KeepRequest] = []
+        found: list[KeepRequest] = []
         for sentence in filter(None, _SENTENCE_END.split(text)):
             if own.asks.search(sentence):
                 bare = own.asked_tail.sub("", own.asked_lead.sub("", sentence)).strip()
-                found.append(_KeepRequest(text=bare or before, whole=True))
+                found.append((bare or before, True))
             elif locale.patterns["asked_to_keep"].fullmatch(sentence) and sentence == text:
-                found.append(_KeepRequest(text=before, whole=True))
+                found.append((before, True))
             elif locale.has("explicit", sentence) or locale.has("asked_to_keep", sentence):
-                found.append(_KeepRequest(text=text, whole=False))
+                found.append((text, False))
             before = sentence
-        return [one for one in dict.fromkeys(found) if one.text]
+        return [one for one in dict.fromkeys(found) if one[0]]
 
     def _is_requested(self, text: str, statement: StatedFact) -> bool:
         """Report whether a request supports it and nothing in it belongs elsewhere."""
@@ -228,37 +212,27 @@ class _PromotionReader:
 
     def _may_enter(self, statement: StatedFact) -> bool:
         content, locale = statement.content, self.locale
-        if (
-            check_form(content, self.speaker, locale)
-            or find_instruction(content)
-            or secrets.find_secret(content)
-        ):
+        unfit = check_form(content, self.speaker, locale) or find_instruction(content)
+        if unfit or secrets.find_secret(content) or self._passes(statement):
             return False
-        return self._own_place(statement) is None and not self._passes(statement)
-
-    def _own_place(self, statement: StatedFact) -> str | None:
-        """Return where it is stored instead: profile, preferences, people, holds, tasks."""
-        content, locale = statement.content, self.locale
-        if statement.hearsay or statement.about:
-            return "people"
-        if has_negation(content, locale) or get_lexicon(locale.code).rules_out & set(
-            _split_words(content)
-        ):
-            return "rules"
+        # What is told of people, or ruled out, is stored as such, as are profile, preferences
+        # and tasks.
+        if statement.hearsay or statement.about or has_negation(content, locale):
+            return False
+        if get_lexicon(locale.code).rules_out & set(_split_words(content)):
+            return False
         if statement.slot == _GOAL:
-            return None
-        if statement.kind is not Kind.KNOWLEDGE or self._leads_with_person(content):
-            return str(statement.kind)
+            return True
+        # Of a person it tells what they are or do; of a thing of theirs it may enter.
+        of_person = f"{content.casefold()} ".startswith(f"{self.speaker.strip().casefold()} ")
+        if statement.kind is not Kind.KNOWLEDGE or of_person:
+            return False
         personal = statement.about_speaker or not statement.quote
         if personal and (
             statement.slot or any(locale.has(f"kind_{k}", content) for k in _KINDS_ELSEWHERE)
         ):
-            return "profile"
-        return "task" if locale.has("kind_task", content) else None
-
-    def _leads_with_person(self, content: str) -> bool:
-        """Report whether it tells what a person is or does, not a thing of theirs."""
-        return f"{content.casefold()} ".startswith(f"{self.speaker.strip().casefold()} ")
+            return False
+        return not locale.has("kind_task", content)
 
     def _passes(self, statement: StatedFact) -> bool:
         """Report whether it has a date or is temporary."""
@@ -276,36 +250,32 @@ class _PromotionReader:
 
 def select_overflow(
     items: Sequence[NoteItem],
-    uses: Mapping[str, ItemUse],
+    uses: Mapping[str, tuple[int, datetime]],
     *,
     items_max: int = limits.LONG_TERM_ITEMS_MAX_COUNT,
     chars_max: int = limits.LONG_TERM_MAX_CHARS,
 ) -> tuple[str, ...]:
     """Return the ids that leave a full index: the least and longest ago used, tasks last.
 
-    An item without an id or a use is new, and stays.
+    `uses` has the number of uses and the time of the last one, or else when it was said. An item
+    without an id or a use is new, and stays.
     """
     count, chars = len(items), sum(len(one.content) for one in items)
-    known = [one for one in items if one.id is not None and one.id in uses]
     left: list[str] = []
-    for item in sorted(
-        known,
-        key=lambda one: (
-            one.section in CHECKBOX_SECTIONS and not one.done,
-            _use_weight(uses[one.id or ""]),
-        ),
-    ):
+
+    def weight(item: NoteItem) -> tuple[bool, float]:
+        """Weigh uses, halved with each half-life since the last one."""
+        used, at = uses[item.id or ""]
+        days = at.timestamp() / _DAY_SECONDS / limits.EVICTION_HALF_LIFE_DAYS
+        is_open = item.section in CHECKBOX_SECTIONS and not item.done
+        return is_open, math.log2(1 + max(0, used)) + days
+
+    for item in sorted((one for one in items if one.id in uses), key=weight):
         if count <= items_max and chars <= chars_max:
             break
         left.append(item.id or "")
         count, chars = count - 1, chars - len(item.content)
     return tuple(left)
-
-
-def _use_weight(use: ItemUse) -> float:
-    """Weigh uses, halved with each half-life since the last one."""
-    days = use.at.timestamp() / _DAY_SECONDS
-    return math.log2(1 + max(0, use.count)) + days / limits.EVICTION_HALF_LIFE_DAYS
 
 
 def _split_words(text: str) -> list[str]:
@@ -317,91 +287,64 @@ def _split_words(text: str) -> list[str]:
 # session; the least used item leaves a full index.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromotionWriter:
-    tx: Transaction
-    session: str  # the path of its note, which tells whether it had its one
-    ttls: Ttls
-    usable: MemoryFilter
-    agent: str | None = None
+def promote(
+    writer: ViewNoteWriter, session: str, usable: MemoryFilter, what: Promotion
+) -> str | None:
+    """Return the id of what entered the index, or None.
 
-    def promote(self, what: Promotion) -> str | None:
-        """Return the id of what entered the index, or None."""
-        tx, request = self.tx, self.tx.request
-        if request.subject is None or not request.private:
-            return None
-        index = [
-            memory
-            for _, memory in readable_notes.list_index_items(
-                tx.connection, tx.audiences, request, lambda _: True
-            )
-        ]
-        if any(memory.run == self.session for memory in index):
-            return None
-        known = self._find_known(what.content)
-        if known is not None and known.id in {memory.id for memory in index}:
-            return None
-        if known is None:
-            id = self._remember(what)
-        else:
-            id, changed = known.id, Draft(run=self.session)
-            memory_writes.update_memory(self.tx, known, RequesterRole.OWNER, changed, self.ttls)
-        path = self._ensure_index()
-        put_item(tx, path, id, what.section, added_on=tx.at.date())
-        self._make_room(path, id)
-        update_note(tx, path, updated_at=tx.at)
-        return id
-
-    def _remember(self, what: Promotion) -> str:
+    `session` is the path of the session's note, which tells whether it had its one.
+    """
+    tx, request = writer.tx, writer.tx.request
+    if request.subject is None or not request.private:
+        return None
+    found = readable_notes.list_index_items(tx.connection, tx.audiences, request, lambda _: True)
+    index = {memory.id: memory for _, memory in found}
+    known = _find_known(tx, usable, what.content)
+    had = any(memory.run == session for memory in index.values())
+    if had or (known is not None and known.id in index):
+        return None
+    ttls = writer.retention.ttls
+    if known is None:
         filed = notes.filing_of_section(what.section)
-        draft = Draft(
-            content=what.content,
-            kind=filed.kind,
-            category=filed.category,
-            sensitivity=stricter_sensitivity(Sensitivity.PERSONAL, chat_sensitivity(what.content)),
-            agent=self.agent,
-            run=self.session,
-        )
-        return memory_writes.remember(self.tx, draft, self.ttls).id
+        draft = draft_item(tx, what.content, filed, agent=writer.agent, run=session)
+        id = memory_writes.remember(tx, draft, ttls).id
+    else:
+        id = known.id
+        memory_writes.update_memory(tx, known, RequesterRole.OWNER, Draft(run=session), ttls)
+    row = NoteRow(
+        path=paths.note_path(NoteRef(kind=NoteKind.LONG_TERM, subject=request.subject)),
+        kind=NoteKind.LONG_TERM,
+        created_at=tx.at,
+        updated_at=tx.at,
+        subject=request.subject,
+        chat=request.chat,
+        chat_kind=ChatKind.PRIVATE,
+    )
+    path = ensure_note(tx, row).path
+    put_item(tx, path, id, what.section, added_on=tx.at.date())
+    rows = list_visible_items(tx.connection, tx.audiences, request, [path])[path]
+    items = [notes.item_from_memory(memory, item.section) for item, memory in rows]
+    uses = {
+        memory.id: (memory.access_count, memory.last_accessed_at or memory.created_at)
+        for _, memory in rows
+        if memory.id != id
+    }
+    for old in select_overflow(items, uses):
+        remove_item(tx, path, old)
+    update_note(tx, path, updated_at=tx.at)
+    return id
 
-    def _find_known(self, content: str) -> Memory | None:
-        """Find the person's memory with the same words."""
-        tx, said = self.tx, learned_facts.normalized_digest(content)
-        found = learned_facts.list_similar_facts(
-            tx.connection, tx.space, tx.request.own_identities, [said], [], 1
-        )
-        memory = memories.get_for_update(tx, found[0].id) if found else None
-        if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
-            return None
-        if not self.usable(memory) or learned_facts.normalized_digest(memory.content) != said:
-            return None
-        own = may_change(ChangeAction.UPDATE, tx.request, memory) is RequesterRole.OWNER
-        return memory if own else None
 
-    def _ensure_index(self) -> str:
-        tx, request = self.tx, self.tx.request
-        place = NoteRef(kind=NoteKind.LONG_TERM, subject=request.subject)
-        row = NoteRow(
-            path=paths.note_path(place),
-            kind=place.kind,
-            created_at=tx.at,
-            updated_at=tx.at,
-            subject=request.subject,
-            chat=request.chat,
-            chat_kind=ChatKind.PRIVATE,
-        )
-        return ensure_note(tx, row).path
-
-    def _make_room(self, path: str, new: str) -> None:
-        tx = self.tx
-        rows = list_visible_items(tx.connection, tx.audiences, tx.request, [path])[path]
-        items = [notes.item_from_memory(memory, row.section, row.added_on) for row, memory in rows]
-        uses = {
-            memory.id: ItemUse(
-                count=memory.access_count, at=memory.last_accessed_at or memory.created_at
-            )
-            for _, memory in rows
-            if memory.id != new
-        }
-        for id in select_overflow(items, uses):
-            remove_item(tx, path, id)
+def _find_known(tx: Transaction, usable: MemoryFilter, content: str) -> Memory | None:
+    """Find the person's memory with the same words."""
+    said = learned_facts.normalized_digest(content)
+    found = learned_facts.list_similar_facts(
+        tx.connection, tx.space, tx.request.own_identities, [said], [], 1
+    )
+    memory = memories.get_for_update(tx, found[0].id) if found else None
+    if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
+        return None
+    if not usable(memory) or learned_facts.normalized_digest(memory.content) != said:
+        return None
+    own = may_change(ChangeAction.UPDATE, tx.request, memory) is RequesterRole.OWNER
+    return memory if own else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -15,29 +14,32 @@ from tacit.notes.edits import Edit, SetHead, apply_edits, extract_layout, fill_l
 from tacit.notes.readback import (
     SUMMARY_CONFLICT_KEY,
     AgreedLine,
-    ReadbackOutcome,
+    Readback,
     ShownItem,
-    build_note_head,
     digest_summary,
 )
 from tacit.records import notes, validation
 from tacit.records.memory import Memory
-from tacit.records.notes import SECTIONS_BY_KIND, Note, NoteKind, NoteRef, Section, TaskProgress
+from tacit.records.notes import (
+    SECTIONS_BY_KIND,
+    Frontmatter,
+    Note,
+    NoteKind,
+    NoteRef,
+    Section,
+    TaskProgress,
+)
 from tacit.storage.memories import Transaction
 from tacit.storage.notes import FileState, LineState, NoteRow, put_item, update_note
 from tacit.storage.schema import memory_versions
 
-_COUNTED_SECTIONS = (("tasks", Section.TASKS), ("follow_ups", Section.FOLLOW_UPS))
+_INDEX_SUMMARY = "Most important and stable long-term facts and project state."
+_COUNTED_SECTIONS = (Section.TASKS, Section.FOLLOW_UPS)
 _V = memory_versions.c
 
 
 def digest_data(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def note_place(row: NoteRow) -> NoteRef:
-    name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
-    return NoteRef(kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name)
 
 
 def last_updated_at(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> datetime:
@@ -46,36 +48,42 @@ def last_updated_at(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | 
     return max([row.updated_at, *(memory.updated_at for memory in told)])
 
 
-def build_note(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> Note:
-    """Build the note, in the order of its sections."""
+def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> bytes:
+    """Render a new file, in the order of its sections; a page as it was written."""
+    if row.kind is NoteKind.PAGE and row.layout is not None:
+        items = ((item.position, item.section, memory) for item, memory in shown)
+        return fill_layout_with_ids(
+            row.layout,
+            [(at, notes.item_from_memory(memory, section)) for at, section, memory in items],
+        )
     order = {section: at for at, section in enumerate(SECTIONS_BY_KIND[row.kind])}
     placed = sorted(shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
     long_term = row.kind is NoteKind.LONG_TERM
-    head = build_note_head(row, summary.content if summary is not None else "")
-    return Note(
-        place=note_place(row),
-        head=replace(head, updated_at=last_updated_at(row, shown, summary)),
+    said = summary.content if summary is not None else ""
+    name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
+    note = Note(
+        place=NoteRef(
+            kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name
+        ),
+        head=Frontmatter(
+            created_at=row.created_at,
+            updated_at=last_updated_at(row, shown, summary),
+            summary=_INDEX_SUMMARY if long_term else said,
+            session_id=row.session,
+            source=row.source,
+            channel=row.channel,
+            tags=row.tags,
+            subject_id=row.subject,
+            contact_id=row.contact_id,
+            contact_nickname=row.contact_nickname,
+        ),
         items=tuple(
             notes.item_from_memory(memory, item.section, item.added_on if long_term else None)
             for item, memory in placed
         ),
         links=row.links,
     )
-
-
-def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> bytes:
-    """Render a new file."""
-    if row.kind is NoteKind.PAGE and row.layout is not None:
-        return render_page(row.layout, shown)
-    return render_note(build_note(row, shown, summary))
-
-
-def render_page(layout: str, shown: Sequence[ShownItem]) -> bytes:
-    """Render a page as it was written, with the ids of its memories."""
-    return fill_layout_with_ids(
-        layout,
-        [(row.position, notes.item_from_memory(memory, row.section)) for row, memory in shown],
-    )
+    return render_note(note)
 
 
 def finish_file(
@@ -87,9 +95,9 @@ def finish_file(
         return after
     again = parse_note(after, row.kind)
     changes: dict[str, object] = {
-        key: counted
-        for key, section in _COUNTED_SECTIONS
-        if again.fields.get(key) != str(counted := _count_progress(again, section))
+        section.value: counted
+        for section in _COUNTED_SECTIONS
+        if again.fields.get(section.value) != str(counted := _count_progress(again, section))
     }
     if not edits and not changes:
         return after
@@ -102,48 +110,51 @@ def finish_file(
     return apply_edits(again, [SetHead(changes=changes)]) if changes else after
 
 
+def _count_progress(document: Document, section: Section) -> TaskProgress:
+    items = (item for item in document.items if item.section is section and not item.conflict)
+    boxes = [item.done for item in items]
+    return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
+
+
 def build_file_state(
     folder: str,
     row: NoteRow,
     data: bytes,
-    outcome: ReadbackOutcome,
-    before: FileState | None,
+    shown: Sequence[ShownItem],
     summary: Memory | None,
+    read: Readback | None = None,
+    before: FileState | None = None,
 ) -> FileState:
-    """Build the agreed state; refused lines keep their former one."""
+    """Build the state that file and database agree on now; `read` led to it, if the file existed.
+
+    Refused lines, and those that were asked about, keep what was agreed before.
+    """
     document = parse_note(data, row.kind)
     known = before.lines if before is not None else {}
-    lines = {id: known[id] for id in outcome.unresolved if id in known}
+    left = read.unresolved if read is not None else set()
+    lines = {id: known[id] for id in left if id in known}
+    stored = {memory.id: (item, memory) for item, memory in shown if memory.id not in left}
     for entry in document.entries:
-        told = outcome.versions.get(entry.item.id or "")
-        if told is not None and not entry.item.conflict and entry.item.id is not None:
-            version, done = told
-            lines[entry.item.id] = LineState(version=version, done=done, digest=entry.digest)
-    if summary is not None and summary.id in outcome.versions:
+        if entry.item.id in stored and not entry.item.conflict:
+            item, memory = stored[entry.item.id]
+            done = notes.item_from_memory(memory, item.section).done
+            lines[memory.id] = LineState(version=memory.version, done=done, digest=entry.digest)
+    if summary is not None and summary.id not in left:
         digest = digest_summary(document.head.summary)
         lines[summary.id] = LineState(version=summary.version, digest=digest)
+    clash = any(item.conflict for item in document.items) or SUMMARY_CONFLICT_KEY in document.fields
+    asked = read.count("asks") if read is not None else 0
+    refused = read.count("refused") if read is not None else 0
+    problems = {"asks": asked, "conflict": clash, "refused": refused}
     return FileState(
         folder=folder,
         path=row.path,
         digest=digest_data(data),
         stamp=row.stamp,
         lines=lines,
-        problem=",".join(_list_problems(document, outcome)) or None,
-        asked=outcome.asked,
+        problem=",".join(name for name, found in problems.items() if found) or None,
+        asked=asked,
     )
-
-
-def outcome_of_new_file(shown: Sequence[ShownItem], summary: Memory | None) -> ReadbackOutcome:
-    """Return the outcome for a file that was just written whole."""
-    outcome = ReadbackOutcome()
-    for row, memory in shown:
-        outcome.versions[memory.id] = (
-            memory.version,
-            notes.item_from_memory(memory, row.section).done,
-        )
-    if summary is not None:
-        outcome.versions[summary.id] = (summary.version, None)
-    return outcome
 
 
 def load_agreed_lines(
@@ -165,64 +176,36 @@ def load_agreed_lines(
     return found
 
 
-def _list_problems(document: Document, outcome: ReadbackOutcome) -> list[str]:
-    clash = any(entry.item.conflict for entry in document.entries)
-    found = {
-        "asks": outcome.asked,
-        "conflict": clash or SUMMARY_CONFLICT_KEY in document.fields,
-        "refused": outcome.refused,
-    }
-    return [problem for problem, there in found.items() if there]
+def save_order(
+    tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes, *, layout: bool
+) -> bool:
+    """Store the order of items in each section; report whether anything changed.
 
-
-def _count_progress(document: Document, section: Section) -> TaskProgress:
-    boxes = [
-        entry.item.done
-        for entry in document.entries
-        if entry.item.section is section and not entry.item.conflict
-    ]
-    return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
-
-
-def save_layout(tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
-    """Store the layout of a page and the order of its items; report whether it is new.
-
-    What must not be stored stays in the file only.
+    With `layout`, store the text between the items of a page too, whose positions then count from
+    0. What must not be stored stays in the file only.
     """
-    document = parse_note(data, row.kind)
-    layout: str | None = extract_layout(document)
-    try:
-        validation.refuse_secrets("layout", layout or "")
-    except SecretRefused:
-        layout = None
-    if layout != row.layout:
-        update_note(tx, row.path, layout=layout)
-    place = {item.memory_id: item for item, _ in shown}
-    moved = False
+    document, items = parse_note(data, row.kind), {item.memory_id: item for item, _ in shown}
+    places: dict[str, int] = {}
     for position, entry in enumerate(document.entries):
-        item = place.get(entry.item.id or "")
-        if item is not None and item.position != position and not entry.item.conflict:
-            put_item(tx, row.path, item.memory_id, item.section, position)
-            moved = True
-    return moved or layout != row.layout
-
-
-def save_order(tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes) -> bool:
-    """Store the order of items in each section; report whether it changed."""
-    place = {item.memory_id: item for item, _ in shown}
-    entries = [
-        entry.item for entry in parse_note(data, row.kind).entries if not entry.item.conflict
-    ]
-    order = list(dict.fromkeys(item.id for item in entries if item.id in place))
-    at: dict[Section, int] = {}
-    sorted_already = True
-    for id in order:
-        item = place[id or ""]
-        sorted_already &= at.get(item.section, -1) <= item.position
-        at[item.section] = item.position
-    if sorted_already:
-        return False
-    for position, id in enumerate(order):
-        item = place[id or ""]
-        put_item(tx, row.path, item.memory_id, item.section, position, item.added_on)
-    return True
+        if entry.item.id in items and not entry.item.conflict:
+            places.setdefault(entry.item.id, position)
+    changed = False
+    if layout:
+        text: str | None = extract_layout(document)
+        try:
+            validation.refuse_secrets("layout", text or "")
+        except SecretRefused:
+            text = None
+        if text != row.layout:
+            update_note(tx, row.path, layout=text)
+            changed = True
+    else:
+        in_file = sorted(places, key=lambda id: items[id].section)
+        if in_file == sorted(places, key=lambda id: (items[id].section, items[id].position)):
+            return False
+    for id, position in places.items():
+        item = items[id]
+        if item.position != position:
+            put_item(tx, row.path, id, item.section, position, item.added_on)
+            changed = True
+    return changed

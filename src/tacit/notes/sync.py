@@ -6,10 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from typing import TypeVar
-
-from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, NoteOutside, NoteUnreadable
@@ -20,34 +17,17 @@ from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
 from tacit.notes.files import FileContent
 from tacit.notes.folder import NotesFolder
-from tacit.notes.paths import note_path
+from tacit.notes.paths import note_path, space_prefix
 from tacit.notes.readback import (
-    HeadReadback,
     Readback,
-    ReadbackOutcome,
-    ReadbackRules,
-    ShownItem,
     UnknownLines,
-    UnpairedAction,
-    decide_missing_line,
     get_summary,
+    is_line_deleted,
     is_storable,
-    make_stored_line,
     pair_lines,
 )
-from tacit.notes.rendering import (
-    build_file_state,
-    digest_data,
-    load_agreed_lines,
-    outcome_of_new_file,
-)
-from tacit.notes.writers import (
-    NOTES_OPERATOR,
-    ChatNoteWriter,
-    NoteRetention,
-    NoteWriter,
-    OwnerNoteWriter,
-)
+from tacit.notes.rendering import build_file_state, digest_data, load_agreed_lines
+from tacit.notes.writers import ChatNoteWriter, NoteRetention, NoteWriter
 from tacit.records.memory import ChatKind
 from tacit.records.notes import (
     Frontmatter,
@@ -57,6 +37,7 @@ from tacit.records.notes import (
     NoteProblem,
     NoteRef,
     NotesReport,
+    item_from_memory,
 )
 from tacit.records.request import Chat, Requester
 from tacit.storage import memories, notes
@@ -64,32 +45,11 @@ from tacit.storage.memories import Transaction
 from tacit.storage.notes import FileState, ItemMemories, NoteRow
 from tacit.storage.store import Store
 
-# Remove erased memories from a file that cannot be parsed as a note.
-
-_ID_COMMENT = re.compile(rb"<!--[ \t]{0,8}([A-Za-z0-9]{8})(?:[ \t]{1,8}conflict)?[ \t]{0,8}-->")
-_INDENTS = (b" ", b"\t")
-
-
-def strip_erased_items(tx: Transaction, data: bytes) -> bytes:
-    """Remove the bullets of erased memories, with the lines indented below them.
-
-    Everything else stays as it is, because its meaning is unknown.
-    """
-    kept: list[bytes] = []
-    dropping = False
-    for line in data.splitlines(keepends=True):
-        named = [match.decode() for match in _ID_COMMENT.findall(line)]
-        if any(notes.is_tombstoned(tx, id) for id in named):
-            dropping = True
-        elif not (dropping and line.startswith(_INDENTS) and line.strip()):
-            dropping = False
-            kept.append(line)
-    return b"".join(kept)
-
-
-# What a sync of a space works with, and its result.
-
+T = TypeVar("T")
+NOTES_OPERATOR = "operator:notes"  # in the history of a group's memories
 UNKNOWN_FOLDER = "unknown_folder"  # lines of another database, in a folder that was never mirrored
+_STORE_ACTS = frozenset({"remember", "update", "complete", "reopen", "restore", "forget"})
+_ID_COMMENT = re.compile(rb"<!--[ \t]{0,8}([A-Za-z0-9]{8})(?:[ \t]{1,8}conflict)?[ \t]{0,8}-->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +60,6 @@ class SyncOptions:
     restore_lines: bool = False  # restore missing lines instead of asking
     dry_run: bool = False  # change nothing
     read_only: bool = False  # leave the files as they are
-
-    @property
-    def resolves_problems(self) -> bool:
-        """Report whether the caller decided about problems that were left alone."""
-        return self.forget or self.accept_unknown or self.restore_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,264 +126,89 @@ class SyncTally:
         )
 
 
-@lru_cache(maxsize=limits.IDENTITY_CACHE_MAX_COUNT)
-def space_prefix(space: str) -> str:
-    """Return the path prefix of a space's files."""
-    somewhere = NoteRef(kind=NoteKind.LONG_TERM, subject="acct:0")
-    return paths.note_path(somewhere, space).removesuffix(paths.note_path(somewhere))
+def strip_erased_items(tx: Transaction, data: bytes) -> bytes:
+    """Remove erased memories from a file that cannot be parsed as a note.
 
-
-def parse_file(sync_state: NoteSyncState) -> Document | None:
-    try:
-        return (
-            parse_note(sync_state.file.data, sync_state.place.kind)
-            if sync_state.file is not None
-            else None
-        )
-    except NoteUnreadable:
-        return None
-
-
-# Which lines are gone from the files of a space, and whether to forget their memories or ask.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteGuard:
-    elsewhere: frozenset[str] = frozenset()  # ids in changed files
-    may_forget: bool = True
-
-
-def guard_deletes(
-    store: Store, space: str, sync_states: Sequence[NoteSyncState], options: SyncOptions
-) -> DeleteGuard:
-    """Decide about missing lines; lines that moved to another file are not missing.
-
-    A missing file, or many missing lines, may be a checkout or an unmounted disk: then nothing is
-    forgotten.
+    That is their bullets, with the lines indented below them. Everything else stays as it is,
+    because its meaning is unknown.
     """
-    pages = {one.path: page for one in sync_states if one.is_changed and (page := parse_file(one))}
-    elsewhere = frozenset(
-        entry.item.id for page in pages.values() for entry in page.entries if entry.item.id
-    )
-    gone, count = False, 0
-    with store.database.read() as connection:
-        for sync_state in sync_states:
-            if sync_state.state is None or sync_state.row is None:
-                continue
-            page = pages.get(sync_state.path)
-            if sync_state.file is None or page is not None:
-                deleted = [
-                    one
-                    for one in _find_deleted(connection, store, space, sync_state, page)
-                    if one[1].id not in elsewhere
-                ]
-                gone |= sync_state.file is None and bool(deleted)
-                count += len(deleted)
-    few = not gone and count <= options.forget_at_once_max
-    return DeleteGuard(elsewhere=elsewhere, may_forget=options.forget or few)
-
-
-def _find_deleted(
-    connection: Connection,
-    store: Store,
-    space: str,
-    sync_state: NoteSyncState,
-    page: Document | None,
-) -> list[ShownItem]:
-    shown = notes.list_file_items(connection, store.audiences, space, sync_state.path)
-    lines = sync_state.state.lines if sync_state.state is not None else {}
-    agreed = load_agreed_lines(connection, space, lines, [memory for _, memory in shown])
-    lost = shown if page is None else pair_lines(page.entries, shown, agreed).missing
-    return [
-        (row, memory)
-        for row, memory in lost
-        if decide_missing_line(agreed.get(memory.id), make_stored_line(row, memory))
-        is UnpairedAction.FORGET
-    ]
-
-
-# Who owns a note, and who acts when its file changes.
+    kept: list[bytes] = []
+    dropping = False
+    for line in data.splitlines(keepends=True):
+        if any(notes.is_tombstoned(tx, id.decode()) for id in _ID_COMMENT.findall(line)):
+            dropping = True
+        elif not (dropping and line.startswith((b" ", b"\t")) and line.strip()):
+            dropping = False
+            kept.append(line)
+    return b"".join(kept)
 
 
 def build_note_row(
     place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
 ) -> NoteRow | None:
     """Build the row of a file that the database does not know; None without a known owner."""
+    session = place.kind is NoteKind.SESSION
+    subject = head.subject_id if session else place.subject or head.subject_id
     try:
-        return _build_row(place, head, links, at)
+        subject = None if subject is None else external_keys.parse_subject(subject)
+        if not session and (subject is None or head.subject_id not in (None, subject)):
+            return None  # no person, or the folder and the head name two
+        name = place.session or (head.session_id if session else None)
+        chat = _find_chat(head, name, subject)
+        if chat is None:
+            return None
+        which = replace(place, subject=None if session else subject, session=name)
+        path = note_path(which)
     except InvalidInput:
         return None
-
-
-def resolve_note_owner(store: Store, space: str, row: NoteRow) -> RawRequest | None:
-    """Return the owner of a note, in their private chat; None for a group's note."""
-    if row.subject is None:
-        return None
-    key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
-    asking = parse_request(Requester(key), Chat.private(row.chat or key))
-    alone = store.read(space, asking, lambda _, request: request.private)
-    if alone or row.chat in (None, key):
-        return asking
-    return parse_request(
-        Requester(key), Chat.private(key)
-    )  # of a chat that belongs to another person by now
-
-
-def _build_row(
-    place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
-) -> NoteRow | None:
-    session = place.kind is NoteKind.SESSION
-    named = head.session_id if session else None
-    subject = head.subject_id if session else place.subject or head.subject_id
-    if subject is not None:
-        subject = external_keys.parse_subject(subject)
-    which = NoteRef(
-        kind=place.kind,
-        subject=None if session else subject,
-        day=place.day,
-        session=place.session or named,
-        name=place.name,
-    )
-    if not session and subject is None:
-        return None
-    if not session and head.subject_id not in (None, subject):
-        return None  # the folder and the head name two people
-    chat = _find_chat(head, which.session, subject)
-    if chat is None:
-        return None
-    private = subject is not None
     created = at if head.created_at == UNDATED else min(head.created_at, at)
+    labels = ("source", "channel", "contact_id", "contact_nickname")
     return NoteRow(
-        path=note_path(which),
+        path=path,
         kind=place.kind,
         subject=subject,
         day=place.day,
-        session=which.session,
+        session=name,
         chat=chat,
-        chat_kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
+        chat_kind=ChatKind.PRIVATE if subject is not None else ChatKind.GROUP,
         thread=chat,
         created_at=created,
         updated_at=created if head.updated_at == UNDATED else min(head.updated_at, at),
-        source=_storable(head.source),
-        channel=_storable(head.channel),
-        contact_id=_storable(head.contact_id),
-        contact_nickname=_storable(head.contact_nickname),
+        **{one: said for one in labels if is_storable(said := getattr(head, one))},
         tags=head.tags if is_storable(head.tags) else (),
         links=tuple(link for link in links if is_storable(link)),
     )
 
 
-def _storable(value: str | None) -> str | None:
-    return value if is_storable(value) else None
-
-
 def _find_chat(head: Frontmatter, session: str | None, subject: str | None) -> str | None:
     """Return the chat: a session's name starts with it; the channel in the head may be one too."""
+    wanted = ChatKind.PRIVATE if subject is not None else ChatKind.GROUP
     for named in (head.channel, (session or "").partition("/")[0]):
         if named and ":" in named:
             try:
                 chat = external_keys.parse_chat_id(named)
             except InvalidInput:
                 continue
-            kind = external_keys.infer_chat_kind(chat)
-            wanted = ChatKind.PRIVATE if subject is not None else ChatKind.GROUP
-            if kind in (None, wanted):
+            if external_keys.infer_chat_kind(chat) in (None, wanted):
                 return chat
     return None if subject is None else subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
 
 
-# Reconcile one file with one note in one write.
-
-STORE_ACTS = ("remember", "update", "complete", "reopen", "restore", "forget")
-
-
-def merge_file(
-    tx: Transaction,
-    writer: NoteWriter,
-    row: NoteRow,
-    document: Document,
-    data: bytes,
-    rules: ReadbackRules,
-    of: tuple[str, bool],
-) -> tuple[ReadbackOutcome, bytes, FileState]:
-    """Apply a person's changes in one write; return the outcome, the file and its state.
-
-    `of`: the folder, and whether a person changed the file.
-    """
-    folder, touched = of
-    tx.dialect.acquire_lock(
-        tx.connection, f"{tx.space} note {row.path}"
-    )  # same lock as the end of a session
-    row = notes.ensure_note(tx, row)
-    state = notes.get_file_state(tx.connection, tx.space, folder, row.path)
-    if state is not None and state.problem == UNKNOWN_FOLDER:
-        state = None  # it was never read
-    shown = lock_note_items(tx, row.path)
-    summary = get_summary(tx, row)
-    memories = [memory for _, memory in shown] + ([summary] if summary is not None else [])
-    lines = state.lines if state is not None else {}
-    agreed = load_agreed_lines(tx.connection, tx.space, lines, memories)
-    reading = Readback(tx, writer, row, document, shown, agreed, rules)
-    outcome = reading.read()
-    if not outcome.has_conflicts:
-        HeadReadback(tx, writer, row, document, agreed, rules, outcome).read(state, touched=touched)
-    if outcome.count(*STORE_ACTS) and state is not None:
-        notes.update_note(tx, row.path, updated_at=tx.at)
-    notes.stamp_notes(tx)
-    row = reload_row(tx, row)
-    shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
-    summary = get_summary(tx, row)
-    at = rendering.last_updated_at(row, shown, summary)
-    after = rendering.finish_file(document, data, outcome.edits, row, at)
-    page = row.kind is NoteKind.PAGE
-    if page and not touched and row.layout not in (None, extract_layout(document)):
-        after = rendering.render_file(row, shown, summary)
-    keep = rendering.save_layout if page and touched else rendering.save_order
-    if keep(tx, row, shown, after):
-        notes.stamp_notes(tx)
-        row = replace(
-            reload_row(tx, row), stamp=row.stamp
-        )  # other changes of its stamp are examined next time
-    return outcome, after, build_file_state(folder, row, after, outcome, state, summary)
-
-
-def apply_deleted_file(
-    tx: Transaction,
-    writer: NoteWriter,
-    row: NoteRow,
-    state: FileState | None,
-    elsewhere: frozenset[str],
-    *,
-    forget: bool,
-) -> ReadbackOutcome:
-    """Handle a missing file: a person deleted or renamed it, or the disk is not mounted."""
-    tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {row.path}")
-    outcome = ReadbackOutcome()
-    shown = lock_note_items(tx, row.path)
-    moved = [memory.id for _, memory in shown if memory.id in elsewhere]
-    here = [memory for _, memory in shown if memory.id not in elsewhere]
-    for id in moved:
-        notes.remove_item(tx, row.path, id)
-    outcome.changes = [
-        NoteChange(path=row.path, act="forget" if forget else "asks", before=memory.content)
-        for memory in here
-    ]
-    if here and not forget and state is not None:
-        notes.save_file_state(tx, replace(state, problem="asks", asked=len(here)))
-        outcome.asked = len(here)
-        return outcome
-    summary = get_summary(tx, row)
-    for memory in [*here, *([summary] if summary is not None and not moved else [])]:
-        writer.forget(memory)
-    if state is not None:
-        notes.delete_file_state(tx, state.folder, row.path)
-    if moved and not notes.list_items(tx.connection, tx.space, row.path):
-        notes.delete_note(tx, row.path)
-    return outcome
+def _resolve_owner(store: Store, space: str, row: NoteRow) -> RawRequest | None:
+    """Return the owner of a note, in their private chat; None for a group's note."""
+    if row.subject is None:
+        return None
+    key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    asking = parse_request(Requester(key), Chat.private(row.chat or key))
+    if row.chat in (None, key) or store.read(space, asking, lambda _, request: request.private):
+        return asking
+    # The chat belongs to another person by now.
+    return parse_request(Requester(key), Chat.private(key))
 
 
 def lock_note_items(tx: Transaction, path: str) -> ItemMemories:
-    """Lock what a note shows until this write ends."""
+    """Lock a note, as the end of a session does, and what it shows until this write ends."""
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {path}")
     locked: set[str] = set()
     while True:
         shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, path)
@@ -441,25 +221,16 @@ def lock_note_items(tx: Transaction, path: str) -> ItemMemories:
 
 
 def reload_row(tx: Transaction, row: NoteRow) -> NoteRow:
-    found = notes.get_note(tx.connection, tx.space, row.path)
-    return row if found is None else found
+    return notes.get_note(tx.connection, tx.space, row.path) or row
 
 
-# Sync the notes of a space: reconcile file by file, each in one transaction and one write of the
-# file.
-
-T = TypeVar("T")
-
-
-class DryRun(Exception):
-    """Roll back a write and carry its result."""
-
-    def __init__(self, outcome: ReadbackOutcome) -> None:
-        super().__init__()
-        self.outcome = outcome
+class _DryRun(Exception):
+    """Roll back a write."""
 
 
 class NotesSync:
+    """Sync the notes of a space: reconcile file by file."""
+
     def __init__(
         self,
         store: Store,
@@ -472,31 +243,35 @@ class NotesSync:
     ) -> None:
         self._store, self._folder, self._space, self._retention = store, folder, space, how
         self._options, self._id, self._tally = options, folder.identity(), SyncTally()
+        self._keeps_files = options.dry_run or options.read_only
         self._known = known  # this database has mirrored this folder before
-        self._elsewhere: frozenset[str] = frozenset()
+        self._elsewhere: frozenset[str] = frozenset()  # ids in changed files
         self._may_forget = True
 
     def run(self, paths: Iterable[str] | None = None) -> SyncTally:
         """Sync these notes; None: all notes, in the folder or in the database."""
-        sync_states = self._load_all() if paths is None else self._load_some(paths)
-        self._tally.files = len(sync_states)
-        asked = self._options.resolves_problems
+        options = self._options
+        found = self._load_all() if paths is None else self._load_some(paths)
+        self._tally.files = len(found)
+        # The caller decided about problems that were left alone.
+        resolves = options.forget or options.accept_unknown or options.restore_lines
         todo = [
             one
-            for one in sync_states
-            if not one.is_in_sync or (asked and one.state and one.state.problem)
+            for one in found
+            if not one.is_in_sync or (resolves and one.state and one.state.problem)
         ]
-        weighed = guard_deletes(self._store, self._space, todo, self._options)
-        self._elsewhere, self._may_forget = weighed.elsewhere, weighed.may_forget
-        for sync_state in todo:
-            self._sync_file(sync_state)
+        self._guard_deletes(todo)
+        for one in todo:
+            self._sync_file(one)
         return self._tally
 
     def _load_all(self) -> list[NoteSyncState]:
         scan = self._folder.scan()
         for disk, reason in scan.refused.items():
             self._record_problem(disk, "outside", reason)
-        files = [path for disk in scan.files if (path := self._note_path(disk)) is not None]
+        prefix = space_prefix(self._space)
+        placed = ((disk, paths.parse_note_path(disk)) for disk in scan.files)
+        files = [disk.removeprefix(prefix) for disk, at in placed if at and at[0] == self._space]
         with self._store.database.read() as connection:
             states = notes.list_file_states(connection, self._space, self._id)
             rows = {row.path: row for row in notes.list_changed_notes(connection, self._space, 0)}
@@ -515,15 +290,6 @@ class NotesSync:
                 found.append((path, state, notes.get_note(connection, self._space, path)))
         return [self._load_state(*one) for one in found]
 
-    def _note_path(self, disk: str) -> str | None:
-        """Return the note of a file, if it is one of this space."""
-        found = paths.parse_note_path(disk)
-        return (
-            disk.removeprefix(space_prefix(self._space))
-            if found and found[0] == self._space
-            else None
-        )
-
     def _load_state(self, path: str, state: FileState | None, row: NoteRow | None) -> NoteSyncState:
         found = paths.parse_note_path(path)
         assert found is not None  # only names of notes reach this
@@ -536,58 +302,107 @@ class NotesSync:
             self._record_problem(path, "unreadable")
         return NoteSyncState(path=path, place=found[1], file=read, state=state, row=row)
 
+    def _guard_deletes(self, todo: Sequence[NoteSyncState]) -> None:
+        """Decide whether missing lines are forgotten; lines that moved to another file are not.
+
+        A missing file, or many missing lines, may be a checkout or an unmounted disk: then nothing
+        is forgotten.
+        """
+        pages: dict[str, Document] = {}
+        for one in todo:
+            try:
+                if one.is_changed and one.file is not None:
+                    pages[one.path] = parse_note(one.file.data, one.place.kind)
+            except NoteUnreadable:
+                continue
+        ids = (item.id for page in pages.values() for item in page.items)
+        self._elsewhere = frozenset(id for id in ids if id)
+        gone, count = False, 0
+        for one in todo:
+            if one.state and one.row and (one.file is None or one.path in pages):
+                deleted = self._count_deleted(one.path, one.state, pages.get(one.path))
+                gone |= one.file is None and deleted > 0
+                count += deleted
+        few = not gone and count <= self._options.forget_at_once_max
+        self._may_forget = self._options.forget or few
+
+    def _count_deleted(self, path: str, state: FileState, page: Document | None) -> int:
+        with self._store.database.read() as connection:
+            shown = notes.list_file_items(connection, self._store.audiences, self._space, path)
+            told = [memory for _, memory in shown]
+            agreed = load_agreed_lines(connection, self._space, state.lines, told)
+        lost = shown if page is None else pair_lines(page.entries, shown, agreed).missing
+        return sum(
+            memory.id not in self._elsewhere
+            and is_line_deleted(
+                agreed.get(memory.id), memory.version, item_from_memory(memory, row.section).done
+            )
+            for row, memory in lost
+        )
+
     # One file
 
-    def _sync_file(self, sync_state: NoteSyncState) -> None:
+    def _sync_file(self, one: NoteSyncState) -> None:
         for _ in range(limits.NOTE_ATTEMPTS_MAX_COUNT):
             try:
-                if self._try_sync(sync_state):
+                if self._try_sync(one):
                     return
             except NoteMoved:
                 pass  # it was written meanwhile: compare again
             except NoteUnreadable as error:
-                self._record_unreadable(sync_state, error)
+                self._record_unreadable(one, error)
                 return
             except NoteOutside:
-                self._record_problem(sync_state.path, "outside")
+                self._record_problem(one.path, "outside")
                 return
             except InvalidInput:  # what is stored cannot be written into such a file
-                self._record_problem(sync_state.path, "refused")
+                self._record_problem(one.path, "refused")
                 return
-            (sync_state,) = self._load_some([sync_state.path])
-        self._record_problem(sync_state.path, "busy")  # the next sync may succeed
+            (one,) = self._load_some([one.path])
+        self._record_problem(one.path, "busy")  # the next sync may succeed
 
-    def _try_sync(self, sync_state: NoteSyncState) -> bool:
+    def _try_sync(self, one: NoteSyncState) -> bool:
         """Try to sync one note; return whether nothing is left to do."""
-        if sync_state.file is None:
-            said = self._tally.problems.get(sync_state.path)
-            there = said is not None and said.problem in ("outside", "unreadable")
-            return there or self._sync_absent(sync_state)
-        mirrored = sync_state.state is not None and not sync_state.is_unknown
-        untouched = mirrored and not sync_state.is_changed  # keep what a person wrote since
-        erased = sync_state.row is None and (untouched or self._is_erased(sync_state.path))
-        if erased or self._is_deleted_page(sync_state):
-            return self._remove_file(sync_state)
-        document = parse_note(sync_state.file.data, sync_state.place.kind)
-        row = sync_state.row
+        if one.file is None:
+            said = self._tally.problems.get(one.path)
+            if said is None or said.problem not in ("outside", "unreadable"):
+                self._sync_absent(one)
+            return True
+        mirrored = one.state is not None and not one.is_unknown
+        untouched = mirrored and not one.is_changed  # keep what a person wrote since
+        erased = one.row is None and (untouched or self._is_erased(one.path))
+        if erased or self._is_deleted_page(one):
+            self._remove_file(one.path, one.file)
+            return True
+        document = parse_note(one.file.data, one.place.kind)
+        row = one.row
         if row is None:
-            row = build_note_row(
-                sync_state.place, document.head, document.links, self._store.clock()
-            )
-            if row is None or row.path != sync_state.path:
-                self._record_problem(sync_state.path, "unknown_person")
+            row = build_note_row(one.place, document.head, document.links, self._store.clock())
+            if row is None or row.path != one.path:
+                self._record_problem(one.path, "unknown_person")
                 return True
-        return self._merge_changes(sync_state, row, document)
+        return self._merge_changes(one, row, document, one.file)
 
-    def _sync_absent(self, sync_state: NoteSyncState) -> bool:
-        if sync_state.row is None:
+    def _is_erased(self, path: str) -> bool:
+        return self._as_system(lambda tx: notes.is_tombstoned(tx, path))
+
+    def _is_deleted_page(self, one: NoteSyncState) -> bool:
+        """Report whether a page was deleted through the database and not edited since."""
+        row, state = one.row, one.state
+        if row is None or state is None or row.kind is not NoteKind.PAGE or one.is_changed:
+            return False
+        with self._store.database.read() as connection:
+            shown = notes.list_file_items(connection, self._store.audiences, self._space, row.path)
+        return row.layout is None and bool(state.lines) and not shown
+
+    def _sync_absent(self, one: NoteSyncState) -> None:
+        if one.row is None:
             if not self._options.dry_run:
-                self._as_system(lambda tx: notes.delete_file_state(tx, self._id, sync_state.path))
-        elif sync_state.state is None or self._options.restore_lines:
-            self._create_file(sync_state.row)
+                self._as_system(lambda tx: notes.delete_file_state(tx, self._id, one.path))
+        elif one.state is None or self._options.restore_lines:
+            self._create_file(one.row)
         else:
-            self._sync_deleted(sync_state, sync_state.row)
-        return True
+            self._sync_deleted(one.row, one.state)
 
     def _create_file(self, row: NoteRow) -> None:
         def work(tx: Transaction) -> tuple[bytes, FileState] | None:
@@ -597,8 +412,7 @@ class NotesSync:
             if not shown and summary is None:
                 return None
             data = rendering.render_file(now, shown, summary)
-            told = outcome_of_new_file(shown, summary)
-            return data, build_file_state(self._id, now, data, told, None, summary)
+            return data, build_file_state(self._id, now, data, shown, summary)
 
         made = self._as_system(work)
         if made is None or self._options.read_only:
@@ -606,151 +420,185 @@ class NotesSync:
         self._tally.changes.append(NoteChange(path=row.path, act="add"))
         if not self._options.dry_run:
             self._write_file(row.path, made[0], None)
-            self._as_system(lambda tx: notes.save_file_state(tx, made[1]))
+            self._save_state(made[1])
             self._tally.problems.pop(row.path, None)  # what was missing is there again
 
-    def _sync_deleted(self, sync_state: NoteSyncState, row: NoteRow) -> None:
-        """Handle a missing file: deleted, moved, or the disk is not mounted."""
+    def _sync_deleted(self, row: NoteRow, state: FileState) -> None:
+        """Handle a missing file: a person deleted or moved it, or the disk is not mounted."""
+        forget = self._options.forget
 
-        def work(tx: Transaction, writer: NoteWriter) -> ReadbackOutcome:
-            return apply_deleted_file(
-                tx, writer, row, sync_state.state, self._elsewhere, forget=self._options.forget
-            )
+        def work(tx: Transaction, writer: NoteWriter) -> list[NoteChange]:
+            shown = lock_note_items(tx, row.path)
+            moved = [memory for _, memory in shown if memory.id in self._elsewhere]
+            here = [memory for _, memory in shown if memory.id not in self._elsewhere]
+            for memory in moved:
+                notes.remove_item(tx, row.path, memory.id)
+            act = "forget" if forget else "asks"
+            changes = [NoteChange(path=row.path, act=act, before=one.content) for one in here]
+            if here and not forget:
+                notes.save_file_state(tx, replace(state, problem="asks", asked=len(here)))
+                return changes
+            summary = get_summary(tx, row)
+            for memory in [*here, *([summary] if summary is not None and not moved else [])]:
+                writer.forget(memory)
+            notes.delete_file_state(tx, state.folder, row.path)
+            if moved and not notes.list_items(tx.connection, tx.space, row.path):
+                notes.delete_note(tx, row.path)
+            return changes
 
+        changes = self._as_owner(row, work)
+        asks = any(change.act == "asks" for change in changes)
+        self._record_changes(row.path, changes, "asks" if asks else None)
+
+    def _merge_changes(
+        self, one: NoteSyncState, row: NoteRow, document: Document, file: FileContent
+    ) -> bool:
+        """Apply a person's changes in one write, then write the file."""
+        options = self._options
         try:
-            outcome = self._as_owner(row, work)
-        except DryRun as told:
-            outcome = told.outcome
-        self._record_outcome(sync_state.path, outcome)
-
-    def _merge_changes(self, sync_state: NoteSyncState, row: NoteRow, document: Document) -> bool:
-        read = sync_state.file
-        assert read is not None
-        asked = sync_state.state is not None and sync_state.state.asked > 0
-        rules = ReadbackRules(
-            forget=self._options.forget or (self._may_forget and not asked),
-            restore_lines=self._options.restore_lines,
-            elsewhere=self._elsewhere,
-            accept_unknown=self._options.accept_unknown
-            or (self._known and not sync_state.is_unknown),
-        )
-
-        def work(tx: Transaction, writer: NoteWriter) -> tuple[ReadbackOutcome, bytes, FileState]:
-            done = merge_file(
-                tx, writer, row, document, read.data, rules, (self._id, sync_state.is_changed)
+            read, data, state = self._as_owner(
+                row, lambda tx, writer: self._merge_file(tx, writer, one, row, document, file.data)
             )
-            outcome, data, state = done
-            if data == read.data and not outcome.has_conflicts and not self._options.read_only:
-                notes.save_file_state(tx, state)
-            return done
-
-        try:
-            outcome, data, state = self._as_owner(row, work)
-        except DryRun as told:
-            self._record_outcome(sync_state.path, told.outcome)
-            return True
         except UnknownLines:
-            return self._leave_unknown(sync_state)
-        if data != read.data and not self._options.read_only:
-            self._write_file(sync_state.path, data, read)
-            if not outcome.has_conflicts:
-                self._as_system(lambda tx: notes.save_file_state(tx, state))
-        if outcome.has_conflicts and not self._options.read_only:
-            self._tally.changes += [one for one in outcome.changes if one.act == "conflict"]
+            self._record_problem(one.path, UNKNOWN_FOLDER)
+            if not options.dry_run:  # left alone until a person accepts it
+                digest = digest_data(file.data)
+                left = FileState(
+                    folder=self._id, path=one.path, digest=digest, problem=UNKNOWN_FOLDER
+                )
+                self._save_state(left)
+            return True
+        if options.dry_run:
+            asks = "asks" if read.count("asks") else None
+            self._record_changes(one.path, read.changes, asks)
+            return True
+        if data != file.data and not options.read_only:
+            self._write_file(one.path, data, file)
+            if not read.has_conflicts:
+                self._save_state(state)
+        if read.has_conflicts and not options.read_only:
+            self._tally.changes += [one for one in read.changes if one.act == "conflict"]
             return False  # both are shown now: read it again
-        self._record_outcome(sync_state.path, outcome, state.problem)
+        self._record_changes(one.path, read.changes, state.problem)
         return True
 
-    def _leave_unknown(self, sync_state: NoteSyncState) -> bool:
-        """Leave a file of another database alone until a person accepts it."""
-        self._record_problem(sync_state.path, UNKNOWN_FOLDER)
-        if sync_state.file is not None and not self._options.dry_run:
-            digest = digest_data(sync_state.file.data)
-            left = FileState(
-                folder=self._id, path=sync_state.path, digest=digest, problem=UNKNOWN_FOLDER
-            )
-            self._as_system(lambda tx: notes.save_file_state(tx, left))
-        return True
+    def _merge_file(
+        self,
+        tx: Transaction,
+        writer: NoteWriter,
+        one: NoteSyncState,
+        row: NoteRow,
+        document: Document,
+        data: bytes,
+    ) -> tuple[Readback, bytes, FileState]:
+        """Return what was read, the file as it should be, and its state."""
+        options, touched = self._options, one.is_changed
+        asked = one.state is not None and one.state.asked > 0
+        shown = lock_note_items(tx, row.path)
+        row = notes.ensure_note(tx, row)
+        state = notes.get_file_state(tx.connection, tx.space, self._id, row.path)
+        if state is not None and state.problem == UNKNOWN_FOLDER:
+            state = None  # it was never read
+        summary = get_summary(tx, row)
+        told = [memory for _, memory in shown] + ([summary] if summary is not None else [])
+        lines = state.lines if state is not None else {}
+        read = Readback(
+            tx=tx,
+            writer=writer,
+            row=row,
+            document=document,
+            shown=shown,
+            agreed=load_agreed_lines(tx.connection, tx.space, lines, told),
+            forget=options.forget or (self._may_forget and not asked),
+            restore_lines=options.restore_lines,
+            elsewhere=self._elsewhere,
+            accept_unknown=options.accept_unknown or (self._known and not one.is_unknown),
+        )
+        read.read_lines()
+        if not read.has_conflicts:
+            read.read_head(state, touched=touched)
+        if read.count(*_STORE_ACTS) and state is not None:
+            notes.update_note(tx, row.path, updated_at=tx.at)
+        notes.stamp_notes(tx)
+        row = reload_row(tx, row)
+        shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
+        summary = get_summary(tx, row)
+        at = rendering.last_updated_at(row, shown, summary)
+        after = rendering.finish_file(document, data, read.edits, row, at)
+        page = row.kind is NoteKind.PAGE
+        if page and not touched and row.layout not in (None, extract_layout(document)):
+            after = rendering.render_file(row, shown, summary)
+        if rendering.save_order(tx, row, shown, after, layout=page and touched):
+            notes.stamp_notes(tx)
+            # Other changes of its stamp are examined next time.
+            row = replace(reload_row(tx, row), stamp=row.stamp)
+        made = build_file_state(self._id, row, after, shown, summary, read, state)
+        if after == data and not read.has_conflicts and not options.read_only:
+            notes.save_file_state(tx, made)
+        return read, after, made
 
-    def _remove_file(self, sync_state: NoteSyncState) -> bool:
+    def _remove_file(self, path: str, file: FileContent) -> None:
         """Remove the file of a note that was erased with its person or with all its items."""
-        self._tally.changes.append(NoteChange(path=sync_state.path, act="drop"))
-        if (
-            not self._options.dry_run
-            and not self._options.read_only
-            and sync_state.file is not None
-        ):
-            self._folder.remove(
-                space_prefix(self._space) + sync_state.path, expected=sync_state.file
-            )
-            self._as_system(lambda tx: notes.delete_file_state(tx, self._id, sync_state.path))
+        self._tally.changes.append(NoteChange(path=path, act="drop"))
+        if not self._keeps_files:
+            self._folder.remove(space_prefix(self._space) + path, expected=file)
+            self._as_system(lambda tx: notes.delete_file_state(tx, self._id, path))
             self._tally.written += 1
-        return True
 
-    def _record_unreadable(self, sync_state: NoteSyncState, error: NoteUnreadable) -> None:
-        self._record_problem(sync_state.path, "unreadable", error.reason)
-        if sync_state.file is None or self._options.dry_run or self._options.read_only:
+    def _record_unreadable(self, one: NoteSyncState, error: NoteUnreadable) -> None:
+        self._record_problem(one.path, "unreadable", error.reason)
+        file, state = one.file, one.state
+        if file is None or self._keeps_files:
             return
-        read, state = sync_state.file, sync_state.state
-        data = self._as_system(lambda tx: strip_erased_items(tx, read.data))
-        if data != read.data:
-            self._write_file(sync_state.path, data, read)
+        data = self._as_system(lambda tx: strip_erased_items(tx, file.data))
+        if data != file.data:
+            self._write_file(one.path, data, file)
         if state is not None:
             told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is repaired
-            left = replace(state, digest=digest_data(data), problem=told)
-            self._as_system(lambda tx: notes.save_file_state(tx, left))
-
-    def _is_deleted_page(self, sync_state: NoteSyncState) -> bool:
-        """Report whether a page was deleted through the database and not edited since."""
-        row, state = sync_state.row, sync_state.state
-        if row is None or state is None or row.kind is not NoteKind.PAGE or sync_state.is_changed:
-            return False
-        with self._store.database.read() as connection:
-            shown = notes.list_file_items(connection, self._store.audiences, self._space, row.path)
-        return row.layout is None and bool(state.lines) and not shown
+            self._save_state(replace(state, digest=digest_data(data), problem=told))
 
     # Helpers
 
-    def _is_erased(self, path: str) -> bool:
-        return self._as_system(lambda tx: notes.is_tombstoned(tx, path))
-
     def _as_owner(self, row: NoteRow, work: Callable[[Transaction, NoteWriter], T]) -> T:
         """Act as the note's owner, or as the operator of the folder for a group's note."""
+        done: list[T] = []
 
-        def tried(tx: Transaction, writer: NoteWriter) -> T:
-            done = work(tx, writer)
+        def tried(tx: Transaction, writer: NoteWriter) -> None:
+            done[:] = [work(tx, writer)]
             if self._options.dry_run:
-                raise DryRun(done[0] if isinstance(done, tuple) else done)  # type: ignore[arg-type]
-            return done
+                raise _DryRun
 
-        asking = resolve_note_owner(self._store, self._space, row)
-        if asking is None:
-            chat = row.chat or ""
-            return self._store.write_as(
-                self._space,
-                NOTES_OPERATOR,
-                lambda tx: tried(tx, ChatNoteWriter(tx, self._retention, chat)),
-            )
-        thread = row.thread or asking.chat
-        return self._store.write(
-            self._space, asking, thread, lambda tx: tried(tx, OwnerNoteWriter(tx, self._retention))
-        )
+        store, space, how = self._store, self._space, self._retention
+        asking = _resolve_owner(store, space, row)
+        try:
+            if asking is None:
+                chat = row.chat or ""
+                store.write_as(
+                    space, NOTES_OPERATOR, lambda tx: tried(tx, ChatNoteWriter(tx, how, chat))
+                )
+            else:
+                thread = row.thread or asking.chat
+                store.write(space, asking, thread, lambda tx: tried(tx, NoteWriter(tx, how)))
+        except _DryRun:
+            pass
+        return done[0]
 
     def _as_system(self, work: Callable[[Transaction], T]) -> T:
         return self._store.write_as(self._space, "system", work)
+
+    def _save_state(self, state: FileState) -> None:
+        self._as_system(lambda tx: notes.save_file_state(tx, state))
 
     def _write_file(self, path: str, data: bytes, expected: FileContent | None) -> None:
         self._folder.write(space_prefix(self._space) + path, data, expected=expected)
         self._tally.written += 1
 
-    def _record_outcome(
-        self, path: str, outcome: ReadbackOutcome, problem: str | None = None
+    def _record_changes(
+        self, path: str, changes: Sequence[NoteChange], problem: str | None
     ) -> None:
-        self._tally.changes += outcome.changes
-        self._tally.read_back += any(one.act in STORE_ACTS for one in outcome.changes)
+        self._tally.changes += changes
+        self._tally.read_back += any(one.act in _STORE_ACTS for one in changes)
         self._tally.problems.pop(path, None)
-        if outcome.asked and not problem:
-            problem = "asks"
         if problem:
             self._record_problem(path, *problem.split(","))
 

@@ -21,7 +21,7 @@ from tacit.notes.document import UNDATED, Document, digest_item, parse_note, ren
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
 from tacit.notes.markdown import strip_ids
 from tacit.notes.paths import INDEX_FILE, PAGE_SUFFIXES, check_page_name, note_path, parse_note_path
-from tacit.notes.readback import AgreedLine, Readback, ReadbackRules, ShownItem
+from tacit.notes.readback import AgreedLine, Readback, ShownItem
 from tacit.notes.sessions import find_session, has_same_audience
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
 from tacit.records import validation
@@ -345,7 +345,6 @@ class FileTree:
 # is compared with what may be read here: a new line is remembered, a changed one updated, a missing
 # one forgotten. What is not shown here stays.
 
-_EDIT_RULES = ReadbackRules(strict=True, own_only=True)  # all or nothing
 _TITLES = ("# Long-Term Memory",)
 NOT_YOURS = "holds what is not yours to change here; leave those lines as they are"
 
@@ -518,13 +517,20 @@ class FileEditor:
                 self.may_file(filing_of_section(item.section).category)
         named = parse_note(apply_edits(document, _assign_ids(document, known)), row.kind)
         writer = ViewNoteWriter(self.tx, self.retention, self.agent)
+        read = Readback(
+            tx=self.tx,
+            writer=writer,
+            row=row,
+            document=named,
+            shown=shown,
+            agreed=_agreed_lines(shown),
+            strict=True,  # all or nothing
+        )
         try:
-            done = Readback(
-                self.tx, writer, row, named, shown, _agreed_lines(shown), _EDIT_RULES
-            ).read()
+            read.read_lines()
         except NotFound:
             raise InvalidInput("text", NOT_YOURS) from None
-        after = parse_note(apply_edits(named, done.edits), row.kind)
+        after = parse_note(apply_edits(named, read.edits), row.kind)
         places = self._save_order(row, after.items)
         changes: dict[str, object] = {"updated_at": self.tx.at}
         if row.kind is NoteKind.PAGE:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
@@ -20,17 +19,13 @@ from tacit.learning.composition import (
 from tacit.learning.consent import refuse_profile
 from tacit.lifecycle import forget as forgetting
 from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
-from tacit.records import notes, validation
+from tacit.records import validation
 from tacit.records.drafts import Draft
-from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State
-from tacit.records.notes import Filing, NoteItem
+from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, State, Trust
+from tacit.records.notes import Filing
 from tacit.retrieval.text_features import KnownNames
 from tacit.storage import chats, memories, people
 from tacit.storage.memories import Transaction
-
-# Apply a note to memories, as its owner or, for a group's note, as the operator of the folder.
-
-NOTES_OPERATOR = "operator:notes"  # in the history of a group's memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,65 +45,67 @@ class ForeignMemory:
     updated_at: datetime
 
 
-class NoteWriter(Protocol):
-    """Change memories for a note; every method returns the memory, whose id may be new.
-
-    Raises `NotFound` where the requester may not change it, and `InvalidInput` where the content
-    may not be stored.
-    """
-
-    def remember(
-        self, content: str, filed: Filing, known: ForeignMemory | None = None
-    ) -> Memory: ...
-    def reword(self, memory: Memory, content: str) -> Memory: ...
-    def refile(self, memory: Memory, filed: Filing) -> Memory: ...
-    def forget(self, memory: Memory) -> None: ...
-    def restore(self, memory: Memory) -> Memory: ...
-    def may_restore(self, memory: Memory) -> bool: ...
-
-
-def file_new_item(item: NoteItem) -> Filing:
-    """Return how a new item is filed."""
-    plain = notes.filing_of_section(item.section)
-    return plain._replace(tags=notes.tags_of_item(item.section, item.done))
-
-
 def chat_sensitivity(content: str) -> Sensitivity:
     """Return the sensitivity of a group's words: the lexicon's, or public."""
     return find_floor(f"{content} ")
 
 
-def raise_sensitivity(tx: Transaction, memory: Memory) -> Memory:
+def draft_item(tx: Transaction, content: str, filed: Filing, **more: Any) -> Draft:
+    """Draft the memory of an item. In a group it is public, so that members see it."""
+    room = tx.request.kind is ChatKind.GROUP
+    least = Sensitivity.PUBLIC if room else Sensitivity.PERSONAL
+    return Draft(
+        content=content,
+        kind=filed.kind,
+        category=filed.category,
+        tags=filed.tags,
+        sensitivity=stricter_sensitivity(least, chat_sensitivity(content)),
+        for_room=room,
+        **more,
+    )
+
+
+def _raise_sensitivity(tx: Transaction, memory: Memory) -> Memory:
     """Raise the sensitivity of a reworded memory to that of its new words."""
     kept = stricter_sensitivity(memory.sensitivity, chat_sensitivity(memory.content))
     if kept is memory.sensitivity:
         return memory
     changed = replace(memory, sensitivity=kept, updated_at=tx.at)
-    memories.update_fields(
-        tx, changed, HistoryEvent.UPDATE, None, {"fields": f"sensitivity {kept}"}
-    )
+    told = {"fields": f"sensitivity {kept}"}
+    memories.update_fields(tx, changed, HistoryEvent.UPDATE, None, told)
     return changed
 
 
+def _get_locked(tx: Transaction, id: str) -> Memory:
+    found = memories.get_for_update(tx, id)
+    assert found is not None  # written in this transaction
+    return found
+
+
 @dataclass(frozen=True, slots=True)
-class OwnerNoteWriter:
-    """Write as the requester: the note's owner, or the requester of a view."""
+class NoteWriter:
+    """Change memories for a note as the requester, who is its owner.
+
+    Methods return the memory, whose id may be new. They raise `NotFound` where the requester may
+    not change it, and `InvalidInput` where the content may not be stored.
+    """
 
     tx: Transaction
     retention: NoteRetention
 
     def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
-        asked = _build_draft(content, filed, for_room=self.tx.request.kind is ChatKind.GROUP)
-        least = Sensitivity.PUBLIC if asked.for_room else Sensitivity.PERSONAL
-        asked = replace(asked, sensitivity=stricter_sensitivity(least, chat_sensitivity(content)))
-        memory = _apply_foreign_identity(
-            compose_memory(self.tx, asked, None, self.retention.ttls), known
-        )
+        draft = draft_item(self.tx, self._parse(content), filed)
+        memory = compose_memory(self.tx, draft, None, self.retention.ttls)
+        if known is not None:
+            created = min(known.created_at, memory.created_at)
+            updated = max(created, min(known.updated_at, memory.updated_at))
+            id = known.id or memory.id
+            memory = replace(memory, id=id, created_at=created, updated_at=updated)
         memories.insert_memory(self.tx, memory)
         return memory
 
     def reword(self, memory: Memory, content: str) -> Memory:
-        wording = validation.parse_content(content)
+        wording = self._parse(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
         tx = self._in_own_chat(memory)
@@ -117,30 +114,47 @@ class OwnerNoteWriter:
             raise NotFound
         if memory.owner is None:
             standing = RequesterRole.MEMBER  # a subject may, too, and the group words it
-        done = memory_writes.update_memory(
-            tx, memory, standing, Draft(content=wording), self.retention.ttls
-        )
-        return raise_sensitivity(tx, _get_locked(tx, done.id))
+        draft = Draft(content=wording)
+        done = memory_writes.update_memory(tx, memory, standing, draft, self.retention.ttls)
+        return _raise_sensitivity(tx, _get_locked(tx, done.id))
 
     def refile(self, memory: Memory, filed: Filing) -> Memory:
-        if may_change(ChangeAction.UPDATE, self._in_own_chat(memory).request, memory) is None:
-            raise NotFound
-        return _refile_memory(self.tx, memory, filed, self.retention)
+        """File the same words under another section, or tick them. Keyed memories stay."""
+        self._require(ChangeAction.UPDATE, memory)
+        changed = replace(memory, tags=filed.tags)
+        if memory.key is None:
+            changed = replace(changed, kind=filed.kind, category=filed.category)
+        if changed == memory:
+            return memory
+        if changed.kind is not memory.kind:
+            expires_at = compute_expiry(changed.kind, self.tx.at, self.retention.ttls)
+            changed = replace(changed, expires_at=expires_at)
+        changed = replace(changed, updated_at=self.tx.at)
+        told = {"fields": "tags"}
+        memories.update_fields(self.tx, changed, HistoryEvent.UPDATE, "updated", told)
+        return changed
 
     def forget(self, memory: Memory) -> None:
-        if may_change(ChangeAction.FORGET, self._in_own_chat(memory).request, memory) is None:
-            raise NotFound
+        self._require(ChangeAction.FORGET, memory)
         forgetting.forget_memory(self.tx, memory, self.retention.restorable_days)
 
     def restore(self, memory: Memory) -> Memory:
-        if may_change(ChangeAction.RESTORE, self._in_own_chat(memory).request, memory) is None:
-            raise NotFound
+        self._require(ChangeAction.RESTORE, memory)
         forgetting.restore_memory(self.tx, memory, self.retention.ttls)
         return _get_locked(self.tx, memory.id)
 
     def may_restore(self, memory: Memory) -> bool:
-        request = self._in_own_chat(memory).request
-        return may_change(ChangeAction.RESTORE, request, memory) is not None and not memory.is_turn
+        return self._may(ChangeAction.RESTORE, memory) and not memory.is_turn
+
+    def _parse(self, content: str) -> str:
+        return validation.parse_content(content)
+
+    def _require(self, action: ChangeAction, memory: Memory) -> None:
+        if not self._may(action, memory):
+            raise NotFound
+
+    def _may(self, action: ChangeAction, memory: Memory) -> bool:
+        return may_change(action, self._in_own_chat(memory).request, memory) is not None
 
     def _in_own_chat(self, memory: Memory) -> Transaction:
         """Return a transaction in the private chat that a memory is from.
@@ -157,32 +171,25 @@ class OwnerNoteWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatNoteWriter:
-    """Write a group's own memories as the operator, without speaker and audience."""
+class ChatNoteWriter(NoteWriter):
+    """Write a group's own memories as the operator of the folder, without speaker and audience."""
 
-    tx: Transaction
-    retention: NoteRetention
     chat: str
 
     def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
-        asked = _build_draft(content, filed, for_room=True)
-        asked = replace(asked, sensitivity=chat_sensitivity(content))
+        stored = chats.read_chat(self.tx.connection, self.tx.space, self.chat)
         there = replace(
             self.tx.request,
             chat=self.chat,
             kind=ChatKind.GROUP,
             chat_ids=frozenset({self.chat}),
-            confidential=chats.read_chat(self.tx.connection, self.tx.space, self.chat).confidential,
+            confidential=stored.confidential,
         )
         tx = replace(self.tx, request=there, thread=self.chat)
-        memory = _apply_foreign_identity(
-            compose_memory(tx, asked, None, self.retention.ttls), known
-        )
-        memories.insert_memory(tx, memory)
-        return memory
+        return NoteWriter(tx, self.retention).remember(content, filed, known)
 
     def reword(self, memory: Memory, content: str) -> Memory:
-        wording = validation.parse_content(content)
+        wording = self._parse(content)
         if memory.state is not State.ACTIVE:
             memory = self.restore(memory)
         changed = replace(
@@ -194,106 +201,53 @@ class ChatNoteWriter:
             updated_at=self.tx.at,
         )
         memories.update_content(self.tx, changed)
-        return raise_sensitivity(self.tx, changed)
-
-    def refile(self, memory: Memory, filed: Filing) -> Memory:
-        return _refile_memory(self.tx, memory, filed, self.retention)
-
-    def forget(self, memory: Memory) -> None:
-        forgetting.forget_memory(self.tx, memory, self.retention.restorable_days)
-
-    def restore(self, memory: Memory) -> Memory:
-        forgetting.restore_memory(self.tx, memory, self.retention.ttls)
-        return _get_locked(self.tx, memory.id)
+        return _raise_sensitivity(self.tx, changed)
 
     def may_restore(self, memory: Memory) -> bool:
         return memory.owner is None and memory.learned_in == self.chat and not memory.is_turn
 
-
-def _build_draft(content: str, filed: Filing, *, for_room: bool) -> Draft:
-    return Draft(
-        content=validation.parse_content(content),
-        kind=filed.kind,
-        category=filed.category,
-        tags=filed.tags,
-        for_room=for_room,
-    )
-
-
-def _apply_foreign_identity(memory: Memory, known: ForeignMemory | None) -> Memory:
-    if known is None:
-        return memory
-    created, updated = min(known.created_at, memory.created_at), known.updated_at
-    updated = max(created, min(updated, memory.updated_at))
-    return replace(memory, id=known.id or memory.id, created_at=created, updated_at=updated)
-
-
-def _refile_memory(tx: Transaction, memory: Memory, filed: Filing, how: NoteRetention) -> Memory:
-    """File the same words under another section, or tick them. Keyed memories stay."""
-    kind, category = memory.kind, memory.category
-    if memory.key is None:
-        kind, category = filed.kind, filed.category
-    changed = replace(memory, kind=kind, category=category, tags=filed.tags)
-    if changed == memory:
-        return memory
-    if kind is not memory.kind:
-        changed = replace(changed, expires_at=compute_expiry(kind, tx.at, how.ttls))
-    changed = replace(changed, updated_at=tx.at)
-    memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": "tags"})
-    return changed
-
-
-def _get_locked(tx: Transaction, id: str) -> Memory:
-    found = memories.get_for_update(tx, id)
-    assert found is not None  # written in this transaction
-    return found
-
-
-# The writer of a view: what a model writes into a note, as the person it works for may say it
-# there. In a group all members see it. The subjects decide who may see a text, so they are found
-# before it is stored; what is too private for a group is not put into its note.
+    def _may(self, _: ChangeAction, __: Memory) -> bool:
+        return True  # the operator of the folder may do all of it
 
 
 @dataclass(frozen=True, slots=True)
-class ViewNoteWriter(OwnerNoteWriter):
+class ViewNoteWriter(NoteWriter):
+    """Write what an agent puts into a note, as the person it works for may say it there.
+
+    In a group all members see it. The subjects decide who may see a text, so they are found before
+    it is stored; what a model finds too private for a group is not put into its note.
+    """
+
     agent: str | None = None
+    by_model: bool = True  # worded by a model, not by the rules of a session
     _names: list[KnownNames] = field(default_factory=list)
 
     def remember(self, content: str, filed: Filing, known: ForeignMemory | None = None) -> Memory:
         """Remember as a new memory: a model knows no ids."""
         assert known is None
-        said, room = validation.parse_content(content), self.tx.request.kind is ChatKind.GROUP
-        subjects = frozenset[str]()
+        said, room = self._parse(content), self.tx.request.kind is ChatKind.GROUP
+        about: tuple[str, ...] = ()
         if room:
-            _require_shareable(said)
-            subjects = find_subjects(self.tx, self._names, said)
-        asked = Draft(
-            content=said,
-            kind=filed.kind,
-            category=filed.category,
-            tags=filed.tags,
-            sensitivity=stricter_sensitivity(
-                Sensitivity.PUBLIC if room else Sensitivity.PERSONAL, chat_sensitivity(said)
-            ),
-            about=tuple(sorted(subjects)) or None,
-            for_room=room,
-            agent=self.agent,
-            by_model=True,
-        )
-        refuse_profile(asked, "text")
-        done = memory_writes.remember(self.tx, asked, self.retention.ttls)
-        memory = memories.get_for_update(self.tx, done.id)
-        assert memory is not None
-        return memory
+            self._require_shareable(said)
+            about = tuple(sorted(self._find_subjects(said)))
+        draft = draft_item(self.tx, said, filed, about=about or None, agent=self.agent)
+        if self.by_model:
+            draft = replace(draft, by_model=True)
+            refuse_profile(draft, "text")
+        elif room and filed.kind is not Kind.CONTEXT:
+            draft = replace(draft, trust=Trust.STATED)
+        done = memory_writes.remember(self.tx, draft, self.retention.ttls)
+        return _get_locked(self.tx, done.id)
 
     def reword(self, memory: Memory, content: str) -> Memory:
-        refuse_profile(Draft(content=content, by_model=True), "text", memory)
+        if self.by_model:
+            refuse_profile(Draft(content=content, by_model=True), "text", memory)
         if memory.owner is not None:
-            return OwnerNoteWriter.reword(self, memory, content)
-        _require_shareable(content)
-        subjects = find_subjects(self.tx, self._names, content)
-        if are_same_people(self.tx, subjects, memory.subjects):
-            return OwnerNoteWriter.reword(self, memory, content)
+            return NoteWriter.reword(self, memory, content)
+        self._require_shareable(content)
+        person = self.tx.request.person
+        if set(map(person, self._find_subjects(content))) == set(map(person, memory.subjects)):
+            return NoteWriter.reword(self, memory, content)
         if may_change(ChangeAction.UPDATE, self.tx.request, memory) is None:
             raise NotFound
         # Words of a group about other people have another audience: make another memory.
@@ -301,22 +255,19 @@ class ViewNoteWriter(OwnerNoteWriter):
         memory_writes.supersede_memory(self.tx, memory, new.id)
         return new
 
+    def _parse(self, content: str) -> str:
+        return validation.parse_content(content) if self.by_model else content  # checked as a draft
 
-def find_subjects(tx: Transaction, names: list[KnownNames], content: str) -> frozenset[str]:
-    """Find the people that a text names, as far as the requester knows them; `names` caches."""
-    if not names:
-        known = people.list_known_people(tx.connection, tx.request)
-        names.append(KnownNames(tx.request, known))
-    found = frozenset[str]().union(*names[0].find_in(content).values())
-    return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
+    def _find_subjects(self, content: str) -> frozenset[str]:
+        """Find the people that a text names, as far as the requester knows them."""
+        if not self._names:
+            known = people.list_known_people(self.tx.connection, self.tx.request)
+            self._names.append(KnownNames(self.tx.request, known))
+        found = frozenset[str]().union(*self._names[0].find_in(content).values())
+        return frozenset(sorted(found)[: limits.PEOPLE_PER_MEMORY_MAX_COUNT])
 
-
-def are_same_people(tx: Transaction, some: Iterable[str], others: Iterable[str]) -> bool:
-    return set(map(tx.request.person, some)) == set(map(tx.request.person, others))
-
-
-def _require_shareable(content: str) -> None:
-    if chat_sensitivity(content) is not Sensitivity.PUBLIC:
-        raise InvalidInput(
-            "text", "has a line that is too private for a note of the whole group; leave it out"
-        )
+    def _require_shareable(self, content: str) -> None:
+        if self.by_model and chat_sensitivity(content) is not Sensitivity.PUBLIC:
+            raise InvalidInput(
+                "text", "has a line that is too private for a note of the whole group; leave it out"
+            )

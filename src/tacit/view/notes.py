@@ -17,7 +17,6 @@ from tacit.lifecycle.inferred import make_budget
 from tacit.notes import drafts, sessions, view_files
 from tacit.notes.document import parse_note
 from tacit.notes.sessions import (
-    Contact,
     EndedConversation,
     NoteSession,
     SessionContext,
@@ -25,7 +24,7 @@ from tacit.notes.sessions import (
     SessionPlan,
 )
 from tacit.notes.view_files import FileEditor, FileTree, ViewPath
-from tacit.notes.writers import NoteRetention
+from tacit.notes.writers import NoteRetention, ViewNoteWriter
 from tacit.policy.redaction import may_enter_prompt
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
@@ -152,13 +151,14 @@ class Sessions(Resource, name="sessions"):
     def _write_session_end(
         self, tx: Transaction, named: str | None, seen: SessionContext, plan: SessionPlan
     ) -> SessionEnded:
+        retention = NoteRetention(ttls=self._context.options.ttl_days)
+        subject = (self._context.raw_request.subject or "").removeprefix(f"{EXTERNAL_PREFIX}:")
+        private = tx.request.private
         ending = SessionEnding(
-            tx=tx,
+            writer=ViewNoteWriter(tx, retention, self._context.agent, by_model=False),
             session=self._require_session(tx.request, named),
-            ttls=self._context.options.ttl_days,
             usable=self._context.may_use,
-            agent=self._context.agent,
-            contact=self._build_contact() if tx.request.private else None,
+            contact=(subject, self._requester_name("name")) if private else (None, None),
         )
         return ending.save(seen, plan)
 
@@ -179,12 +179,6 @@ class Sessions(Resource, name="sessions"):
             locale=locale,
             model=model,
             budget=budget,
-        )
-
-    def _build_contact(self) -> Contact:
-        subject = self._context.raw_request.subject or ""
-        return Contact(
-            id=subject.removeprefix(f"{EXTERNAL_PREFIX}:"), nickname=self._requester_name("name")
         )
 
     def _requester_name(self, what: str) -> str | None:
