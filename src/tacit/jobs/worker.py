@@ -93,8 +93,9 @@ class JobRunner:
         while True:
             now = self.pipeline.store.clock()
             with self.pipeline.store.database.read() as connection:
-                job = queue.first_job_of_thread(connection, space, thread, now)
-                busy = job is None and queue.is_thread_leased(connection, space, thread, now)
+                due = queue.list_due_jobs(connection, now, 1, thread=(space, thread))
+                job = due[0] if due else None
+                busy = job is None and queue.has_leased_jobs(connection, now, (space, thread))
             if job is not None and self.run_job(job):
                 count += 1
             elif (job is None and not busy) or time.monotonic() >= deadline:

@@ -1,0 +1,118 @@
+"""Convert rows to records and back, and run the small statements that most tables need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime
+from enum import Enum
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from sqlalchemy import Connection, Executable, Table, delete, update
+
+from tacit.clock import from_micros, to_micros
+
+R = TypeVar("R")
+T = TypeVar("T")
+_AT_ONCE_COUNT = 500
+_ENUM_OR_BOOL = (Enum, bool)
+
+
+def encode(value: Any) -> Any:
+    """Convert a field to its column value: times to microseconds, collections to JSON."""
+    match value:
+        case datetime():
+            return to_micros(value)
+        case date():
+            return value.isoformat()
+        case Enum():
+            return value.value
+        case frozenset():
+            return json.dumps(sorted(value), ensure_ascii=False)
+        case tuple() | Mapping():
+            return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def to_record(record: Callable[..., R], row: Any, **fields: Any) -> R:
+    """Build a record from a row whose columns are named like its fields, decoded by their types.
+
+    `fields` are given as they are, in place of columns or in addition to them.
+    """
+    columns = row._mapping
+    for name, decode in _decoders(record).items():
+        if name not in fields and name in columns:
+            value = columns[name]
+            fields[name] = value if value is None or decode is None else decode(value)
+    return record(**fields)
+
+
+@lru_cache(maxsize=256)
+def _decoders(record: type) -> dict[str, Callable[[Any], Any] | None]:
+    return {name: _decoder(hint) for name, hint in get_type_hints(record).items()}
+
+
+def _decoder(hint: Any) -> Callable[[Any], Any] | None:
+    if get_origin(hint) is UnionType:
+        (hint, *_) = (one for one in get_args(hint) if one is not NoneType)
+    kind = get_origin(hint) or hint
+    if kind in (tuple, frozenset):
+        return lambda column: kind(json.loads(column))
+    if kind in (datetime, date):
+        return from_micros if kind is datetime else date.fromisoformat
+    if kind is Mapping:
+        return json.loads
+    return kind if isinstance(kind, type) and issubclass(kind, _ENUM_OR_BOOL) else None
+
+
+def chunks(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield the items, sorted, in lists that fit into one statement."""
+    todo: list[T] = sorted(items)  # type: ignore[type-var]
+    for start in range(0, len(todo), _AT_ONCE_COUNT):
+        yield todo[start : start + _AT_ONCE_COUNT]
+
+
+def select_set(connection: Connection, statement: Executable) -> set[Any]:
+    """Return the distinct values of the first column."""
+    return set(connection.execute(statement).scalars())
+
+
+def has_row(connection: Connection, statement: Any) -> bool:
+    return connection.execute(statement.limit(1)).first() is not None
+
+
+def delete_rows(connection: Connection, table: Table, space: str, *which: Any) -> int:
+    """Delete rows of a space; return how many there were."""
+    return connection.execute(delete(table).where(table.c.space_id == space, *which)).rowcount
+
+
+def update_rows(
+    connection: Connection, table: Table, space: str, *which: Any, **values: Any
+) -> int:
+    """Update rows of a space; return how many there were."""
+    rows = update(table).where(table.c.space_id == space, *which)
+    return connection.execute(rows.values(**values)).rowcount
+
+
+def insert_for(connection: Connection, table: Table) -> Any:
+    """Return an INSERT of this database, which has `on_conflict_do_update`."""
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # takes long to import
+
+    return postgresql.insert(table)
+
+
+def upsert(connection: Connection, table: Table, row: Mapping[str, Any], **changes: Any) -> None:
+    """Insert a row, or update the row with the same primary key.
+
+    The update sets `changes`; without any, all columns outside the key, as in the new row.
+    """
+    new = insert_for(connection, table).values(row)
+    key = list(table.primary_key)
+    others = {name: new.excluded[name] for name in row if table.c[name] not in set(key)}
+    connection.execute(new.on_conflict_do_update(index_elements=key, set_=changes or others))
