@@ -30,7 +30,7 @@ from bench.measure import Figure, compared
 from bench.sentences import said
 from tacit.memory import View
 from tacit.notes.document import parse_head, parse_note
-from tacit.records.notes import NoteKind
+from tacit.records.notes import NoteKind, NoteLink
 from tacit.settings import NotesSettings, Settings
 from tests.databases import PostgresDatabases
 
@@ -64,7 +64,7 @@ def _draft(number: int, words: Iterator[str]) -> tacit.SessionDraft:
         facts=tuple(islice(words, 2)),
         tasks=tuple(tacit.TaskDraft(text=f"Do {number}: {next(words)}") for _ in range(3)),
         follow_ups=(tacit.TaskDraft(text=f"Ask {number}: {next(words)}", done=True),),
-        links=(tacit.NoteLink(text="The day before", target=f"notes/{number}.md"),),
+        links=(NoteLink(text="The day before", target=f"notes/{number}.md"),),
     )
 
 

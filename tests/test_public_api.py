@@ -38,14 +38,14 @@ def test_every_method_of_a_view_is_declared_as_an_operation() -> None:
 
 def test_everything_promised_is_there() -> None:
     assert all(hasattr(tacit, name) for name in tacit.__all__)
+    assert len(tacit.__all__) <= 70
 
 
-def test_every_error_is_drawn_in_the_tree_and_exported() -> None:
+def test_every_error_is_drawn_in_the_tree() -> None:
     tree = errors.__doc__ or ""
     for name, error in vars(errors).items():
         if inspect.isclass(error):
-            assert getattr(tacit, name) is error
-            assert name in tacit.__all__
+            assert name not in tacit.__all__ or getattr(tacit, name) is error
             assert f" {name} " in tree or tree.splitlines()[2] == name
 
 

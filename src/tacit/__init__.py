@@ -7,84 +7,31 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.errors import (
     AccessRefused,
     Conflict,
-    DisclosureBreach,
     EmbeddingFailed,
-    ErasureForged,
     InvalidInput,
-    KeyRefused,
-    LanguageBadAnswer,
     LanguageFailed,
-    LanguageOverBudget,
-    LanguageRefused,
-    LanguageUnavailable,
     MissingExtra,
     NotAllowed,
-    NoteMoved,
-    NoteOutside,
-    NoteUnreadable,
     NotFound,
     SchemaMismatch,
     SecretRefused,
     SettingsError,
-    SignInRefused,
     StoreBusy,
     StoreError,
     StoreUnavailable,
     TacitError,
     TooManyRequests,
 )
-from tacit.records.accounts import (
-    Key,
-    LinkOffer,
-    LinkWaiting,
-    NewKey,
-    NewSignIn,
-    Scope,
-    SignedIn,
-    WebSession,
-)
+from tacit.records.accounts import Key, LinkOffer, NewKey, Scope
 from tacit.records.checkpoints import Checkpoint
-from tacit.records.conversation import (
-    Message,
-    ModelTurn,
-    PendingUpdate,
-    TalkReply,
-    TalkTurn,
-    ToolCall,
-    ToolSpec,
-    ToolTurn,
-    Update,
-    UserTurn,
-)
-from tacit.records.drafts import (
-    ImportItem,
-    ImportPreview,
-    ImportPreviewItem,
-    ImportRun,
-    ImportStep,
-    RefusedItem,
-    RevertedImport,
-)
+from tacit.records.conversation import Message, Update
+from tacit.records.drafts import ImportItem, ImportPreview, ImportRun
 from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
-from tacit.records.notes import (
-    NoteChange,
-    NoteLink,
-    NoteProblem,
-    NotesReport,
-    NoteSummary,
-    SessionDraft,
-    SessionEnded,
-    SessionStart,
-    TaskDraft,
-    TopicDraft,
-)
+from tacit.records.notes import SessionDraft, SessionEnded, SessionStart, TaskDraft, TopicDraft
 from tacit.records.queries import Search
 from tacit.records.request import Chat, Requester
 from tacit.records.results import (
     Accepted,
-    AccessLogEntry,
-    ActivityEntry,
-    AudienceChat,
     AudiencePreview,
     AudienceReport,
     Backup,
@@ -92,47 +39,29 @@ from tacit.records.results import (
     Bullet,
     Certificate,
     Change,
-    Consolidated,
-    DayCounts,
     Delta,
     Diagnosis,
-    Edge,
-    EmbeddingStatus,
     Erased,
-    EventCounts,
-    Expired,
     Explanation,
-    Finding,
     Fresh,
     Graph,
     Imported,
     JobRun,
-    JobStatus,
-    LearningQueueStatus,
-    Maintained,
-    Node,
     Page,
-    PendingErasure,
     Proposal,
-    Purged,
-    Quarantined,
     Recalled,
     Recorded,
-    Reflected,
     Remembered,
-    Restored,
-    Reverted,
     Signals,
     Stats,
     Suggestion,
-    Summarised,
     TraceStep,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.client import Client, RemoteView
+    from tacit.client import Client
     from tacit.clock import Clock
     from tacit.embeddings.embedder import Embedder
     from tacit.memory import Link, Memory, View
@@ -142,10 +71,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Accepted",
-    "AccessLogEntry",
     "AccessRefused",
-    "ActivityEntry",
-    "AudienceChat",
     "AudiencePreview",
     "AudienceReport",
     "Backup",
@@ -158,77 +84,36 @@ __all__ = [
     "Checkpoint",
     "Client",
     "Conflict",
-    "Consolidated",
-    "DayCounts",
     "Delta",
     "Diagnosis",
-    "DisclosureBreach",
-    "Edge",
     "EmbeddingFailed",
-    "EmbeddingStatus",
     "Erased",
-    "ErasureForged",
-    "EventCounts",
-    "Expired",
     "Explanation",
-    "Finding",
     "Fresh",
     "Graph",
     "ImportItem",
     "ImportPreview",
-    "ImportPreviewItem",
     "ImportRun",
-    "ImportStep",
     "Imported",
     "InvalidInput",
     "JobRun",
-    "JobStatus",
     "Key",
-    "KeyRefused",
     "Kind",
-    "LanguageBadAnswer",
     "LanguageFailed",
-    "LanguageOverBudget",
-    "LanguageRefused",
-    "LanguageUnavailable",
-    "LearningQueueStatus",
     "Link",
     "LinkOffer",
-    "LinkWaiting",
-    "Maintained",
     "Memory",
     "Message",
     "MissingExtra",
-    "ModelTurn",
     "NewKey",
-    "NewSignIn",
-    "Node",
     "NotAllowed",
     "NotFound",
-    "NoteChange",
-    "NoteLink",
-    "NoteMoved",
-    "NoteOutside",
-    "NoteProblem",
-    "NoteSummary",
-    "NoteUnreadable",
-    "NotesReport",
     "Page",
-    "PendingErasure",
-    "PendingUpdate",
     "Proposal",
-    "Purged",
-    "Quarantined",
     "Recalled",
     "Recorded",
-    "Reflected",
-    "RefusedItem",
     "Remembered",
-    "RemoteView",
     "Requester",
-    "Restored",
-    "Reverted",
-    "RevertedImport",
     "SchemaMismatch",
     "Scope",
     "Search",
@@ -238,31 +123,21 @@ __all__ = [
     "SessionEnded",
     "SessionStart",
     "SettingsError",
-    "SignInRefused",
     "Signals",
-    "SignedIn",
     "State",
     "Stats",
     "StoreBusy",
     "StoreError",
     "StoreUnavailable",
     "Suggestion",
-    "Summarised",
     "TacitError",
-    "TalkReply",
-    "TalkTurn",
     "TaskDraft",
     "TooManyRequests",
-    "ToolCall",
-    "ToolSpec",
-    "ToolTurn",
     "TopicDraft",
     "TraceStep",
     "Update",
-    "UserTurn",
     "View",
     "Visibility",
-    "WebSession",
     "connect",
     "open",
 ]
@@ -288,8 +163,9 @@ def open(
 
 
 def connect(url: str, key: str | None = None, *, timeout: float | None = None) -> Client:
-    """A memory behind a server: `http://127.0.0.1:8377`, with the key that `tacit keys create`
-    showed. Its views have the words of `View`. `timeout`: how many seconds one of them may take.
+    """Connect to a server such as `http://127.0.0.1:8377`, with a key from `tacit keys create`.
+
+    Its views have the methods of `View`. `timeout` is in seconds, for each call.
     """
     from tacit.client import Client
 
@@ -297,13 +173,13 @@ def connect(url: str, key: str | None = None, *, timeout: float | None = None) -
 
 
 def __getattr__(name: str) -> Any:
-    """The types that come with a database, named here but loaded only when somebody asks."""
+    """Load the classes that need the database or the HTTP client at first use."""
     if name in ("Link", "Memory", "View"):
         from tacit import memory
 
         return getattr(memory, name)
-    if name in ("Client", "RemoteView"):
-        from tacit import client
+    if name == "Client":
+        from tacit.client import Client
 
-        return getattr(client, name)
+        return Client
     raise AttributeError(f"module 'tacit' has no attribute {name!r}")

@@ -12,8 +12,9 @@ from functools import cache
 from math import isfinite
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft, errors
+from tacit import SessionDraft, TaskDraft, TopicDraft, errors
 from tacit.errors import InvalidInput, TacitError
+from tacit.records.notes import NoteLink
 
 # Records as JSON and back. The converter of each type is looked up once: pages hold thousands of
 # fields. Not Pydantic: the client and the command line work without it.

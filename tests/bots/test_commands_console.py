@@ -4,6 +4,7 @@ import pytest
 
 import tacit
 from tacit.bots import texts
+from tacit.errors import SignInRefused
 from tacit.settings import ConsoleSettings
 from tests.bots.desk import ALICE, TEAM, Desk
 
@@ -23,7 +24,7 @@ def test_the_link_signs_in_whoever_asked_for_it_and_once(desk: Desk) -> None:
     desk.console = ConsoleSettings(url=URL)
     token = token_of(desk)
     assert desk.memory.console.sign_in(token).sitting.person == ALICE.key
-    with pytest.raises(tacit.SignInRefused):
+    with pytest.raises(SignInRefused):
         desk.memory.console.sign_in(token)
     assert token_of(desk) != token
     assert "once, within 10 minutes." in desk.say(ALICE, "/console").text

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit import WebSession
 from tacit.bootstrap import open_memory
+from tacit.records.accounts import WebSession
 from tacit.settings import Settings
 from tests.cli.conftest import Ran, Tacit
 

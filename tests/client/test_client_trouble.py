@@ -8,6 +8,7 @@ import tacit
 from tacit import errors
 from tacit.client import RemoteView
 from tacit.client.transport import Transport
+from tacit.errors import KeyRefused, LanguageUnavailable
 from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Paused, Reply, problem, refuses, says
 
@@ -102,9 +103,9 @@ def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Pause
         (refuses(errors.InvalidInput("content", "is empty")), tacit.InvalidInput),
         (refuses(errors.SecretRefused("content", "password", "No.")), tacit.SecretRefused),
         (refuses(errors.Conflict("moved on")), tacit.Conflict),
-        (refuses(errors.KeyRefused()), tacit.KeyRefused),
+        (refuses(errors.KeyRefused()), KeyRefused),
         (refuses(errors.NotAllowed()), tacit.NotAllowed),
-        (refuses(errors.LanguageUnavailable("the model is away")), tacit.LanguageUnavailable),
+        (refuses(errors.LanguageUnavailable("the model is away")), LanguageUnavailable),
         (problem(http_problem("precondition-failed", "r1")), tacit.Conflict),
         (problem(http_problem("too-large", "r1")), tacit.InvalidInput),
         (problem(http_problem("headers-too-large", "r1")), tacit.InvalidInput),

@@ -10,6 +10,7 @@ from typing import Any
 
 import tacit
 from tacit import limits
+from tacit.client import RemoteView
 from tacit.memory import Memory, View
 from tacit.records.accounts import Key, Scope
 from tacit.settings import Settings
@@ -70,7 +71,7 @@ class Far:
         return self.clients[space, narrowed]
 
 
-class FarView(tacit.RemoteView, View):  # type: ignore[misc]
+class FarView(RemoteView, View):  # type: ignore[misc]
     """A view of the client, for tests that want to see a view. Every word of it is the client's:
     `tests/client/test_client.py` holds that there is no other."""
 

@@ -2,8 +2,8 @@
 
 import re
 
-from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft
-from tacit.records.notes import Section
+from tacit import SessionDraft, TaskDraft, TopicDraft
+from tacit.records.notes import NoteLink, Section
 from tacit.view.view import View
 
 CANARY = re.compile(r"zq\d+z")

@@ -6,6 +6,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
+from tacit.records.results import ActivityEntry
 from tests.contract.hostile import NAIVE
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
@@ -14,7 +15,7 @@ from tests.contract.rows import rows
 ACCOUNT = "acct:alice"
 
 
-def told(page: tacit.Page[tacit.ActivityEntry]) -> list[tuple[str, str | None]]:
+def told(page: tacit.Page[ActivityEntry]) -> list[tuple[str, str | None]]:
     return [(one.event.value, one.content) for one in page]
 
 

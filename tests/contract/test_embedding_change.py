@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 import tacit
 from tacit.memory import Memory
+from tacit.records.results import EmbeddingStatus
 from tacit.retrieval.indexer import VectorIndexer
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, Vector, minilm
@@ -34,7 +35,7 @@ def means(memory: Memory, query: str) -> list[str]:
     return [one.memory.content for one in found if one.signals.meaning > 0.5]
 
 
-def finished(memory: Memory) -> tacit.EmbeddingStatus:
+def finished(memory: Memory) -> EmbeddingStatus:
     """Waits for the background; what is not done after so many looks never will be."""
     pause = threading.Event()
     for _ in range(1_000):
@@ -98,7 +99,7 @@ def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> 
     memory = opened(shared_url)
     private(memory, ALICE).remember("apple pie")
     private(memory.space("other"), BOB).remember("apple pie of another space")
-    assert memory.admin.embedding() == tacit.EmbeddingStatus(
+    assert memory.admin.embedding() == EmbeddingStatus(
         model=None, dimension=0, done=0, total=0, running=False
     )
     memory.close()

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, create_engine, make_url, text
 import tacit
 from tacit import Certificate, Requester, limits
 from tacit.memory import Memory
+from tacit.records.results import Maintained
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, kept, private
@@ -99,7 +100,7 @@ class Case:
     how: str
 
 
-def rewritten(memory: Memory) -> tacit.Maintained:
+def rewritten(memory: Memory) -> Maintained:
     """Rewrite the tables; again while autovacuum or another reader of this database is at work."""
     for _ in range(60):
         done = memory.admin.maintain(rewrite=True)

@@ -14,6 +14,7 @@ from sqlalchemy import make_url
 
 import tacit
 from tacit import Message, Update
+from tacit.errors import ErasureForged, SignInRefused
 from tacit.lifecycle import erasure_records
 from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
@@ -254,7 +255,7 @@ def test_a_forged_line_is_refused_and_nothing_is_done(memory: Memory) -> None:
         {**true, "erased_at": 5},
     ]
     for one in forged:
-        with pytest.raises(tacit.ErasureForged):
+        with pytest.raises(ErasureForged):
             memory.admin.replay_erasures([json.dumps(one)])
     for bad in ("", "x", "[]", "{}", json.dumps({**true, "digests": 5}), '{"id": 1}'):
         with pytest.raises(tacit.InvalidInput):
@@ -273,7 +274,7 @@ def test_a_forged_journal_keeps_a_file_from_being_opened(tmp_path: Path, opened:
     line = json.loads(path.read_text())
     line["id"] = "f" * 16
     path.write_text(json.dumps(line, separators=(",", ":")) + "\n")
-    with pytest.raises(tacit.ErasureForged, match="move it aside"):
+    with pytest.raises(ErasureForged, match="move it aside"):
         opened(url)
     path.unlink()
     opened(url)
@@ -344,7 +345,7 @@ def test_who_was_signed_in_in_an_older_copy_is_signed_out_again(memory: Memory) 
     memory.admin.replay_erasures(told)
     assert memory.console.session(alices) is None
     assert memory.console.session(bobs) is not None
-    with pytest.raises(tacit.SignInRefused):
+    with pytest.raises(SignInRefused):
         memory.console.sign_in(link)
 
 

@@ -16,10 +16,11 @@ from sqlalchemy import select, update
 
 import tacit
 from tacit import limits
-from tacit.errors import EmbeddingFailed
+from tacit.errors import EmbeddingFailed, LanguageOverBudget
 from tacit.jobs.scheduler import PeriodicRunner
 from tacit.lifecycle.tasks import TaskStep
 from tacit.memory import Memory
+from tacit.records.results import JobStatus
 from tacit.settings import EverySettings, JobsSettings, LearnSettings, Settings
 from tacit.storage.queue import claim_task, has_overdue_tasks, task_phase
 from tacit.storage.schema import job_runs
@@ -57,7 +58,7 @@ def inhabited(memory: Memory, *names: str) -> Memory:
     return memory
 
 
-def status(memory: Memory, task: str = TASK) -> tacit.JobStatus:
+def status(memory: Memory, task: str = TASK) -> JobStatus:
     return next(one for one in memory.jobs.list() if one.task == task)
 
 
@@ -114,7 +115,7 @@ def test_a_task_runs_when_it_is_due_and_comes_round_again(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=3)))
-    assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
+    assert status(memory) == JobStatus(task=TASK, state="idle")
     assert memory.jobs.run_due() == 0
     planned = status(memory).due_at
     assert planned is not None
@@ -122,9 +123,7 @@ def test_a_task_runs_when_it_is_due_and_comes_round_again(
     assert status(memory).state == "waiting"
     assert memory.jobs.run_due() == 1
     ran = tacit.JobRun(started_at=planned, finished_at=planned, counts={"ticked": 3}, problem=None)
-    assert status(memory) == tacit.JobStatus(
-        task=TASK, state="idle", due_at=planned + DAY, last=ran
-    )
+    assert status(memory) == JobStatus(task=TASK, state="idle", due_at=planned + DAY, last=ran)
     clock.forward(seconds=DAY.total_seconds() - 1)
     assert memory.jobs.run_due() == 0
     clock.forward(seconds=1)
@@ -413,9 +412,9 @@ def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
 def test_a_day_without_budget_is_nobodys_failure(
     database_url: str, opened: Open, clock: SetClock
 ) -> None:
-    stumbling = Stumbling(0, 1, tacit.LanguageOverBudget("spent"))
+    stumbling = Stumbling(0, 1, LanguageOverBudget("spent"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
-    with pytest.raises(tacit.LanguageOverBudget):
+    with pytest.raises(LanguageOverBudget):
         memory.jobs.run(TASK)
     found = status(memory)
     assert (found.state, found.attempts) == ("failed", 0)
@@ -448,7 +447,7 @@ def test_one_bad_task_holds_up_no_other(database_url: str, opened: Open, clock: 
 
 
 def test_how_far_it_is_can_be_seen_meanwhile(database_url: str, opened: Open) -> None:
-    seen: list[tacit.JobStatus] = []
+    seen: list[JobStatus] = []
     memory = inhabited(opened(database_url, settings=settings()))
     memory._runtime.tasks[TASK] = ticking(memory, 3, lambda _, __: seen.append(status(memory)))
     memory.jobs.run(TASK)
@@ -494,7 +493,7 @@ def test_a_space_that_is_erased_takes_its_tasks_along(
     clock.forward(days=1)
     assert memory.jobs.run_due() == 0
     assert (memory.spaces(), ticked(memory), memory.jobs.run_due()) == ([], [], 0)
-    assert status(memory) == tacit.JobStatus(task=TASK, state="idle")
+    assert status(memory) == JobStatus(task=TASK, state="idle")
 
 
 def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(

@@ -6,6 +6,7 @@ from sqlalchemy import select
 import tacit
 from tacit import limits
 from tacit.memory import Memory
+from tacit.records.accounts import LinkWaiting
 from tacit.storage.schema import link_attempts, link_offers
 from tests.contract.conftest import Open
 from tests.contract.pairing import LAPTOP, TABLET, WEB, WRONG, asked, linked
@@ -28,7 +29,7 @@ def test_a_code_makes_two_identities_one_person(memory: Memory, clock: SetClock)
     waiting = laptop.account.accept_link(offer.code.lower().replace("-", " "))
     assert waiting.identity == ALICE.key
     found = phone.account.pending_link()
-    assert found == tacit.LinkWaiting(identity=LAPTOP.key, expires_at=waiting.expires_at)
+    assert found == LinkWaiting(identity=LAPTOP.key, expires_at=waiting.expires_at)
     assert waiting.expires_at > offer.expires_at
     assert (said(phone.list()), said(laptop.list())) == (
         ["said on the phone"],

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import tacit
 from tacit import limits
+from tacit.records.accounts import LinkWaiting
 from tests.contract.conftest import Open
 from tests.contract.pairing import LAPTOP, WRONG, asked
 from tests.contract.rooms import ALICE, BOB, private
@@ -49,8 +50,8 @@ def test_of_two_who_accept_at_the_same_moment_one_does(shared_url: str, opened: 
     assert tacit.NotFound in told
     found = private(memories[1], ALICE).account.pending_link()
     assert found is not None
-    assert [one for one in told if isinstance(one, tacit.LinkWaiting)] == [
-        tacit.LinkWaiting(identity=ALICE.key, expires_at=found.expires_at)
+    assert [one for one in told if isinstance(one, LinkWaiting)] == [
+        LinkWaiting(identity=ALICE.key, expires_at=found.expires_at)
     ]
 
 

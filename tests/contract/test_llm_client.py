@@ -5,19 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from tacit import (
-    InvalidInput,
-    LanguageOverBudget,
-    LanguageUnavailable,
-    Message,
-    ModelTurn,
-    TalkReply,
-    TalkTurn,
-    ToolSpec,
-    ToolTurn,
-    UserTurn,
-)
+from tacit import InvalidInput, Message
+from tacit.errors import LanguageOverBudget, LanguageUnavailable
 from tacit.memory import Memory
+from tacit.records.conversation import ModelTurn, TalkReply, TalkTurn, ToolSpec, ToolTurn, UserTurn
 from tacit.settings import LearnSettings, Settings
 from tests.bots.scripted import Called, ScriptedModel
 from tests.contract.conftest import Open

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from tacit import InvalidInput, NoteLink, SessionDraft, TaskDraft
+from tacit import InvalidInput, SessionDraft, TaskDraft
 from tacit.memory import Memory
 from tacit.notes import readback, sync
+from tacit.records.notes import NoteLink
 from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import files_in, with_notes

@@ -4,9 +4,9 @@ from datetime import date
 from typing import Any
 
 import tacit
-from tacit import Message, NoteLink, SessionDraft
+from tacit import Message, SessionDraft
 from tacit.memory import Memory
-from tacit.records.notes import Section, TaskProgress
+from tacit.records.notes import NoteLink, NoteSummary, Section, TaskProgress
 from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.sessions import TOLD, WHOLE, items, tasks
 
@@ -48,7 +48,7 @@ def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
         ("house",),
     )
     (recent,) = woken.recent
-    assert recent == tacit.NoteSummary(
+    assert recent == NoteSummary(
         path=ended.path,
         day=date(2026, 3, 1),
         summary="Settled the layout.",

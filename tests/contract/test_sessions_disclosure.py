@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, select
 
 import tacit
-from tacit import NoteLink, SessionDraft, TaskDraft, TopicDraft
+from tacit import SessionDraft, TaskDraft, TopicDraft
 from tacit.memory import Memory
 from tacit.policy.rules import decide
 from tacit.records.memory import Memory as Record
-from tacit.records.notes import Section
+from tacit.records.notes import NoteLink, Section
 from tacit.records.request import Request
 from tacit.storage.memory_reads import MEMORY_COLUMNS, to_memory
 from tacit.storage.schema import memories_table, note_items, notes_table

@@ -1,8 +1,9 @@
 """What a group, a stranger and whoever came later are told of sessions."""
 
 import tacit
-from tacit import NoteLink, SessionDraft, TaskDraft
+from tacit import SessionDraft, TaskDraft
 from tacit.memory import Memory
+from tacit.records.notes import NoteLink
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, private
 from tests.contract.sessions import ARCHIVE, CANARY, PAID, RENT, plain, told
 

@@ -6,9 +6,10 @@ import pytest
 from sqlalchemy import text
 
 import tacit
-from tacit import Message, Reverted
+from tacit import Message
 from tacit.memory import Memory
 from tacit.records.memory import State
+from tacit.records.results import Reverted
 from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Settings
 from tacit.view.view import View
 from tests.contract.conftest import Open

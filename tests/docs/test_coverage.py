@@ -12,11 +12,13 @@ import tomllib
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tacit
 from tacit import errors, limits
+from tacit.client import RemoteView
 from tacit.console.app import PAGE_GROUPS
 from tacit.integrations import mem0 as compat
 from tacit.memory import Memory, Operator, View
@@ -71,7 +73,7 @@ def test_every_word_of_the_library_stands_with_what_it_takes_and_gives(kind: typ
 
 
 def test_a_remote_view_has_the_words_of_a_view_as_the_page_says() -> None:
-    far = words_of(tacit.RemoteView)
+    far = words_of(RemoteView)
     near = words_of(View)
     library_only = set(
         re.findall(r"^\| `([\w.]+)[(`].*library's alone", section("View"), re.MULTILINE)
@@ -114,14 +116,23 @@ def test_every_record_is_told_with_its_fields() -> None:
 
 
 def records() -> Iterable[tuple[str, type]]:
-    for name in tacit.__all__:
-        found = getattr(tacit, name)
-        if hasattr(found, "__dataclass_fields__") and name not in ("View", "RemoteView"):
+    for name, found in offered():
+        if hasattr(found, "__dataclass_fields__") and name != "View":
             yield name, found
+
+
+def offered() -> Iterable[tuple[str, Any]]:
+    """Everything that programs import: from `tacit`, or from the modules that the page lists."""
+    yield from ((name, getattr(tacit, name)) for name in tacit.__all__)
+    for module, names in re.findall(r"^\| `(tacit\.[\w.]+)` \| (.*) \|$", API, re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            yield name, getattr(importlib.import_module(module), name)
 
 
 def test_everything_that_the_package_offers_is_on_the_page() -> None:
     assert {name for name in tacit.__all__ if not re.search(rf"`{name}[`(]", API)} == set()
+    public = {name for name, error in vars(errors).items() if inspect.isclass(error)}
+    assert public <= {name for name, _ in offered()}
 
 
 def test_every_word_of_a_closed_set_is_told_and_explained() -> None:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import (
-    InvalidInput,
-    LanguageBadAnswer,
-    LanguageFailed,
-    LanguageOverBudget,
-    LanguageRefused,
-    LanguageUnavailable,
+from tacit import InvalidInput, LanguageFailed, limits
+from tacit.errors import LanguageBadAnswer, LanguageOverBudget, LanguageRefused, LanguageUnavailable
+from tacit.llm.budget import Allowance, Budget, Usage
+from tacit.llm.client import ModelReply as Raw
+from tacit.llm.client import RawToolCall as CameIn
+from tacit.llm.endpoint import EndpointModel, list_sent_texts, parse_talk_reply
+from tacit.records.conversation import (
     ModelTurn,
     TalkReply,
     TalkTurn,
@@ -21,13 +21,9 @@ from tacit import (
     ToolSpec,
     ToolTurn,
     UserTurn,
-    limits,
+    dump_json_object,
+    parse_turns,
 )
-from tacit.llm.budget import Allowance, Budget, Usage
-from tacit.llm.client import ModelReply as Raw
-from tacit.llm.client import RawToolCall as CameIn
-from tacit.llm.endpoint import EndpointModel, list_sent_texts, parse_talk_reply
-from tacit.records.conversation import dump_json_object, parse_turns
 from tests.llm.asking import ASKED, KEY, TODAY, Build, Notebook, assert_nothing_told
 from tests.llm.endpoint import Api, Endpoint, Reply, Seen
 from tests.llm.replies import Called, calls, refuses, talks

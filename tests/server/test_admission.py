@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit import ChatKind, InvalidInput, KeyRefused, NotAllowed, Requester, Scope, TooManyRequests
+from tacit import ChatKind, InvalidInput, NotAllowed, Requester, Scope, TooManyRequests
+from tacit.errors import KeyRefused
 from tacit.memory import Memory, View
 from tacit.server.authentication import (
     Caller,

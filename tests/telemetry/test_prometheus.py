@@ -9,7 +9,9 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 import tacit
+from tacit.errors import LanguageUnavailable
 from tacit.memory import Memory
+from tacit.records.conversation import UserTurn
 from tacit.server.metrics import serve_metrics
 from tacit.telemetry.metrics import NO_METER, create_meter
 from tacit.view.dispatch import MeasuredDispatch
@@ -141,9 +143,9 @@ def test_a_talk_with_a_language_model_is_counted_like_a_question(
     endpoint.script[:] = [talks("Yes."), refuses(503)]
     memory = measured("prometheus", endpoint=endpoint)
     seen = Seen()
-    memory.llm.talk("Be kind.", [tacit.UserTurn("Hello")])
-    with pytest.raises(tacit.LanguageUnavailable):
-        memory.llm.talk("Be kind.", [tacit.UserTurn("Hello")])
+    memory.llm.talk("Be kind.", [UserTurn("Hello")])
+    with pytest.raises(LanguageUnavailable):
+        memory.llm.talk("Be kind.", [UserTurn("Hello")])
     outcomes = [seen.grown("language_questions_total", outcome=o) for o in ("ok", "unavailable")]
     assert outcomes == [1, 1]
     assert seen.grown("language_tokens_total", direction="in") == 40

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from tacit import PendingUpdate, Update, limits
+from tacit import Update, limits
 from tacit.bots.messages import ChannelSender, InboundMessage, NotSent, OutboundMessage
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
+from tacit.records.conversation import PendingUpdate
 
 
 @dataclass(slots=True)

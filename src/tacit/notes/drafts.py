@@ -692,7 +692,7 @@ def _check_task(field: str, value: object) -> TaskDraft:
 
 def _check_link(value: object) -> NoteLink:
     if not isinstance(value, NoteLink):
-        raise InvalidInput("links", "expected tacit.NoteLink")
+        raise InvalidInput("links", "expected a NoteLink")
     target = validation.parse_screened_identifier("links", value.target, limits.LINK_MAX_CHARS)
     words = _check_line("links", value.text, limits.LINK_MAX_CHARS) or target
     return NoteLink(text=words, target=target)

@@ -120,7 +120,7 @@ class PendingUpdate:
 
 # The names of tools and ids of calls that both APIs accept.
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_TURNS_EXPECTED = "expected a list of tacit.UserTurn, ModelTurn and ToolTurn"
+_TURNS_EXPECTED = "expected a list of UserTurn, ModelTurn and ToolTurn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def parse_turns(turns: object) -> tuple[TalkTurn, ...]:
 
 
 def parse_tools(tools: object) -> tuple[ToolSpec, ...]:
-    expected = "expected a list of tacit.ToolSpec"
+    expected = "expected a list of ToolSpec"
     found = _parse_list("tools", tools, expected, limits.TALK_TOOLS_MAX_COUNT)
     names: set[str] = set()
     checked: list[ToolSpec] = []

@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit import AudienceChat, AudiencePreview, AudienceReport, Explanation, Page, limits
+from tacit import AudiencePreview, AudienceReport, Explanation, Page, limits
 from tacit.errors import NotAllowed
 from tacit.records.accounts import Scope
 from tacit.records.memory import ChatKind, Visibility
 from tacit.records.queries import MATCH_ALL
 from tacit.records.request import Chat, Requester
+from tacit.records.results import AudienceChat
 from tacit.server.responses import no_content, paginate, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (

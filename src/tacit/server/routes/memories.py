@@ -8,23 +8,14 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit import (
-    AccessLogEntry,
-    ActivityEntry,
-    DayCounts,
-    Erased,
-    Graph,
-    Page,
-    Remembered,
-    Suggestion,
-    limits,
-)
+from tacit import Erased, Graph, Page, Remembered, Suggestion, limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import View
 from tacit.records import validation
 from tacit.records.accounts import Scope
 from tacit.records.memory import HistoryEntry, Memory, Visibility
 from tacit.records.queries import MATCH_ALL
+from tacit.records.results import AccessLogEntry, ActivityEntry, DayCounts
 from tacit.server import memory_contract
 from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_if_match, matches_etag, memory_etag
 from tacit.server.memory_contract import (

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit import Imported, ImportPreview, ImportRun, ImportStep, Page, RevertedImport, limits
+from tacit import Imported, ImportPreview, ImportRun, Page, limits
 from tacit.errors import InvalidInput
 from tacit.records.accounts import Scope
+from tacit.records.drafts import ImportStep, RevertedImport
 from tacit.records.memory import ExportFormat, Kind
 from tacit.server.responses import NDJSON_MEDIA_TYPE, record_response
 from tacit.server.routing import BodyLines, Context, Router
