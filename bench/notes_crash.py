@@ -142,7 +142,7 @@ def kills(root: Path, count: int, seed: int) -> Outcome:
             outcome.wrong.append("what a killed writer left is still there, and nobody writes")
         for path in folder.files():
             read = folder.read(path)
-            if read is None or version_of(path, read.data) is None:
+            if read is None or version_of(path, read) is None:
                 outcome.wrong.append(f"{path} cannot be read")
     return outcome
 

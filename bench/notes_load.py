@@ -29,7 +29,7 @@ import tacit
 from bench.measure import Figure, compared
 from bench.sentences import said
 from tacit.memory import View
-from tacit.notes.document import parse_head, parse_note
+from tacit.notes.document import parse_note
 from tacit.records.notes import NoteKind, NoteLink
 from tacit.settings import NotesSettings, Settings
 from tests.databases import PostgresDatabases
@@ -124,7 +124,6 @@ def measured(name: str, url: str, scratch: Path, days: int, sessions: int, round
 
         sides: dict[str, Callable[[], object]] = {
             "begin_session": lambda: view.sessions.begin("session 1"),
-            "files, by their heads": lambda: [parse_head(file.read_bytes()) for file in files],
             "files, whole": lambda: [
                 parse_note(file.read_bytes(), NoteKind.SESSION) for file in files
             ],

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.errors import (
-    Conflict,
-    SettingsError,
-)
+from tacit.errors import Conflict, SettingsError
 from tacit.notes.folder import LOCK_FILE, WRITING_FILE, FolderRoot, NotesFolder, temporary_name
 
 
@@ -43,7 +40,7 @@ def test_what_a_killed_writer_left_is_cleaned_at_the_next_opening(folder: NotesF
     folder.write("day/a.md", b"here")
     for at in ("", "day"):
         (folder.root / at / temporary_name()).write_bytes(b"half")
-    (folder.root / ".tacit-mine.tmp").write_bytes(b"somebody's own")
+    (folder.root / ".tacit-mine.tmp").write_bytes(b"of a person")
     assert len(_leftovers(folder)) == 3
     with NotesFolder(folder.root):
         assert _leftovers(folder) == [".tacit-mine.tmp"]
@@ -55,7 +52,7 @@ def test_what_a_living_writer_has_in_hand_stays(folder: NotesFolder) -> None:
     with FolderRoot(folder.root).writing(), NotesFolder(folder.root) as other:
         assert _leftovers(folder) == [name]
         with pytest.raises(Conflict):
-            other._clean(0.0)
+            other.clean(0.0)
     assert folder.clean() == 1
     assert folder.clean() == 0
 
@@ -85,7 +82,7 @@ def test_modes_that_are_too_open_are_mended(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     root.mkdir(mode=0o755)
     root.chmod(0o755)
-    with NotesFolder(root) as folder:  # nobody can have looked into it: it was empty
+    with NotesFolder(root) as folder:  # it was empty
         folder.write("day/a.md", b"here")
     for path, mode in ((root, 0o755), (root / "day", 0o777), (root / "day/a.md", 0o664)):
         path.chmod(mode)

@@ -1,6 +1,7 @@
 """Merging what a session says with what its note holds, by rules."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -12,7 +13,6 @@ from tacit.notes.merge import (
     find_title,
     match_items,
     merge_item,
-    merge_items,
     merge_links,
     normalize_text,
     remove_duplicates,
@@ -201,6 +201,14 @@ def replaceable(old: NoteItem, new: NoteItem) -> list[str]:
     ]
 
 
+def merge_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
+    """Return the items of a note after a session: old ones in their order, then new ones."""
+    pairs = match_items(old, remove_duplicates(new))
+    newer = {id(before): item for item, before in pairs if before is not None}
+    kept = [merge_item(one, newer[id(one)]) if id(one) in newer else one for one in old]
+    return (*kept, *(item for item, before in pairs if before is None))
+
+
 @given(items(known=True), items(known=False))
 def test_no_old_item_goes_and_none_is_taken_twice(old: list[NoteItem], new: list[NoteItem]) -> None:
     pairs = match_items(old, new)
@@ -221,7 +229,7 @@ def test_nothing_is_dropped_that_a_diff_of_lines_can_see(
     and of two first lines the one that says less or is older."""
     drafted = remove_duplicates(new)
     pairs = match_items(old, drafted)
-    found = merge_items(old, drafted, pairs)
+    found = merge_items(old, drafted)
     assert [item for item, before in pairs if before is None] == list(found[len(old) :])
     for before, after in zip(old, found, strict=False):
         newer = [item for item, one in pairs if one is before]

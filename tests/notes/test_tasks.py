@@ -7,12 +7,11 @@ import pytest
 from tacit.learning.extraction.locale import load_locale
 from tacit.notes.drafts import (
     finishes_task,
-    list_finished_tasks,
     parse_report,
     refile_finished,
     tick_finished,
 )
-from tacit.records.notes import NoteItem, Section, SessionDraft, TaskDraft
+from tacit.records.notes import NoteItem, Section
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 CALL = "Alice needs to call the plumber on 6 February 2026"
@@ -25,14 +24,6 @@ def task(content: str, *, done: bool = False, section: Section = Section.TASKS) 
 def done(task: str, message: str, code: str) -> bool:
     heard = parse_report(message, NOW, load_locale(code))
     return heard is not None and finishes_task(heard, task, "Alice", NOW, load_locale(code))
-
-
-def test_a_session_tells_what_it_finished() -> None:
-    draft = SessionDraft(
-        tasks=(TaskDraft(text="Pay", done=True), TaskDraft(text="Call")),
-        follow_ups=(TaskDraft(text="Ask Bob", done=True),),
-    )
-    assert list_finished_tasks(draft) == ("Pay", "Ask Bob")
 
 
 def test_the_same_task_is_ticked_wherever_it_waits() -> None:

@@ -221,7 +221,7 @@ with NotesFolder(Path(sys.argv[1])) as folder:
     resource.setrlimit(resource.RLIMIT_NOFILE, (free + 2, free + 2))
     watcher = FolderWatcher(folder, lambda paths: "a.md" in paths and told.set())
     watcher.start()
-    print("polling", watcher.is_polling)
+    print("polling", watcher._poll)
     Path(sys.argv[1], "a.md").write_bytes(b"x")
     print("told", told.wait(60))
     watcher.stop()

@@ -26,7 +26,7 @@ from tacit.records.notes import (
     Section,
 )
 
-__all__ = ["UNDATED", "Document", "Entry", "digest_item", "parse_head", "parse_note", "render_note"]
+__all__ = ["UNDATED", "Document", "Entry", "digest_item", "parse_note", "render_note"]
 
 _BOM = b"\xef\xbb\xbf"
 _HEAD_OPENING = re.compile(rb"---[ \t]*+\r?\n")
@@ -133,13 +133,6 @@ def parse_note(data: bytes, kind: NoteKind) -> Document:
         link_lines=tuple(link_lines),
         blocks=tuple(blocks),
     )
-
-
-def parse_head(data: bytes) -> Frontmatter:
-    """Parse the frontmatter only."""
-    bare = data[: 4 * limits.NOTE_HEAD_MAX_CHARS].removeprefix(_BOM)
-    lines = _decode(bare[: _find_head_end(bare)]).split("\n")
-    return frontmatter.build_head(frontmatter.parse_frontmatter("\n".join(lines[1:-1]) + "\n"))
 
 
 def digest_item(item: NoteItem) -> str:

@@ -28,7 +28,7 @@ from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.notes import merge
 from tacit.notes.lexicon import get_lexicon
-from tacit.notes.merge import TOPIC, remove_duplicates
+from tacit.notes.merge import TOPIC, first_line, remove_duplicates
 from tacit.prompts.fence import clip_text, make_inert
 from tacit.records import validation
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
@@ -53,44 +53,40 @@ _TIME_MARK = re.compile(r"⟦[dt]\d⟧")
 _WANTED_MIN_COUNT = 2
 
 
-def list_finished_tasks(draft: SessionDraft) -> tuple[str, ...]:
-    """Return the texts of tasks and follow-ups that a session says are done."""
-    return tuple(one.text for one in (*draft.tasks, *draft.follow_ups) if one.done)
-
-
 def tick_finished(done: Sequence[str], items: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
     """Return the open items that these finish, each with `done` set.
 
     The items are those of recent notes, in any section of tasks. In doubt a task stays open.
     """
-    open_ones = [
-        one
-        for one in items
-        if one.section in CHECKBOX_SECTIONS and not one.done and not one.conflict
-    ]
     return tuple(
         replace(one, done=True)
-        for one in open_ones
-        if any(merge.has_same_words(_first_line(one.content), _first_line(text)) for text in done)
+        for one in items
+        if one.section in CHECKBOX_SECTIONS
+        and not (one.done or one.conflict)
+        and any(_is_same_task(one.content, text) for text in done)
     )
 
 
 def refile_finished(new: Sequence[NoteItem], known: Sequence[NoteItem]) -> tuple[NoteItem, ...]:
     """File what a session finished under the section where it was open: a follow-up stays one."""
     waiting = [one for one in known if one.section in CHECKBOX_SECTIONS and not one.conflict]
-    return tuple(
-        _file_item(one, waiting) if one.section in CHECKBOX_SECTIONS and one.done else one
-        for one in new
-    )
+    filed = []
+    for item in new:
+        if item.section in CHECKBOX_SECTIONS and item.done:
+            same = {one.section for one in waiting if _is_same_task(one.content, item.content)}
+            item = replace(item, section=same.pop()) if len(same) == 1 else item
+        filed.append(item)
+    return tuple(filed)
+
+
+def _is_same_task(one: str, other: str) -> bool:
+    return merge.has_same_words(first_line(one), first_line(other))
 
 
 def parse_report(text: str, said_at: datetime, locale: Locale) -> CorrectionMessage | None:
     """Parse a message that reports something done; None if it tells of plans or of nothing."""
-    if locale.has("kind_task", text):
-        return None
-    if any(
-        when.at and when.at > said_at for when in mark_dates(text, said_at, locale, past=False)[1]
-    ):
+    dates = mark_dates(text, said_at, locale, past=False)[1]
+    if locale.has("kind_task", text) or any(when.at and when.at > said_at for when in dates):
         return None
     return read_message(text, load_cues(locale.code), locale)
 
@@ -102,10 +98,13 @@ def finishes_task(
 
     Plans, questions, denials and what another person did do not count.
     """
-    wanted = _find_task_words(task, speaker, said_at, locale)
+    own = load_cues(locale.code)
+    # A report repeats neither the date of a task nor who does it.
+    bare = _TIME_MARK.sub(" ", mark_dates(first_line(task), said_at, locale, past=False)[0])
+    ours = merge.find_keywords(speaker, locale) | own.words["duties"] | own.words["obligations"]
+    wanted = merge.find_keywords(bare, locale) - ours
     if len(wanted) < _WANTED_MIN_COUNT:
         return False
-    own = load_cues(locale.code)
     told = [one for one in heard.clauses if heard.tone.done or one.past]
     return any(_reports_task(one, wanted, own, locale) for one in told)
 
@@ -121,15 +120,14 @@ def find_duties(text: str, who: str, said_at: datetime, locale: Locale) -> list[
     for clause in heard.clauses if heard else ():
         said = clause.segment
         meant = clause.speaks and not clause.negated and locale.has("kind_task", said)
-        if (
-            meant
-            and not has_negation(said, locale)
-            and not mark_dates(said, said_at, locale, past=False)[1]
-        ):
-            line = _find_duty(clause, who, own, locale)
-            telling = merge.find_keywords(line, locale) - merge.find_keywords(who, locale)
-            if len(telling) >= _WANTED_MIN_COUNT and check_form(line, who, locale) is None:
-                found.append(line)
+        if not meant or has_negation(said, locale):
+            continue
+        if mark_dates(said, said_at, locale, past=False)[1]:
+            continue
+        line = _find_duty(clause, who, own, locale)
+        telling = merge.find_keywords(line, locale) - merge.find_keywords(who, locale)
+        if len(telling) >= _WANTED_MIN_COUNT and check_form(line, who, locale) is None:
+            found.append(line)
     return found
 
 
@@ -147,53 +145,27 @@ def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, locale: Loc
     return said[:1].upper() + said[1:]
 
 
-def _file_item(item: NoteItem, waiting: Sequence[NoteItem]) -> NoteItem:
-    same = [
-        one
-        for one in waiting
-        if merge.has_same_words(_first_line(one.content), _first_line(item.content))
-    ]
-    sections = {one.section for one in same}
-    return item if len(sections) != 1 else replace(item, section=sections.pop())
-
-
-def _find_task_words(task: str, speaker: str, said_at: datetime, locale: Locale) -> frozenset[str]:
-    """Return the words of a task that a report of it repeats: neither its date nor who does it."""
-    own = load_cues(locale.code)
-    bare = _TIME_MARK.sub(" ", mark_dates(_first_line(task), said_at, locale, past=False)[0])
-    ours = merge.find_keywords(speaker, locale) | own.words["duties"] | own.words["obligations"]
-    return merge.find_keywords(bare, locale) - ours
-
-
 def _reports_task(
     clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, locale: Locale
 ) -> bool:
     if clause.negated or clause.other is not None or has_negation(clause.segment, locale):
         return False
-    every = {_find_root(word.stem, locale) for word in clause.words}
+    stems = [_find_root(word.stem, locale) for word in clause.words]
     roots = {_find_root(one, locale) for one in wanted}
-    if not roots <= every:
+    if not roots <= set(stems):
         return False
     subject = {_find_root(one, locale) for one in clause.subject}
-    passive = bool(subject) and subject <= roots
-    passive = passive and any(word.low in own.words["be"] for word in clause.words)
-    doing = (
-        _find_root(clause.verb or "", locale) in roots or clause.verb in own.words["auxiliaries"]
-    )
-    return passive or (
-        clause.speaks and doing and not _is_only_intended(clause, roots, own, locale)
-    )
-
-
-def _is_only_intended(
-    clause: ClauseOutline, roots: set[str], own: CorrectionCues, locale: Locale
-) -> bool:
-    """Report whether a clause only intends: "wanted to call", "tried to pay"."""
-    return any(
-        before.low in own.words["towards"] and _find_root(word.stem, locale) in roots
-        for before, word in zip(clause.words, clause.words[1:], strict=False)
+    if subject and subject <= roots and any(w.low in own.words["be"] for w in clause.words):
+        return True  # passive
+    verb = clause.verb or ""
+    doing = _find_root(verb, locale) in roots or verb in own.words["auxiliaries"]
+    # "wanted to call", "tried to pay": only intended.
+    intended = any(
+        before.low in own.words["towards"] and stem in roots
+        for before, word, stem in zip(clause.words, clause.words[1:], stems[1:], strict=False)
         if word.stem == clause.verb or clause.verb not in roots
     )
+    return clause.speaks and doing and not intended
 
 
 def _find_root(stem: str, locale: Locale) -> str:
@@ -201,30 +173,19 @@ def _find_root(stem: str, locale: Locale) -> str:
     return stem.replace(prefix, "", 1) if (prefix := get_lexicon(locale.code).participle) else stem
 
 
-def _first_line(content: str) -> str:
-    return content.partition("\n")[0]
-
-
 def list_draft_items(draft: SessionDraft) -> tuple[NoteItem, ...]:
     """Return a draft as items of a session's note, each once. Summary and links are no items."""
     items = [NoteItem(section=Section.SUMMARY, content=_format_topic(one)) for one in draft.topics]
     items += [NoteItem(section=Section.FACTS, content=one) for one in draft.facts]
-    for section, tasks in (
-        (Section.TASKS, draft.tasks),
-        (Section.FOLLOW_UPS, draft.follow_ups),
-    ):
+    for section, tasks in ((Section.TASKS, draft.tasks), (Section.FOLLOW_UPS, draft.follow_ups)):
         items += [NoteItem(section=section, content=one.text, done=one.done) for one in tasks]
     return remove_duplicates([one for one in items if one.content.strip()])
 
 
 def _format_topic(topic: TopicDraft) -> str:
-    further = {
-        "Users": topic.users,
-        "Datetime": topic.when,
-        "Event": topic.event,
-        "Result": topic.result,
-    }
-    lines = [f"{label}: {said}" for label, said in further.items() if said]
+    labels = {"Users": "users", "Datetime": "when", "Event": "event", "Result": "result"}
+    said = {label: getattr(topic, name) for label, name in labels.items()}
+    lines = [f"{label}: {text}" for label, text in said.items() if text]
     return "\n".join([f"{TOPIC}: {topic.topic}", *lines])
 
 
@@ -253,20 +214,30 @@ def draft_by_rules(
     speaker's. Empty where nothing is said.
     """
     heard = select_shareable(messages, locale)
+    spoken = [one for one in heard if one.role is Role.USER]
     stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
-    for said in (one for one in heard if one.role is Role.USER):
+    for said in spoken:
         who, at = said.name or speaker, said.at or said_at
         found = rules.extract_by_rules(said.content, who, at, locale)
         whole = (classify_statement(one, locale, at) for one in found)
         stated += [(said, one) for one in whole if _is_public(one)]
-        own = [
-            one for one in find_duties(said.content, who, at, locale) if _is_harmless(one, locale)
-        ]
+        own = find_duties(said.content, who, at, locale)
+        sensitive = [one for one in locale.lexicon if one.sensitivity is Sensitivity.SENSITIVE]
+        own = [duty for duty in own if not any(one.match.search(duty) for one in sensitive)]
         owed += [f"{said.name}: {one}" if said.name else one for one in own]
     lines = [one for _, one in stated]
     open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    done = _find_done_tasks(open_ones, heard, speaker, said_at, locale)
+    told = [
+        parse_report(one.content, one.at or said_at, locale)
+        for one in (spoken if open_ones else ())
+        if one.name is None
+    ]
+    done = [
+        task
+        for task in open_ones
+        if any(one and finishes_task(one, task, speaker, said_at, locale) for one in told)
+    ]
     return SessionDraft(
         summary=_summarize(lines),
         topics=take_few(
@@ -305,17 +276,14 @@ def select_shareable(messages: Sequence[ParsedMessage], locale: Locale) -> list[
             continue
         if said.role is Role.USER:
             is_skipping = read_holds(said.content).guarded
-            if is_skipping and not rules.extract_by_rules(
-                said.content, "", said.at or _ANY_DAY, locale
-            ):
-                _drop_last_message(
-                    kept
-                )  # "ok, but keep that between us" refers to the message before
-        if (
-            not is_skipping
-            and not find_instruction(said.content)
-            and not secrets.find_secret(said.content)
-        ):
+            at = said.at or _ANY_DAY
+            if is_skipping and not rules.extract_by_rules(said.content, "", at, locale):
+                # "ok, but keep that between us" refers to the message before and its answers.
+                while kept and kept[-1].role is not Role.USER:
+                    kept.pop()
+                del kept[-1:]
+        unfit = find_instruction(said.content) or secrets.find_secret(said.content)
+        if not is_skipping and not unfit:
             kept.append(said)
     return kept
 
@@ -324,23 +292,9 @@ def format_moment(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M %Z}".strip()
 
 
-def _drop_last_message(kept: list[ParsedMessage]) -> None:
-    """Drop a person's last message and the answers to it."""
-    while kept and kept[-1].role is not Role.USER:
-        kept.pop()
-    del kept[-1:]
-
-
 def _is_public(statement: StatedFact) -> bool:
     held = statement.hold in (Hold.PRIVATE, Hold.ROOM) or bool(statement.withheld_from)
     return not held and statement.sensitivity is not Sensitivity.SENSITIVE
-
-
-def _is_harmless(line: str, locale: Locale) -> bool:
-    return not any(
-        one.sensitivity is Sensitivity.SENSITIVE and one.match.search(line)
-        for one in locale.lexicon
-    )
 
 
 def _summarize(lines: Sequence[StatedFact]) -> str:
@@ -354,30 +308,10 @@ def _summarize(lines: Sequence[StatedFact]) -> str:
     return said
 
 
-def _find_done_tasks(
-    tasks: Sequence[str],
-    heard: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-) -> list[str]:
-    """Return those of the tasks that the speaker says are done."""
-    own = [one for one in heard if one.role is Role.USER and one.name is None] if tasks else []
-    told = [parse_report(one.content, one.at or said_at, locale) for one in own]
-    return [
-        task
-        for task in tasks
-        if any(one and finishes_task(one, task, speaker, said_at, locale) for one in told)
-    ]
-
-
-def _find_links(heard: Sequence[ParsedMessage]) -> tuple[NoteLink, ...]:
-    targets = (match.rstrip(_URL_ENDS) for said in heard for match in _URL.findall(said.content))
-    readable = {
-        one: one.partition("://")[2].partition("?")[0].rstrip("/")[:_LINK_TEXT_MAX_CHARS]
-        for one in targets
-    }
-    return tuple(NoteLink(text=text, target=target) for target, text in readable.items())
+def _find_links(heard: Sequence[ParsedMessage]) -> Iterator[NoteLink]:
+    for target in (url.rstrip(_URL_ENDS) for said in heard for url in _URL.findall(said.content)):
+        text = target.partition("://")[2].partition("?")[0].rstrip("/")
+        yield NoteLink(text=text[:_LINK_TEXT_MAX_CHARS], target=target)
 
 
 def take_few(found: Iterable[T]) -> tuple[T, ...]:
@@ -456,36 +390,42 @@ def draft_by_model(
     heard = select_shareable(messages, locale)
     if model is None or not any(one.role is Role.USER for one in heard):
         return plain
-    open_ones = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    source = _make_draft_input(
-        heard, clean_display_name(speaker) or locale.texts["unnamed"], said_at, locale, open_ones
-    )
+    name = clean_display_name(speaker) or locale.texts["unnamed"]
+    tasks = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
+    material = _format_material(heard, name, said_at, tasks)
     try:
-        answer = model.ask(_INSTRUCTIONS, source.material, Drafted, budget=budget)
+        answer = model.ask(_INSTRUCTIONS, material, Drafted, budget=budget)
     except LanguageFailed as failed:
         _log.info("The model failed, so a session was drafted by rules: %s", type(failed).__name__)
         return plain
-    return _join_drafts(source.draft(answer.value), plain, locale)
+    names = [one.name for one in heard if one.name]
+    text = "\n".join([*(one.content for one in heard), *tasks, *names, name, str(said_at.year)])
+    check = _AnswerCheck(heard, name, said_at, locale, tasks, text[-limits.DRAFT_TEXT_MAX_CHARS :])
+    return _join_drafts(check.draft(answer.value), plain, locale)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _DraftInput:
+@dataclass(frozen=True, slots=True)
+class _AnswerCheck:
     heard: Sequence[ParsedMessage]
     speaker: str
     said_at: datetime
     locale: Locale
     open_tasks: Sequence[str]
-    material: str
     text: str  # what may be drawn on, without the words of the prompt
 
     def draft(self, said: Drafted) -> SessionDraft:
         """Return as much of an answer as the conversation supports."""
-        ends = [*self._find_finished(said.finished), *self._make_tasks(said.tasks)]
+        finished = [
+            TaskDraft(text=task, done=True)
+            for one in said.finished
+            if 1 <= one.task <= len(self.open_tasks)
+            and self._is_quoted(one.quote, task := self.open_tasks[one.task - 1])
+        ]
         return SessionDraft(
             summary=self._check_line(said.summary),
             topics=take_few(filter(None, map(self._make_topic, said.topics))),
             facts=take_few(filter(None, map(self._check_line, said.facts))),
-            tasks=take_few(ends),
+            tasks=take_few([*finished, *self._make_tasks(said.tasks)]),
             follow_ups=take_few(self._make_tasks(said.follow_ups)),
             promote=self._check_line(said.keep) or None,
         )
@@ -510,35 +450,25 @@ class _DraftInput:
             if (text := self._check_line(one.text))
         ]
 
-    def _find_finished(self, finished: Sequence[Finished]) -> list[TaskDraft]:
-        numbered = [one for one in finished if 1 <= one.task <= len(self.open_tasks)]
-        texts = [(self.open_tasks[one.task - 1], one.quote) for one in numbered]
-        return [
-            TaskDraft(text=text, done=True) for text, quote in texts if self._is_quoted(quote, text)
-        ]
-
     def _is_quoted(self, quote: str, task: str) -> bool:
         """Report whether a person said this of the task, without asking or denying it."""
         words = " ".join(quote.split())
         said = any(words in " ".join(one.content.split()) for one in self.heard)
         if not words or not said or words.endswith("?") or has_negation(words, self.locale):
             return False
-        if self.locale.has("kind_task", words):
-            return False
-        return bool(self._find_telling_words(words) & self._find_telling_words(task))
+        shared = self._find_telling_words(words) & self._find_telling_words(task)
+        return bool(shared) and not self.locale.has("kind_task", words)
 
     def _check_line(self, text: str) -> str:
         """Return the line, or an empty string if it is unsupported, private or incomplete."""
         line = " ".join(text.split())
         if not line or len(line) > limits.DRAFT_LINE_MAX_CHARS:
             return ""
-        if find_refusal_reason(
-            line, self.text, self.speaker, self.locale
-        ) is not None or self._has_unknown_name(line):
+        if find_refusal_reason(line, self.text, self.speaker, self.locale) is not None:
             return ""
         telling = self._find_telling_words(line)
         backed = telling & merge.find_keywords(self.text, self.locale)
-        if len(backed) < _SUPPORTED_MIN_SHARE * len(telling):
+        if self._has_unknown_name(line) or len(backed) < _SUPPORTED_MIN_SHARE * len(telling):
             return ""
         return "" if estimate_sensitivity(line, self.locale) is Sensitivity.SENSITIVE else line
 
@@ -547,24 +477,18 @@ class _DraftInput:
         if self.locale.texts["names"] != "capital":
             return False
         known = {*split_terms(self.text), *split_terms(self.speaker)}
-        return any(
-            word not in known for one in merge.make_gist(line).names for word in split_terms(one)
-        )
+        names = merge.make_gist(line).names
+        return any(word not in known for one in names for word in split_terms(one))
 
     def _find_telling_words(self, text: str) -> frozenset[str]:
-        return merge.find_keywords(text, self.locale) - merge.find_keywords(
-            self.speaker, self.locale
-        )
+        own = merge.find_keywords(self.speaker, self.locale)
+        return merge.find_keywords(text, self.locale) - own
 
 
-def _make_draft_input(
-    heard: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    tasks: Sequence[str],
-) -> _DraftInput:
-    """Build the prompt input; of a long conversation only its end, which tells the outcome."""
+def _format_material(
+    heard: Sequence[ParsedMessage], speaker: str, said_at: datetime, tasks: Sequence[str]
+) -> str:
+    """Format the prompt input; of a long conversation only its end, which tells the outcome."""
     head = [f"(conversation of {make_inert(speaker)} on {format_moment(said_at)})"]
     head += [
         f"(open task {n}) {clip_text(make_inert(one), limits.DRAFT_LINE_MAX_CHARS)}"
@@ -574,22 +498,13 @@ def _make_draft_input(
     lines: list[str] = []
     for said in reversed(heard):
         who = "assistant" if said.role is Role.ASSISTANT else said.name or speaker
-        line = f"({make_inert(who)}) {clip_text(make_inert(said.content), limits.LEARN_CONTEXT_MAX_CHARS)}"
-        left -= len(line) + 1
+        text = clip_text(make_inert(said.content), limits.LEARN_CONTEXT_MAX_CHARS)
+        lines.append(f"({make_inert(who)}) {text}")
+        left -= len(lines[-1]) + 1
         if left < 0:
+            lines.pop()
             break
-        lines.append(line)
-    names = [one.name for one in heard if one.name]
-    text = "\n".join([*(one.content for one in heard), *tasks, *names, speaker, str(said_at.year)])
-    return _DraftInput(
-        heard=heard,
-        speaker=speaker,
-        said_at=said_at,
-        locale=locale,
-        open_tasks=tasks,
-        material="\n".join([*head, *reversed(lines)]),
-        text=text[-limits.DRAFT_TEXT_MAX_CHARS :],
-    )
+    return "\n".join([*head, *reversed(lines)])
 
 
 def _join_drafts(said: SessionDraft, plain: SessionDraft, locale: Locale) -> SessionDraft:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Final, Self
+from typing import Final, Self, cast
 
 from tacit import limits
 from tacit.errors import NoteOutside, NoteUnreadable
@@ -199,26 +199,26 @@ def copy_owner(handle: int, like: os.stat_result) -> None:
             os.fchown(handle, like.st_uid, like.st_gid)
 
 
-def move_file(at: int, old: str, to: int, new: str) -> None:
-    """Rename a file. Raises `FileExistsError` where the name is taken."""
-    if _rename_at(at, old, to, new, _NOREPLACE):
+def move_file(at: int, old: str, new: str) -> None:
+    """Rename a file in its folder. Raises `FileExistsError` where the name is taken."""
+    if _rename_at(at, old, new, _NOREPLACE):
         return
-    if file_exists(to, new):
+    if file_exists(at, new):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     # Without renameat2: a file that takes the name in this instant is lost.
-    os.rename(old, new, src_dir_fd=at, dst_dir_fd=to)
+    os.rename(old, new, src_dir_fd=at, dst_dir_fd=at)
 
 
 def exchange_files(at: int, one: str, other: str) -> bool:
     """Swap two names in one step. Return False where the system cannot."""
-    return _rename_at(at, one, at, other, _EXCHANGE)
+    return _rename_at(at, one, other, _EXCHANGE)
 
 
-def _rename_at(at: int, old: str, to: int, new: str, how: int) -> bool:
+def _rename_at(at: int, old: str, new: str, how: int) -> bool:
     call = _load_renameat2()
     if call is None:
         return False
-    if call(at, os.fsencode(old), to, os.fsencode(new), how) == 0:
+    if call(at, os.fsencode(old), at, os.fsencode(new), how) == 0:
         return True
     number = ctypes.get_errno()
     if number in _NO_SUCH_CALL:
@@ -235,19 +235,9 @@ def _load_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
         call = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
         return None
-    call.argtypes = (
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_uint,
-    )
-    call.restype = ctypes.c_int
-
-    def renamed(at: int, old: bytes, to: int, new: bytes, how: int) -> int:
-        return int(call(at, old, to, new, how))
-
-    return renamed
+    folder, name = ctypes.c_int, ctypes.c_char_p
+    call.argtypes, call.restype = (folder, name, folder, name, ctypes.c_uint), ctypes.c_int
+    return cast("Callable[[int, bytes, int, bytes, int], int]", call)
 
 
 # What was seen of note files.
@@ -266,12 +256,6 @@ class FileStamp:
         return cls(mtime_ns=what.st_mtime_ns, size=what.st_size, inode=what.st_ino)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileContent:
-    data: bytes
-    stamp: FileStamp
-
-
 class AnyFile(Enum):
     """Accept any state of a file."""
 
@@ -279,7 +263,7 @@ class AnyFile(Enum):
 
 
 ANY: Final = AnyFile.ANY
-ExpectedFile = FileStamp | FileContent | AnyFile | None
+ExpectedFile = bytes | AnyFile | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,4 +275,4 @@ class FolderScan:
 
     files: dict[str, FileStamp]
     refused: dict[str, str]  # link | hard_link | special | closed | name | deep: never read
-    folders: tuple[str, ...]  # the root is ""
+    folders: list[str]  # the root is ""

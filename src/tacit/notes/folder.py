@@ -24,12 +24,11 @@ from tacit.errors import (
     NoteMoved,
     NoteOutside,
     NoteUnreadable,
-    NotFound,
     SettingsError,
     StoreUnavailable,
 )
 from tacit.notes import files, paths
-from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileContent, FileStamp, FolderScan
+from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileStamp, FolderScan
 
 # The open root of a notes folder: created, private, with its own id, and with the locks by which
 # processes take turns.
@@ -45,10 +44,6 @@ def temporary_name() -> str:
     return f".tacit-{secrets.token_hex(16)}.tmp"
 
 
-def is_leftover(name: str) -> bool:
-    return _LEFTOVER.fullmatch(name) is not None
-
-
 class FolderRoot:
     """An open folder. A path that leads elsewhere later opens another root."""
 
@@ -61,7 +56,7 @@ class FolderRoot:
         self._guard = threading.Lock()
         self._lock: int | None = None
         self.identity()
-        self.folds = self._folds()
+        self.folds = self._ignores_case()
 
     def is_at(self, path: Path) -> bool:
         try:
@@ -125,13 +120,14 @@ class FolderRoot:
         files.sync_folder(self.handle)
         return new
 
-    def _folds(self) -> bool:
+    def _ignores_case(self) -> bool:
         """Report whether this file system ignores the case of names."""
+        handle = self.handle
         try:
-            other = os.stat(MARK_FILE.upper(), dir_fd=self.handle, follow_symlinks=False)
+            other = os.stat(MARK_FILE.upper(), dir_fd=handle, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        return other.st_ino == os.stat(MARK_FILE, dir_fd=self.handle, follow_symlinks=False).st_ino
+        return other.st_ino == os.stat(MARK_FILE, dir_fd=handle, follow_symlinks=False).st_ino
 
 
 def _open_root(path: Path) -> int:
@@ -166,14 +162,9 @@ def _make_private(handle: int, made: bool) -> None:
     if made:
         os.fchmod(handle, 0o700)
         return
-    ours = not what.st_mode & files.OTHERS_MODE or _is_own_folder(handle)
-    if not ours or not files.restrict_mode(handle, what):
+    found = files.list_folder_names(handle) if what.st_mode & files.OTHERS_MODE else set()
+    if (found and MARK_FILE not in found) or not files.restrict_mode(handle, what):
         raise SettingsError("notes.dir can be read by others; give it mode 0700")
-
-
-def _is_own_folder(handle: int) -> bool:
-    found = files.list_folder_names(handle)
-    return not found or MARK_FILE in found
 
 
 def _shared_folders() -> Iterator[os.stat_result]:
@@ -214,8 +205,8 @@ OpenFile = tuple[int, os.stat_result]
 
 
 @contextmanager
-def open_existing(at: int | None, name: str, *, linked: bool = False) -> Iterator[OpenFile | None]:
-    found = None if at is None else files.open_file(at, name, linked=linked)
+def open_existing(at: int, name: str, *, linked: bool = False) -> Iterator[OpenFile | None]:
+    found = files.open_file(at, name, linked=linked)
     try:
         yield found
     finally:
@@ -226,32 +217,28 @@ def open_existing(at: int | None, name: str, *, linked: bool = False) -> Iterato
 def require_match(found: OpenFile | None, expected: ExpectedFile) -> None:
     if expected is ANY:
         return
-    if found is None or expected is None:
-        same = found is None and expected is None
-    elif isinstance(expected, FileContent):
-        same = _read_bytes(found[0]) == expected.data
-    else:
-        same = FileStamp.from_stat(found[1]) == expected
-    if not same:
+    if not (expected is None if found is None else _holds(found[0], expected)):
         raise NoteMoved
 
 
-def put_file(
-    at: int, name: str, data: bytes, old: OpenFile | None, expected: ExpectedFile
-) -> FileStamp:
+def put_file(at: int, name: str, data: bytes, old: OpenFile | None, expected: ExpectedFile) -> None:
     """Put a file; `old` is what was checked to be there."""
     like = os.fstat(at) if old is None else old[1]
     temporary = temporary_name()
-    handle = files.create_file(at, temporary, data, like)
+    os.close(files.create_file(at, temporary, data, like))
     try:
         if old is None:
-            _create_new(at, temporary, name)
-        else:
-            _replace_existing(at, temporary, name, old, expected)
+            files.move_file(at, temporary, name)
+        elif not files.exchange_files(at, temporary, name):
+            # Without renameat2: an edit in this instant is lost.
+            os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+        elif not _is_unchanged(at, temporary, old, expected):
+            files.exchange_files(at, temporary, name)
+            raise NoteMoved
         files.sync_folder(at)
-        return FileStamp.from_stat(os.fstat(handle))
+    except (FileExistsError, FileNotFoundError):
+        raise NoteMoved from None
     finally:
-        os.close(handle)
         with suppress(FileNotFoundError):  # the replaced file, or the one that could not be put
             os.unlink(temporary, dir_fd=at)
 
@@ -265,32 +252,11 @@ def remove_file(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> No
         raise NoteMoved from None
     if not _is_unchanged(at, aside, old, expected):
         try:
-            files.move_file(at, aside, at, name)
+            files.move_file(at, aside, name)
         except FileExistsError:  # saved again meanwhile, over this one
             os.unlink(aside, dir_fd=at)
         raise NoteMoved
     os.unlink(aside, dir_fd=at)
-
-
-def _create_new(at: int, temporary: str, name: str) -> None:
-    try:
-        files.move_file(at, temporary, at, name)
-    except FileExistsError:
-        raise NoteMoved from None
-
-
-def _replace_existing(
-    at: int, temporary: str, name: str, old: OpenFile, expected: ExpectedFile
-) -> None:
-    try:
-        swapped = files.exchange_files(at, temporary, name)
-    except FileNotFoundError:
-        raise NoteMoved from None
-    if not swapped:  # without renameat2: an edit in this instant is lost
-        os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
-    elif not _is_unchanged(at, temporary, old, expected):
-        files.exchange_files(at, temporary, name)
-        raise NoteMoved
 
 
 def _is_unchanged(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> bool:
@@ -300,34 +266,33 @@ def _is_unchanged(at: int, name: str, old: OpenFile, expected: ExpectedFile) -> 
         return True
     if FileStamp.from_stat(now) != FileStamp.from_stat(old[1]):
         return False
-    return not isinstance(expected, FileContent) or _read_bytes(old[0]) == expected.data
+    return _holds(old[0], expected)
 
 
-def _read_bytes(handle: int) -> bytes | None:
+def _holds(handle: int, expected: ExpectedFile) -> bool:
     try:
-        return files.read_all(handle)
-    except NoteUnreadable:
-        return None
+        return files.read_all(handle) == expected
+    except NoteUnreadable:  # larger than any file that was read
+        return False
 
 
 # Scan a notes folder without following links: what it contains, and what killed writers left.
 
 
 def scan_folder(root: int) -> FolderScan:
-    scan = FolderScan(files={}, refused={}, folders=())
-    folders = []
+    scan = FolderScan(files={}, refused={}, folders=[])
     for at, before, entries in _walk_folders(root, scan.refused):
-        folders.append(before.removesuffix("/"))
+        scan.folders.append(before.removesuffix("/"))
         for entry in entries:
             _record_file(at, before, entry, scan)
-    return FolderScan(files=scan.files, refused=scan.refused, folders=tuple(folders))
+    return scan
 
 
 def remove_leftovers(root: int) -> int:
     count = 0
     for at, _, entries in _walk_folders(root, {}):
         for entry in entries:
-            if is_leftover(entry.name):
+            if _LEFTOVER.fullmatch(entry.name):
                 with suppress(FileNotFoundError, IsADirectoryError):
                     os.unlink(entry.name, dir_fd=at)
                     count += 1
@@ -344,35 +309,29 @@ def _walk_folders(
             entries = list(found)
         yield own, before, entries
         for entry in entries:
-            if not _is_visible_name(entry.name) or not entry.is_dir(follow_symlinks=False):
+            if entry.name.startswith(".") or paths.find_name_fault(entry.name) is not None:
+                continue
+            if not entry.is_dir(follow_symlinks=False):
                 continue
             path = f"{before}{entry.name}"
             if depth >= limits.NOTE_DEPTH_MAX_COUNT:
                 refused[path] = "deep"
                 continue
-            inner = _open_inner(own, entry.name, path, refused)
-            if inner is None:
-                continue
             try:
-                yield from _walk_folders(inner, refused, f"{path}/", depth + 1)
-            finally:
-                os.close(inner)
+                inner = files.open_folder(own, entry.name)
+            except NoteOutside:  # it was a folder a moment ago
+                refused[path] = "link"
+                continue
+            except PermissionError:
+                refused[path] = "closed"
+                continue
+            if inner is not None:
+                try:
+                    yield from _walk_folders(inner, refused, f"{path}/", depth + 1)
+                finally:
+                    os.close(inner)
     finally:
         os.close(own)
-
-
-def _open_inner(at: int, name: str, path: str, refused: dict[str, str]) -> int | None:
-    try:
-        return files.open_folder(at, name)
-    except NoteOutside:  # it was a folder a moment ago
-        refused[path] = "link"
-    except PermissionError:
-        refused[path] = "closed"
-    return None
-
-
-def _is_visible_name(name: str) -> bool:
-    return not name.startswith(".") and paths.find_name_fault(name) is None
 
 
 def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan) -> None:
@@ -393,18 +352,12 @@ def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan
             scan.refused[path] = "hard_link"
             return
         if what.st_mode & files.OTHERS_MODE:
-            _restrict_file(at, entry.name)
+            with suppress(OSError, NoteOutside), open_existing(at, entry.name) as found:
+                if found is not None:
+                    files.restrict_mode(*found)
         scan.files[path] = FileStamp.from_stat(what)
     elif not stat.S_ISDIR(what.st_mode):
         scan.refused[path] = "link" if stat.S_ISLNK(what.st_mode) else "special"
-
-
-def _restrict_file(at: int, name: str) -> None:
-    with suppress(OSError, NoteOutside):
-        found = files.open_file(at, name)
-        if found is not None:
-            files.restrict_mode(*found)
-            os.close(found[0])
 
 
 # The folder that contains the notes. Nothing outside is ever read or written, whatever a path says
@@ -431,7 +384,7 @@ class NotesFolder:
             self._open: FolderRoot | None = FolderRoot(self.root)
         try:
             with suppress(Conflict):  # another process holds the lock; leftovers stay until later
-                self._clean(limits.NOTE_CLEAN_WAIT_MAX_SECONDS)
+                self.clean(limits.NOTE_CLEAN_WAIT_MAX_SECONDS)
         except BaseException:
             self.close()
             raise
@@ -477,34 +430,32 @@ class NotesFolder:
             if self._open is not None:
                 self._open.unlock()
 
-    def read(self, path: str) -> FileContent | None:
+    def read(self, path: str) -> bytes | None:
         """Read a file; None where there is none.
 
         Raises `NoteUnreadable` where it is too large for a note or may not be opened.
         """
         names = paths.split_path(path)
         with self._reading() as root, _open_parent(root, names) as at:
-            found = None if at is None else files.open_file(at, names[-1])
-            if at is None or found is None:
+            if at is None:
                 return None
-            handle, before = found
-            try:
+            with open_existing(at, names[-1]) as found:
+                if found is None:
+                    return None
+                handle, before = found
                 _require_exact_name(root, at, names[-1])
                 for _ in range(_READ_ATTEMPTS_COUNT):
                     data, after = files.read_all(handle), os.fstat(handle)
                     if FileStamp.from_stat(after) == FileStamp.from_stat(before):
                         break
                     before = after
-            finally:
-                os.close(handle)
-            return FileContent(data=data, stamp=FileStamp.from_stat(after))
+            return data
 
-    def write(self, path: str, data: bytes, *, expected: ExpectedFile = ANY) -> FileStamp:
+    def write(self, path: str, data: bytes, *, expected: ExpectedFile = ANY) -> None:
         """Write a whole file, synced to disk.
 
-        `expected` is the state that the caller has seen: a `FileContent` (its bytes count), a
-        `FileStamp`, None for no file, or ANY. In any other state the file stays, and `NoteMoved` is
-        raised.
+        `expected` is the content that the caller has seen, None for no file, or ANY. In any other
+        state the file stays, and `NoteMoved` is raised.
         """
         names = paths.split_path(path)
         if len(data) > limits.NOTE_FILE_MAX_BYTES:
@@ -517,9 +468,9 @@ class NotesFolder:
             _require_exact_name(root, at, names[-1], new=True)
             with open_existing(at, names[-1]) as old:
                 require_match(old, expected)
-                return put_file(at, names[-1], data, old, expected)
+                put_file(at, names[-1], data, old, expected)
 
-    def remove(self, path: str, *, expected: FileStamp | FileContent | AnyFile = ANY) -> bool:
+    def remove(self, path: str, *, expected: bytes | AnyFile = ANY) -> bool:
         """Remove a file and report whether there was one.
 
         Folders that are then empty are removed too: their names may identify a person.
@@ -538,31 +489,6 @@ class NotesFolder:
                     files.sync_folder(at)
             _remove_empty_folders(root, names[:-1])
             return True
-
-    def rename(self, old: str, new: str) -> FileStamp:
-        """Rename a file.
-
-        Raises `NotFound` without it and `NoteMoved` where the new name is taken.
-        """
-        here, there = paths.split_path(old), paths.split_path(new)
-        with self._writing() as root:
-            with _open_parent(root, here) as at, open_existing(at, here[-1]) as found:
-                if at is None or found is None:
-                    raise NotFound("note")
-                _require_exact_name(root, at, here[-1])
-                with _open_parent(root, there, make=True) as to:
-                    assert to is not None  # it was made above
-                    but = here[-1] if here[:-1] == there[:-1] else None
-                    _require_exact_name(root, to, there[-1], new=True, but=but)
-                    try:
-                        files.move_file(at, here[-1], to, there[-1])
-                    except FileExistsError:
-                        raise NoteMoved from None
-                    files.sync_folder(to)
-                    files.sync_folder(at)
-                stamp = FileStamp.from_stat(os.fstat(found[0]))
-            _remove_empty_folders(root, here[:-1])
-            return stamp
 
     def generation(self) -> int:
         """Return a number that grows each time the folder was deleted, moved or replaced."""
@@ -587,15 +513,12 @@ class NotesFolder:
         with self._reading() as root:
             return scan_folder(root.handle)
 
-    def clean(self) -> int:
+    def clean(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> int:
         """Remove what killed writers left, and return how many files.
 
         Files being written now stay, because writers hold the lock. Erasures call this too: such
         files have content.
         """
-        return self._clean(limits.NOTE_LOCK_WAIT_MAX_SECONDS)
-
-    def _clean(self, wait_seconds: float) -> int:
         with self._writing(wait_seconds) as root:
             return remove_leftovers(root.handle)
 
@@ -651,17 +574,12 @@ def _open_parent(
             os.close(at)
 
 
-def _require_exact_name(
-    root: FolderRoot, at: int, name: str, *, new: bool = False, but: str | None = None
-) -> None:
+def _require_exact_name(root: FolderRoot, at: int, name: str, *, new: bool = False) -> None:
     """Require that a name is unique: no other spelling on file systems that ignore case.
 
-    With `new`, nor a spelling that would clash on another system. `but` is the name given up for
-    it.
+    With `new`, nor a spelling that would clash on another system.
     """
-    if not (new or root.folds):
-        return
-    if not root.folds and files.file_exists(at, name):
+    if not (new or root.folds) or (not root.folds and files.file_exists(at, name)):
         return
     found = files.list_folder_names(at)
     if name in found:  # created a moment ago: the write below detects that
@@ -669,7 +587,7 @@ def _require_exact_name(
     if root.folds and any(paths.is_same_name(other, name) for other in found):
         return
     key = paths.fold_file_name(name)
-    if any(paths.fold_file_name(other) == key and other != but for other in found):
+    if any(paths.fold_file_name(other) == key for other in found):
         raise NoteOutside("a name differs from an existing one only in case or accents")
 
 

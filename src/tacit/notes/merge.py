@@ -45,6 +45,10 @@ class TextGist:
     denied: bool
 
 
+def first_line(content: str) -> str:
+    return content.partition("\n")[0]
+
+
 def normalize_text(text: str) -> str:
     """Normalize case, spacing and the full stop of a text."""
     folded = normalize_unicode("NFKC", text).casefold()
@@ -132,6 +136,7 @@ IsAlike = Callable[[str, str], bool]
 MatchedItem = tuple[NoteItem, NoteItem | None]  # a new item, and the one it continues
 
 TOPIC = "Topic"  # a label of every topic: what follows tells topics apart
+_KEY_STEPS, _EXACT_STEPS = 5, 2  # the kinds of keys, and those that are exact
 _LIKENESS_MAX_COUNT = 100_000  # pairs compared by words; beyond that none counts as alike
 _LINK = re.compile(r"\]\(\s*<?([^()\s<>]{1,2000})>?[^()]{0,200}\)|(https?://[^\s<>()\"']{1,2000})")
 
@@ -144,28 +149,24 @@ def match_items(
     By id, text, title, link target, and last by similarity; tasks by their text alone. No item is
     matched twice.
     """
-    return ItemMatching(old, new).match_by_rules(alike)
+    return ItemMatching(old, new, alike).pairs()
 
 
 class ItemMatching:
     """Match items step by step: certain reasons go before vague ones, for all items."""
 
-    def __init__(self, old: Sequence[NoteItem], new: Sequence[NoteItem]) -> None:
+    def __init__(
+        self, old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike
+    ) -> None:
         self._old, self._new = old, new
         self._found: dict[int, int] = {}  # index of the new item -> index of the old one
         self._taken: set[int] = set()
-
-    def match_by_rules(self, alike: IsAlike) -> list[MatchedItem]:
-        self.match_surely()
-        self._by_likeness(alike)
-        return self.pairs()
-
-    def match_surely(self) -> None:
-        self._by_keys(_id_keys)
-        self._by_keys(_text_keys)
-        self._by_keys(lambda item: [normalize_text(_first_line(item))])
-        self._by_keys(_title_keys)
-        self._by_keys(_link_keys)
+        before, after = [_item_keys(item) for item in old], [_item_keys(item) for item in new]
+        for step in range(_KEY_STEPS):
+            self._match_by_keys([keys[step] for keys in before], [keys[step] for keys in after])
+            if step == _EXACT_STEPS - 1:  # wordings in conflict are for a person to choose from
+                self._taken |= {n for n, item in enumerate(old) if item.conflict}
+        self._match_by_likeness(alike)
 
     def pairs(self) -> list[MatchedItem]:
         found = self._found
@@ -174,37 +175,30 @@ class ItemMatching:
         ]
 
     def open_old(self) -> list[int]:
-        """Return unmatched old items. Wordings in conflict are excluded: a person chooses."""
-        free = (n for n in range(len(self._old)) if n not in self._taken)
-        return [n for n in free if not self._old[n].conflict]
+        return [n for n in range(len(self._old)) if n not in self._taken]
 
     def open_new(self) -> list[int]:
         return [n for n in range(len(self._new)) if n not in self._found]
 
-    def match_pair(self, new: int, old: int) -> bool:
-        """Match two items; False if the sections differ or one of them is matched already."""
+    def match_pair(self, new: int, old: int) -> None:
+        """Match two items, unless the sections differ or one of them is matched already."""
         same = self._new[new].section is self._old[old].section
-        if not same or new in self._found or old in self._taken:
-            return False
-        self._found[new] = old
-        self._taken.add(old)
-        return True
+        if same and new not in self._found and old not in self._taken:
+            self._found[new] = old
+            self._taken.add(old)
 
-    def _by_keys(self, keys: Callable[[NoteItem], Iterable[object]]) -> None:
+    def _match_by_keys(self, before: Sequence[list[str]], after: Sequence[list[str]]) -> None:
         places: dict[object, deque[int]] = {}
-        exact = keys in (_id_keys, _text_keys)
-        for place, item in enumerate(self._old):
-            if place not in self._taken and (exact or not item.conflict):
-                for key in keys(item):
-                    places.setdefault((item.section, key), deque()).append(place)
+        for old in self.open_old():
+            for key in before[old]:
+                places.setdefault((self._old[old].section, key), deque()).append(old)
         for new in self.open_new():
-            item = self._new[new]
-            for key in keys(item):
-                left = places.get((item.section, key), deque())
+            for key in after[new]:
+                left = places.get((self._new[new].section, key), deque())
                 while left and new not in self._found:
-                    self.match_pair(new, left.popleft())  # fails if it is matched already
+                    self.match_pair(new, left.popleft())
 
-    def _by_likeness(self, alike: IsAlike) -> None:
+    def _match_by_likeness(self, alike: IsAlike) -> None:
         free: dict[Section, list[int]] = {}
         for old in self.open_old():
             free.setdefault(self._old[old].section, []).append(old)
@@ -218,13 +212,29 @@ class ItemMatching:
                 free[self._new[new].section].remove(found)
 
     def _continues(self, new: int, old: int, alike: IsAlike) -> bool:
-        before, after = (_first_line(one) for one in (self._old[old], self._new[new]))
+        before, after = (first_line(one.content) for one in (self._old[old], self._new[new]))
         if _have_different_titles(before, after):
             return False
-        if self._new[new].section in CHECKBOX_SECTIONS:
-            # A finished part neither finishes the whole nor equals it.
-            return has_same_words(before, after)
-        return alike(before, after)
+        # A finished part neither finishes the whole nor equals it.
+        is_task = self._new[new].section in CHECKBOX_SECTIONS
+        return has_same_words(before, after) if is_task else alike(before, after)
+
+
+def _item_keys(item: NoteItem) -> list[list[str]]:
+    """Return what an item is recognized by: id, text, first line, title and link targets.
+
+    Tasks by their text alone: "Bob: call" and "Bob: pay" are two.
+    """
+    title = find_title(item.content) or TOPIC
+    has_title = normalize_text(title) != normalize_text(TOPIC)
+    is_task = item.section in CHECKBOX_SECTIONS
+    return [
+        [item.id] if item.id else [],
+        [normalize_text(item.content)],
+        [normalize_text(first_line(item.content))],
+        [normalize_text(title)] if has_title and not is_task else [],
+        [] if is_task else [one or other for one, other in _LINK.findall(item.content)],
+    ]
 
 
 def merge_item(old: NoteItem, new: NoteItem) -> NoteItem:
@@ -239,22 +249,6 @@ def merge_item(old: NoteItem, new: NoteItem) -> NoteItem:
         added=old.added or new.added,
         done=bool(old.done or new.done) if old.section in CHECKBOX_SECTIONS else None,
     )
-
-
-def merge_items(
-    old: Sequence[NoteItem], new: Sequence[NoteItem], pairs: Sequence[MatchedItem] | None = None
-) -> tuple[NoteItem, ...]:
-    """Return the items of a note after a session: old ones in their order, then new ones.
-
-    `pairs` comes from `match_items` or `match_items_with_model`.
-    """
-    found = match_items(old, remove_duplicates(new)) if pairs is None else pairs
-    continued = {id(before): item for item, before in found if before is not None}
-    kept = []
-    for one in old:
-        newer = continued.pop(id(one), None)
-        kept.append(one if newer is None else merge_item(one, newer))
-    return (*kept, *(item for item, before in found if before is None))
 
 
 def merge_links(old: Sequence[NoteLink], new: Sequence[NoteLink]) -> tuple[NoteLink, ...]:
@@ -287,32 +281,6 @@ def find_title(content: str) -> str | None:
     if not colon or not title or (rest and not rest[0].isspace()):
         return None
     return title if len(title) <= limits.NOTE_TITLE_MAX_CHARS and "." not in title else None
-
-
-def _id_keys(item: NoteItem) -> Iterable[object]:
-    return [item.id] if item.id else []
-
-
-def _text_keys(item: NoteItem) -> Iterable[object]:
-    return [normalize_text(item.content)]
-
-
-def _title_keys(item: NoteItem) -> Iterable[object]:
-    """Match by title, except for tasks: "Bob: call" and "Bob: pay" are two."""
-    title = None if item.section in CHECKBOX_SECTIONS else find_title(item.content)
-    if title is None or normalize_text(title) == normalize_text(TOPIC):
-        return []
-    return [normalize_text(title)]
-
-
-def _link_keys(item: NoteItem) -> Iterable[object]:
-    if item.section in CHECKBOX_SECTIONS:
-        return []
-    return [one or other for one, other in _LINK.findall(item.content)]
-
-
-def _first_line(item: NoteItem) -> str:
-    return item.content.partition("\n")[0]
 
 
 def _have_different_titles(one: str, other: str) -> bool:
@@ -397,26 +365,21 @@ def match_items_with_model(
     A missing, failing or invalid model leaves it to the rules; nothing is raised.
     """
     matching = ItemMatching(old, new)
-    pairs = matching.match_by_rules(is_alike)
-    if model is None:
-        return pairs
     olds, news = _select_open_items(old, new, matching)
-    if not news:
-        return pairs
+    if model is None or not news:
+        return matching.pairs()
+    lines = [f"old {n} ({_format_line(old[place])}" for n, place in enumerate(olds, start=1)]
+    lines += [f"new {n} ({_format_line(new[place])}" for n, place in enumerate(news, start=1)]
     try:
-        answer = model.ask(
-            _INSTRUCTIONS, _format_material(old, new, olds, news), Pairs, budget=budget
-        )
+        said = model.ask(_INSTRUCTIONS, "\n".join(lines), Pairs, budget=budget).value.pairs
     except LanguageFailed as failed:
         _log.info("The model failed, so notes were merged by rules: %s", type(failed).__name__)
-        return pairs
-    said = answer.value.pairs
+        return matching.pairs()
     # A line that was matched twice is not matched at all.
     often = Counter([("new", one.new) for one in said] + [("old", one.old) for one in said])
     for one in said:
         once = often["new", one.new] == 1 and often["old", one.old] == 1
-        listed = 1 <= one.new <= len(news) and 1 <= one.old <= len(olds)
-        if once and listed:
+        if once and 1 <= one.new <= len(news) and 1 <= one.old <= len(olds):
             after, before = news[one.new - 1], olds[one.old - 1]
             if _is_plausible(old[before], new[after], one.verdict):
                 matching.match_pair(after, before)
@@ -434,14 +397,6 @@ def _select_open_items(
     sections = {new[n].section for n in news}
     olds = [n for n in olds if old[n].section in sections]
     return olds[len(news) - limits.NOTE_PAIRS_MAX_COUNT :], news
-
-
-def _format_material(
-    old: Sequence[NoteItem], new: Sequence[NoteItem], olds: list[int], news: list[int]
-) -> str:
-    lines = [f"old {n} ({_format_line(old[place])}" for n, place in enumerate(olds, start=1)]
-    lines += [f"new {n} ({_format_line(new[place])}" for n, place in enumerate(news, start=1)]
-    return "\n".join(lines)
 
 
 def _format_line(item: NoteItem) -> str:

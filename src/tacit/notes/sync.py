@@ -15,7 +15,6 @@ from tacit.identity.resolution import RawRequest, parse_request
 from tacit.notes import paths, rendering
 from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
-from tacit.notes.files import FileContent
 from tacit.notes.folder import NotesFolder
 from tacit.notes.paths import note_path, space_prefix
 from tacit.notes.readback import (
@@ -68,7 +67,7 @@ class NoteSyncState:
 
     path: str
     place: NoteRef
-    file: FileContent | None
+    file: bytes | None
     state: FileState | None
     row: NoteRow | None
 
@@ -84,7 +83,7 @@ class NoteSyncState:
             return False
         if self.state is None or self.is_unknown:
             return True
-        return digest_data(self.file.data) != self.state.digest
+        return digest_data(self.file) != self.state.digest
 
     @property
     def is_in_sync(self) -> bool:
@@ -312,7 +311,7 @@ class NotesSync:
         for one in todo:
             try:
                 if one.is_changed and one.file is not None:
-                    pages[one.path] = parse_note(one.file.data, one.place.kind)
+                    pages[one.path] = parse_note(one.file, one.place.kind)
             except NoteUnreadable:
                 continue
         ids = (item.id for page in pages.values() for item in page.items)
@@ -374,7 +373,7 @@ class NotesSync:
         if erased or self._is_deleted_page(one):
             self._remove_file(one.path, one.file)
             return True
-        document = parse_note(one.file.data, one.place.kind)
+        document = parse_note(one.file, one.place.kind)
         row = one.row
         if row is None:
             row = build_note_row(one.place, document.head, document.links, self._store.clock())
@@ -451,18 +450,18 @@ class NotesSync:
         self._record_changes(row.path, changes, "asks" if asks else None)
 
     def _merge_changes(
-        self, one: NoteSyncState, row: NoteRow, document: Document, file: FileContent
+        self, one: NoteSyncState, row: NoteRow, document: Document, file: bytes
     ) -> bool:
         """Apply a person's changes in one write, then write the file."""
         options = self._options
         try:
             read, data, state = self._as_owner(
-                row, lambda tx, writer: self._merge_file(tx, writer, one, row, document, file.data)
+                row, lambda tx, writer: self._merge_file(tx, writer, one, row, document, file)
             )
         except UnknownLines:
             self._record_problem(one.path, UNKNOWN_FOLDER)
             if not options.dry_run:  # left alone until a person accepts it
-                digest = digest_data(file.data)
+                digest = digest_data(file)
                 left = FileState(
                     folder=self._id, path=one.path, digest=digest, problem=UNKNOWN_FOLDER
                 )
@@ -472,7 +471,7 @@ class NotesSync:
             asks = "asks" if read.count("asks") else None
             self._record_changes(one.path, read.changes, asks)
             return True
-        if data != file.data and not options.read_only:
+        if data != file and not options.read_only:
             self._write_file(one.path, data, file)
             if not read.has_conflicts:
                 self._save_state(state)
@@ -537,7 +536,7 @@ class NotesSync:
             notes.save_file_state(tx, made)
         return read, after, made
 
-    def _remove_file(self, path: str, file: FileContent) -> None:
+    def _remove_file(self, path: str, file: bytes) -> None:
         """Remove the file of a note that was erased with its person or with all its items."""
         self._tally.changes.append(NoteChange(path=path, act="drop"))
         if not self._keeps_files:
@@ -550,8 +549,8 @@ class NotesSync:
         file, state = one.file, one.state
         if file is None or self._keeps_files:
             return
-        data = self._as_system(lambda tx: strip_erased_items(tx, file.data))
-        if data != file.data:
+        data = self._as_system(lambda tx: strip_erased_items(tx, file))
+        if data != file:
             self._write_file(one.path, data, file)
         if state is not None:
             told = ",".join(["unreadable", error.reason.replace(",", ";")])  # until it is repaired
@@ -589,7 +588,7 @@ class NotesSync:
     def _save_state(self, state: FileState) -> None:
         self._as_system(lambda tx: notes.save_file_state(tx, state))
 
-    def _write_file(self, path: str, data: bytes, expected: FileContent | None) -> None:
+    def _write_file(self, path: str, data: bytes, expected: bytes | None) -> None:
         self._folder.write(space_prefix(self._space) + path, data, expected=expected)
         self._tally.written += 1
 

@@ -45,14 +45,6 @@ class FolderWatcher:
         self._folders: frozenset[str] = frozenset()
         self._files: dict[str, FileStamp] = {}  # at the last scan
 
-    @property
-    def is_polling(self) -> bool:
-        """Report whether the folder is scanned every few seconds for want of notifications.
-
-        Logged once.
-        """
-        return self._poll
-
     def start(self) -> None:
         """Start; changes after this returns are reported."""
         if self._thread is not None:
