@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -31,32 +31,30 @@ class StaleForm(Exception):
     """The form did not come from a page of this session."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorText:
+class ErrorText(NamedTuple):
     heading: str
     says: str
 
 
 NOT_FOUND = ErrorText(
-    heading="Page not found",
-    says="This page does not exist, or you do not have access to it.",
+    "Page not found", "This page does not exist, or you do not have access to it."
 )
 _ERROR_TEXTS = {
     403: NOT_FOUND,
     404: NOT_FOUND,
-    409: ErrorText(heading="Changed meanwhile", says="Reload the page and try again."),
-    422: ErrorText(heading="Invalid input", says="Go back, correct it, and try again."),
-    429: ErrorText(heading="Too many requests", says="Wait a moment, then reload the page."),
-    503: ErrorText(heading="Temporarily unavailable", says="Try again in a moment."),
+    409: ErrorText("Changed meanwhile", "Reload the page and try again."),
+    422: ErrorText("Invalid input", "Go back, correct it, and try again."),
+    429: ErrorText("Too many requests", "Wait a moment, then reload the page."),
+    503: ErrorText("Temporarily unavailable", "Try again in a moment."),
 }
 _STALE_FORM = ErrorText(
-    heading="This form is out of date",
-    says="You signed in again since it was loaded, or it came from another page. Nothing was "
+    "This form is out of date",
+    "You signed in again since it was loaded, or it came from another page. Nothing was "
     "changed. Go back, reload the page, and submit it again.",
 )
 _INTERNAL_ERROR = ErrorText(
-    heading="Something went wrong",
-    says="The server failed to answer. Its operator finds the error in the log by this ID.",
+    "Something went wrong",
+    "The server failed to answer. Its operator finds the error in the log by this ID.",
 )
 
 
@@ -195,15 +193,16 @@ sign_in_pages = PageGroup()
 
 
 @sign_in_pages.get(SIGN_IN_PATH, who=PageAccess.PUBLIC)
-def show_sign_in(asked: PageRequest) -> Response:
+def show_sign_in(asked: PageRequest, refused: bool = False) -> Response:
     """Show a button for the link: link previews of messengers must not use it up."""
     return asked.render(
         "sign_in.html",
-        token=asked.query.line("token"),
-        ended=asked.query.flag("ended"),
-        left=asked.query.flag("left"),
-        bots=_bots_send_links(asked),
-        refused=False,
+        token=None if refused else asked.query.line("token"),
+        ended=not refused and asked.query.flag("ended"),
+        left=not refused and asked.query.flag("left"),
+        bots=bool(asked.site.settings.console.url),  # without it, bots send no links
+        refused=refused,
+        status=403 if refused else 200,
     )
 
 
@@ -213,26 +212,13 @@ def post_sign_in(asked: PageRequest) -> Response:
     try:
         made = site.memory.console.sign_in(asked.form.line("token") or "")
     except SignInRefused:
-        return asked.render(
-            "sign_in.html",
-            token=None,
-            ended=False,
-            left=False,
-            bots=_bots_send_links(asked),
-            refused=True,
-            status=403,
-        )
+        return show_sign_in(asked, refused=True)
     before = sessions.get_session_cookie(asked.request)
     if before is not None:
         site.memory.console.sign_out(before)
     answer = asked.redirect("/")
     sessions.set_session_cookie(answer, asked.request, made.cookie, site.settings)
     return answer
-
-
-def _bots_send_links(asked: PageRequest) -> bool:
-    """Bots send links only if the public URL of the console is set."""
-    return bool(asked.site.settings.console.url)
 
 
 @sign_in_pages.post("/sign-out", who=PageAccess.BOTH)
@@ -278,19 +264,10 @@ def mount_console(app: FastAPI) -> None:
     """Add the console's routes to an app that has not started."""
     site = Site(app.state.memory, app.state.settings, PAGE_GROUPS)
     routes = app.router.routes
-    for group in PAGE_GROUPS:
-        for route in group.routes:
-            routes.append(
-                Route(
-                    route.path,
-                    PageEndpoint(site, route).respond,
-                    methods=[route.method],
-                    include_in_schema=False,
-                )
-            )
-    routes.append(
-        Route(rendering.ASSET_PATH, site.assets.respond, methods=["GET"], include_in_schema=False)
-    )
+    for route in (route for group in PAGE_GROUPS for route in group.routes):
+        respond = PageEndpoint(site, route).respond
+        routes.append(Route(route.path, respond, methods=[route.method], include_in_schema=False))
+    routes.append(Route(rendering.ASSET_PATH, site.assets.respond, include_in_schema=False))
     app.state.while_open.append(site.tasks.lifespan)
     app.state.lost = PageEndpoint(site, _NOT_FOUND_ROUTE).respond
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.datastructures import ImmutableMultiDict
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -53,35 +54,22 @@ PAGE_HEADERS = {**SECURITY_HEADERS, "Cache-Control": "no-store"}
 # Parsing of forms and query strings. Errors name the field; the library validates values itself.
 
 E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 FORM_MAX_BYTES = 262_144  # the longest memory, percent-encoded, and the other fields
 FIELDS_MAX_COUNT = 1_000
 _LINE_MAX_CHARS = 2_000
 
 
-class Form(Mapping[str, str]):
-    """The fields of a form. As a mapping: the first value of each."""
-
-    def __init__(self, pairs: Sequence[tuple[str, str]] = ()) -> None:
-        self._values: dict[str, list[str]] = {}
-        for name, value in pairs:
-            self._values.setdefault(name, []).append(value)
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name][0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+class Form(ImmutableMultiDict[str, str]):
+    """The fields of a form or of a query string."""
 
     def text(self, name: str) -> str:
         """Return the value with LF line ends; empty if missing."""
-        found = self._values.get(name, [""])
+        found = self.getlist(name)
         if len(found) > 1:
             raise InvalidInput(name, "is given more than once; give it once")
-        return found[0].replace("\r\n", "\n")
+        return "".join(found).replace("\r\n", "\n")
 
     def line(self, name: str) -> str | None:
         """Return the stripped value, or None if it is empty."""
@@ -92,7 +80,7 @@ class Form(Mapping[str, str]):
 
     def many(self, name: str) -> tuple[str, ...]:
         """Return the distinct values of check boxes."""
-        return tuple(dict.fromkeys(one for one in self._values.get(name, ()) if one))
+        return tuple(dict.fromkeys(filter(None, self.getlist(name))))
 
     def flag(self, name: str) -> bool:
         """Whether a check box is checked."""
@@ -118,15 +106,6 @@ class Form(Mapping[str, str]):
 
     def since(self, name: str) -> datetime | None:
         """Return the start of the given day."""
-        day = self._day(name)
-        return None if day is None else datetime.combine(day, time(), UTC)
-
-    def until(self, name: str) -> datetime | None:
-        """Return the end of the given day, which is included."""
-        start = self.since(name)
-        return None if start is None else start + timedelta(days=1)
-
-    def _day(self, name: str) -> date | None:
         found = self.line(name)
         try:
             day = None if found is None else date.fromisoformat(found)
@@ -134,7 +113,12 @@ class Form(Mapping[str, str]):
             raise InvalidInput(name, "is not a date; write it as 2026-03-14") from None
         if day is not None and not 1970 <= day.year < 9000:
             raise InvalidInput(name, "is out of range; choose another date")
-        return day
+        return None if day is None else datetime.combine(day, time(), UTC)
+
+    def until(self, name: str) -> datetime | None:
+        """Return the end of the given day, which is included."""
+        start = self.since(name)
+        return None if start is None else start + timedelta(days=1)
 
 
 def parse_form(body: bytes) -> Form:
@@ -198,6 +182,17 @@ class PageRequest:
             sessions.delete_flash(answer, self.request, self.site.settings)
         return answer
 
+    def render_form(self, part: str, title: str, **values: Any) -> Response:
+        """Render a form as a page of its own, or for a dialog only its part."""
+        return self.render("form_page.html", fragment=part, title=title, part=part, **values)
+
+    def attempt(self, read: Callable[[], T], otherwise: Any) -> tuple[PageRequest, T]:
+        """Read what the visitor asked for; if that is invalid, show the error and `otherwise`."""
+        try:
+            return self, read()
+        except InvalidInput as wrong:
+            return self.with_error(wrong), otherwise
+
     def redirect(
         self,
         path: str,
@@ -216,7 +211,9 @@ class PageRequest:
         if flash is not None and cookie is not None:
             changed = tuple(ids)
             many = len(changed) if count is None else count
-            message = FlashMessage(key=self.site.check_flash_key(flash), ids=changed, count=many)
+            if flash not in self.site.flashes:
+                raise LookupError(flash)
+            message = FlashMessage(key=flash, ids=changed, count=many)
             sessions.set_flash(answer, self.request, self.site.settings, cookie, message)
         return answer
 
@@ -249,19 +246,7 @@ class PageRequest:
 
 # The search of a list, kept in the query string so that it can be bookmarked.
 
-FILTERS = (
-    "kind",
-    "category",
-    "about",
-    "chat",
-    "visibility",
-    "sensitivity",
-    "state",
-    "pinned",
-    "since",
-    "until",
-    "owner",
-)
+FILTERS = tuple(one.name for one in fields(Search) if one.name != "words")
 _SEARCH_FIELDS = ("words", *FILTERS, "cursor")
 # The default is active.
 STATE_CHOICES = {
@@ -271,16 +256,10 @@ STATE_CHOICES = {
 
 
 def parse_search(asked: PageRequest) -> Search:
-    query = asked.query
+    query, typed = asked.query, ("words", "category", "kind", "about", "chat", "visibility",
+                                 "sensitivity", "state")  # fmt: skip
     return Search(
-        words=query.line("words"),
-        category=query.line("category"),
-        kind=query.line("kind"),
-        about=query.line("about"),
-        chat=query.line("chat"),
-        visibility=query.line("visibility"),
-        sensitivity=query.line("sensitivity"),
-        state=query.line("state"),
+        **{name: query.line(name) for name in typed},
         pinned=True if query.flag("pinned") else None,
         since=query.since("since"),
         until=query.until("until"),

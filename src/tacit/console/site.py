@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -13,6 +12,7 @@ from enum import StrEnum
 from threading import Lock
 from typing import Any, TypeVar
 
+from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -48,7 +48,7 @@ class PageAccess(StrEnum):
         return self is PageAccess.BOTH or (self is PageAccess.OPERATOR) == visitor.is_operator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FlashText:
     """Message about the action of the previous page. `{count}`: how many memories it changed."""
 
@@ -124,7 +124,7 @@ class TaskRunner:
         self._executor = ThreadPoolExecutor(_TASK_THREADS_COUNT, "tacit-console")
         self._lock = Lock()
         self._running: dict[TaskName, Future[Any]] = {}
-        self._results: OrderedDict[TaskName, TaskResult] = OrderedDict()
+        self._results: LRUCache[TaskName, TaskResult] = LRUCache(_TASK_RESULTS_MAX_COUNT)
 
     def run(self, name: TaskName, work: Callable[[], Any]) -> bool:
         """Start a task unless it is running; return whether it finished while the page waited.
@@ -167,9 +167,6 @@ class TaskRunner:
             done = TaskResult(at=system_clock(), result=work())
             with self._lock:
                 self._results[name] = done
-                self._results.move_to_end(name)
-                if len(self._results) > _TASK_RESULTS_MAX_COUNT:
-                    self._results.popitem(last=False)
         finally:
             with self._lock:
                 del self._running[name]
@@ -202,9 +199,7 @@ class Site:
         self.tasks = TaskRunner()
         self._groups = groups
         self._limiter = RateLimiter(settings.server.rate_per_minute)
-        self._flashes: Mapping[str, FlashText] = {
-            key: text for group in groups for key, text in group.flashes.items()
-        }
+        self.flashes = {key: text for group in groups for key, text in group.flashes.items()}
 
     def visitor(self, request: Request) -> Visitor | None:
         cookie = sessions.get_session_cookie(request)
@@ -232,14 +227,8 @@ class Site:
             if visitor is not None and page.nav is not None and page.who.allows(visitor)
         ]
 
-    def check_flash_key(self, key: str) -> str:
-        """Return the key if a page declares it; raise LookupError if not."""
-        if key not in self._flashes:
-            raise LookupError(key)
-        return key
-
     def show_flash(self, message: FlashMessage | None) -> ShownFlash | None:
-        text = None if message is None else self._flashes.get(message.key)
+        text = None if message is None else self.flashes.get(message.key)
         if message is None or text is None:
             return None
         says = text.many if text.many and message.count > 1 else text.one

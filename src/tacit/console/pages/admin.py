@@ -30,11 +30,11 @@ JOBS_PATH = "/jobs"
 _RUN_COUNT_KEY = "run"
 job_pages = PageGroup(
     flashes={
-        "job-ran": FlashText(one="The job finished."),
-        "job-begun": FlashText(one="The job is running. This page shows its progress."),
-        "job-failed": FlashText(one="The job failed. It will be retried when it is due."),
-        "learning-again": FlashText(one="Retrying one turn.", many="Retrying {count} turns."),
-        "nothing-to-learn": FlashText(one="There are no failed turns."),
+        "job-ran": FlashText("The job finished."),
+        "job-begun": FlashText("The job is running. This page shows its progress."),
+        "job-failed": FlashText("The job failed. It will be retried when it is due."),
+        "learning-again": FlashText("Retrying one turn.", many="Retrying {count} turns."),
+        "nothing-to-learn": FlashText("There are no failed turns."),
     }
 )
 JOB_DESCRIPTIONS = {
@@ -143,7 +143,7 @@ def _doctor_task(asked: PageRequest) -> TaskName:
 # API keys.
 
 KEYS_PATH = "/keys"
-key_pages = PageGroup(flashes={"revoked": FlashText(one="The key was revoked.")})
+key_pages = PageGroup(flashes={"revoked": FlashText("The key was revoked.")})
 SCOPE_DESCRIPTIONS = {
     Scope.READ: "Read visible memories",
     Scope.WRITE: "Remember, update and forget",
@@ -162,11 +162,9 @@ def show_keys(asked: PageRequest) -> Response:
 
 @key_pages.get(f"{KEYS_PATH}/new", who=PageAccess.OPERATOR)
 def show_key_form(asked: PageRequest) -> Response:
-    return asked.render(
-        "form_page.html",
-        fragment="key_form.html",
-        title="Create a key",
-        part="key_form.html",
+    return asked.render_form(
+        "key_form.html",
+        "Create a key",
         scopes=SCOPE_DESCRIPTIONS,
         categories=category_names(asked.site.settings),
         most_days=limits.API_KEY_MAX_DAYS,
@@ -197,11 +195,9 @@ def show_revoke_form(asked: PageRequest, id: str) -> Response:
     key = next((one for one in every if one.id == id), None)
     if key is None or key.revoked_at is not None:
         raise NotFound("key")
-    return asked.render(
-        "form_page.html",
-        fragment="key_revoke_form.html",
-        title="Revoke a key",
-        part="key_revoke_form.html",
+    return asked.render_form(
+        "key_revoke_form.html",
+        "Revoke a key",
         key=key,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from starlette.responses import Response
@@ -65,18 +66,20 @@ def restore_memory(visitor: Visitor, id: str) -> ActionResult:
     return _action_result(id, memory.state is State.FORGOTTEN)
 
 
-def pin_memory(visitor: Visitor, id: str) -> ActionResult:
-    return _set_pinned(visitor, id, on=True)
-
-
-def unpin_memory(visitor: Visitor, id: str) -> ActionResult:
-    return _set_pinned(visitor, id, on=False)
-
-
-def _set_pinned(visitor: Visitor, id: str, *, on: bool) -> ActionResult:
+def set_pinned(visitor: Visitor, id: str, *, on: bool) -> ActionResult:
     memory = get_managed_memory(visitor, id)
     visitor.view.pin(id, on)
     return _action_result(id, memory.pinned is not on)
+
+
+pin_memory, unpin_memory = partial(set_pinned, on=True), partial(set_pinned, on=False)
+# Name: the action, its flash message, and who may do it.
+ACTIONS: Mapping[str, tuple[Callable[[Visitor, str], ActionResult], str, PageAccess]] = {
+    "forget": (forget_memory, "forgotten", PageAccess.BOTH),
+    "restore": (restore_memory, "restored", PageAccess.BOTH),
+    "pin": (pin_memory, "pinned", PageAccess.PERSON),
+    "unpin": (unpin_memory, "unpinned", PageAccess.PERSON),
+}
 
 
 def change_visibility(visitor: Visitor, id: str, to: Visibility) -> ActionResult:
@@ -172,11 +175,11 @@ def show_list(asked: PageRequest) -> Response:
 
 memory_pages = PageGroup(
     flashes={
-        "forgotten": FlashText(one="Forgotten.", many="{count} forgotten.", undo="/undo/forgotten"),
-        "restored": FlashText(one="Restored.", many="{count} restored.", undo="/undo/restored"),
-        "pinned": FlashText(one="Pinned.", many="{count} pinned.", undo="/undo/pinned"),
-        "unpinned": FlashText(one="Unpinned.", many="{count} unpinned.", undo="/undo/unpinned"),
-        "unchanged": FlashText(one="Nothing to change."),
+        "forgotten": FlashText("Forgotten.", many="{count} forgotten.", undo="/undo/forgotten"),
+        "restored": FlashText("Restored.", many="{count} restored.", undo="/undo/restored"),
+        "pinned": FlashText("Pinned.", many="{count} pinned.", undo="/undo/pinned"),
+        "unpinned": FlashText("Unpinned.", many="{count} unpinned.", undo="/undo/unpinned"),
+        "unchanged": FlashText("Nothing to change."),
     }
 )
 RESTORABLE_STATES = (State.FORGOTTEN, State.EXPIRED)
@@ -245,29 +248,19 @@ def redirect_to_memory(asked: PageRequest, result: ActionResult, flash: str) -> 
     return asked.redirect(f"/memories/{result.id}", flash=flash, ids=result.undo_tokens, count=1)
 
 
-@memory_pages.post("/memories/{id}/forget", who=PageAccess.BOTH, again=show_memory)
-def post_forget(asked: PageRequest, id: str) -> Response:
-    return redirect_to_memory(asked, forget_memory(asked.visitor, id), "forgotten")
+def _add_action(name: str, act: Callable[[Visitor, str], ActionResult], flash: str) -> None:
+    @memory_pages.post(f"/memories/{{id}}/{name}", who=ACTIONS[name][2], again=show_memory)
+    def post_action(asked: PageRequest, id: str) -> Response:
+        return redirect_to_memory(asked, act(asked.visitor, id), flash)
 
 
-@memory_pages.post("/memories/{id}/restore", who=PageAccess.BOTH, again=show_memory)
-def post_restore(asked: PageRequest, id: str) -> Response:
-    return redirect_to_memory(asked, restore_memory(asked.visitor, id), "restored")
-
-
-@memory_pages.post("/memories/{id}/pin", who=PageAccess.PERSON)
-def post_pin(asked: PageRequest, id: str) -> Response:
-    return redirect_to_memory(asked, pin_memory(asked.visitor, id), "pinned")
-
-
-@memory_pages.post("/memories/{id}/unpin", who=PageAccess.PERSON)
-def post_unpin(asked: PageRequest, id: str) -> Response:
-    return redirect_to_memory(asked, unpin_memory(asked.visitor, id), "unpinned")
+for _name, (_act, _flash, _) in ACTIONS.items():
+    _add_action(_name, _act, _flash)
 
 
 # Editing. If the memory was changed since the form was loaded, both texts are shown.
 
-edit_pages = PageGroup(flashes={"reworded": FlashText(one="Saved.", undo="/undo/reworded")})
+edit_pages = PageGroup(flashes={"reworded": FlashText("Saved.", undo="/undo/reworded")})
 _VERSION_MAX = 2**31
 
 
@@ -276,11 +269,9 @@ def show_edit_form(asked: PageRequest, id: str) -> Response:
     memory = get_managed_memory(asked.visitor, id)
     written = asked.form.text("content") if asked.wrong else memory.content
     overtaken = isinstance(asked.wrong, Conflict) and memory.state is State.ACTIVE
-    return asked.render(
-        "form_page.html",
-        fragment="memory_edit.html",
-        title="Edit a memory",
-        part="memory_edit.html",
+    return asked.render_form(
+        "memory_edit.html",
+        "Edit a memory",
         memory=memory,
         written=written,
         most_chars=limits.CONTENT_MAX_CHARS,
@@ -306,11 +297,9 @@ ERASE_WORD = "erase"
 
 @erase_pages.get("/memories/{id}/erase", who=PageAccess.BOTH)
 def show_erase_form(asked: PageRequest, id: str) -> Response:
-    return asked.render(
-        "form_page.html",
-        fragment="memory_erase.html",
-        title="Erase a memory",
-        part="memory_erase.html",
+    return asked.render_form(
+        "memory_erase.html",
+        "Erase a memory",
         memory=get_managed_memory(asked.visitor, id),
         word=ERASE_WORD,
     )
@@ -332,16 +321,7 @@ def check_erase_word(asked: PageRequest) -> None:
 # Bulk actions. Each memory succeeds or is refused by itself; the result lists refusals.
 
 T = TypeVar("T")
-bulk_pages = PageGroup(
-    flashes={"none-chosen": FlashText(one="Select memories first, then an action.")}
-)
-BULK_ACTIONS: Mapping[str, tuple[Callable[[Visitor, str], ActionResult], str]] = {
-    "forget": (forget_memory, "forgotten"),
-    "restore": (restore_memory, "restored"),
-    "pin": (pin_memory, "pinned"),
-    "unpin": (unpin_memory, "unpinned"),
-}
-_PERSON_ACTIONS = ("pin", "unpin")
+bulk_pages = PageGroup(flashes={"none-chosen": FlashText("Select memories first, then an action.")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,9 +346,10 @@ def post_bulk_action(asked: PageRequest) -> Response:
         if raised:
             return show_bulk_raise_form(asked, to, raised)
         return _apply_bulk_action(asked, lambda v, id: change_visibility(v, id, to), "visibility")
-    if wanted not in BULK_ACTIONS or (asked.visitor.is_operator and wanted in _PERSON_ACTIONS):
+    act, flash, who = ACTIONS.get(wanted, (None, "", PageAccess.BOTH))
+    if act is None or not who.allows(asked.visitor):
         raise NotFound("page")
-    return _apply_bulk_action(asked, *BULK_ACTIONS[wanted])
+    return _apply_bulk_action(asked, act, flash)
 
 
 def show_bulk_erase_form(asked: PageRequest) -> Response:
@@ -472,16 +453,15 @@ def _selected_ids(asked: PageRequest) -> tuple[str, ...]:
 
 undo_pages = PageGroup(
     flashes={
-        "undone": FlashText(one="Undone.", many="Undone for {count}."),
+        "undone": FlashText("Undone.", many="Undone for {count}."),
         "undone-in-part": FlashText(
-            one="Undone for one. The others were changed since.",
+            "Undone for one. The others were changed since.",
             many="Undone for {count}. The others were changed since.",
         ),
         "undone-here": FlashText(
-            one="The earlier text is back as a private memory. The memory of the group stays "
-            "replaced."
+            "The earlier text is back as a private memory. The memory of the group stays replaced."
         ),
-        "not-undone": FlashText(one="Not undone: it was changed since."),
+        "not-undone": FlashText("Not undone: it was changed since."),
     }
 )
 
@@ -528,27 +508,18 @@ def _undo_edit(visitor: Visitor, token: str, replaced: str | None = None) -> Non
     id, version = split_undo_token(token, 2)
     memory = get_managed_memory(visitor, id)
     _require_unchanged(memory.state is State.ACTIVE and str(memory.version) == version)
-    earlier = (
-        _previous_content(visitor, memory)
-        if replaced is None
-        else _replaced_content(visitor, id, replaced)
-    )
+    if replaced is not None:
+        old = get_managed_memory(visitor, replaced)
+        _require_unchanged(old.superseded_by == id)
+        earlier: str | None = old.content
+    else:
+        versions = reversed(visitor.api.history(id))
+        earlier = next(
+            (v.content for v in versions if v.version < memory.version and v.content), None
+        )
+    if earlier is None:
+        raise NotFound
     update_content(visitor, id, earlier, memory.version)
-
-
-def _previous_content(visitor: Visitor, memory: Memory) -> str:
-    """Return the text of the version before this one."""
-    for entry in reversed(visitor.api.history(memory.id)):
-        if entry.version < memory.version and entry.content:
-            return entry.content
-    raise NotFound
-
-
-def _replaced_content(visitor: Visitor, id: str, replaced: str) -> str:
-    """Return the text of the memory that this one replaced."""
-    old = get_managed_memory(visitor, replaced)
-    _require_unchanged(old.superseded_by == id)
-    return old.content
 
 
 def _require_unchanged(unchanged: bool) -> None:

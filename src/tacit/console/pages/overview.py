@@ -15,26 +15,20 @@ from tacit.console.requests import PageRequest
 from tacit.console.site import PageAccess, PageGroup
 from tacit.errors import InvalidInput
 from tacit.records.memory import State
-from tacit.records.results import AccessLogEntry, ActivityEntry, Block, Fresh, Graph
+from tacit.records.results import Graph
 from tacit.settings import Settings
 
 # Activity, newest first, and counts of the last 30 days.
 
 activity_pages = PageGroup()
-NO_ACTIVITY: Page[ActivityEntry] = Page()
 _PENDING_MAX_COUNT = limits.PAGE_MAX_COUNT
 
 
 @activity_pages.get("/activity", who=PageAccess.BOTH, nav="Activity")
 def show_activity(asked: PageRequest) -> Response:
-    api = asked.visitor.api
-    try:
-        found = api.audit.activity(
-            limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
-        )
-    except InvalidInput as wrong:
-        asked, found = asked.with_error(wrong), NO_ACTIVITY
-    counts = api.audit.daily_counts()
+    audit = asked.visitor.api.audit
+    asked, found = asked.attempt(lambda: audit.activity(cursor=asked.query.line("cursor")), Page())
+    counts = audit.daily_counts()
     return asked.render(
         "activity.html",
         found=found,
@@ -59,7 +53,6 @@ def _pending_ids(asked: PageRequest) -> frozenset[str]:
 # The access log: a person sees reads of their own memories, an operator all reads.
 
 access_log_pages = PageGroup()
-NO_ENTRIES: Page[AccessLogEntry] = Page()
 OPERATION_LABELS = {
     "browse": "listed memories",
     "browse_count": "counted memories",
@@ -80,12 +73,8 @@ OPERATION_LABELS = {
 
 @access_log_pages.get("/access-log", who=PageAccess.BOTH, nav="Access log")
 def show_access_log(asked: PageRequest) -> Response:
-    try:
-        found = asked.visitor.api.audit.access_log(
-            limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
-        )
-    except InvalidInput as wrong:
-        asked, found = asked.with_error(wrong), NO_ENTRIES
+    log = asked.visitor.api.audit.access_log
+    asked, found = asked.attempt(lambda: log(cursor=asked.query.line("cursor")), Page())
     return asked.render(
         "access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS
     )
@@ -100,11 +89,8 @@ NODES_MAX_COUNT = limits.GRAPH_NODES_MAX_COUNT
 @graph_pages.get("/graph", who=PageAccess.BOTH, nav="Graph")
 def show_graph(asked: PageRequest) -> Response:
     """Show some nodes at first, which draws quickly, and more on request."""
-    try:
-        most = asked.query.integer("most", limits.GRAPH_FIRST_COUNT, 1, NODES_MAX_COUNT)
-        found = asked.visitor.api.graph(limit=most)
-    except InvalidInput as wrong:
-        asked, found = asked.with_error(wrong), Graph()
+    count, api = ("most", limits.GRAPH_FIRST_COUNT, 1, NODES_MAX_COUNT), asked.visitor.api
+    asked, found = asked.attempt(lambda: api.graph(limit=asked.query.integer(*count)), Graph())
     return asked.render("graph.html", drawn=draw_graph(found), most=NODES_MAX_COUNT)
 
 
@@ -120,10 +106,7 @@ PROMPT_STYLES = {
 
 @prompt_pages.get("/prompt", who=PageAccess.PERSON, nav="Prompt preview")
 def show_prompt(asked: PageRequest) -> Response:
-    try:
-        shown = _preview_prompt(asked)
-    except InvalidInput as wrong:
-        asked, shown = asked.with_error(wrong), {"block": None, "fresh": None}
+    asked, shown = asked.attempt(lambda: _preview_prompt(asked), {"block": None, "fresh": None})
     settings = asked.site.settings
     return asked.render(
         "prompt_preview.html",
@@ -149,11 +132,9 @@ def _preview_prompt(asked: PageRequest) -> Mapping[str, Any]:
     if agent is not None and agent not in settings.allowlists:
         raise InvalidInput("agent", "is unknown; choose one from the list")
     view = asked.visitor.view_in(preview_thread(), agent)
-    block: Block = view.block(style)
-    fresh: Fresh | None = view.fresh(question) if question is not None else None
     return {
-        "block": block,
-        "fresh": fresh,
+        "block": view.block(style),
+        "fresh": None if question is None else view.fresh(question),
         "style": style,
         "most": _describe_limits(settings, style),
         "fresh_most": limits.FRESH_BUDGET_TOKENS,
@@ -161,7 +142,6 @@ def _preview_prompt(asked: PageRequest) -> Mapping[str, Any]:
 
 
 def _describe_limits(settings: Settings, style: str) -> str:
-
     if style == "summary":
         return f"{settings.notes.items_max:,} memories"
     return f"{settings.prompt.items_max:,} memories and {settings.prompt.chars_max:,} characters"

@@ -16,19 +16,14 @@ from tacit.records.queries import Search
 
 PEOPLE_PATH = "/people"
 people_pages = PageGroup(
-    flashes={"named": FlashText(one="Name added. Only you and operators of this space see it.")}
+    flashes={"named": FlashText("Name added. Only you and operators of this space see it.")}
 )
-NO_PEOPLE: Page[Person] = Page()
 NAME_KIND_CHOICES = (NameKind.ALIAS, NameKind.NAME, NameKind.USERNAME, NameKind.RELATION)
 
 
 @people_pages.get(PEOPLE_PATH, who=PageAccess.BOTH, nav="People")
 def show_people(asked: PageRequest) -> Response:
-    query = asked.query
-    try:
-        found = people.list_known_people(asked.visitor, query.line("name"), query.line("cursor"))
-    except InvalidInput as wrong:
-        asked, found = asked.with_error(wrong), NO_PEOPLE
+    asked, found = asked.attempt(lambda: _list_people(asked), Page())
     return asked.render(
         "people.html",
         fragment="people_found.html",
@@ -36,6 +31,11 @@ def show_people(asked: PageRequest) -> Response:
         names=labels.labels_for(asked.visitor),
         directory=people,
     )
+
+
+def _list_people(asked: PageRequest) -> Page[Person]:
+    name, cursor = asked.query.line("name"), asked.query.line("cursor")
+    return people.list_known_people(asked.visitor, name, cursor)
 
 
 @people_pages.get(f"{PEOPLE_PATH}/{{id}}", who=PageAccess.BOTH)
@@ -78,10 +78,10 @@ def person_url(id: str) -> str:
 _UNMERGE_PATH = f"{PEOPLE_PATH}/unmerge"
 merge_pages = PageGroup(
     flashes={
-        "merged": FlashText(one="Merged.", undo=_UNMERGE_PATH),
-        "unmerged": FlashText(one="The merge was undone."),
+        "merged": FlashText("Merged.", undo=_UNMERGE_PATH),
+        "unmerged": FlashText("The merge was undone."),
         "not-merged": FlashText(
-            one="Nothing was changed: they are not merged, or an operator merged them."
+            "Nothing was changed: they are not merged, or an operator merged them."
         ),
     }
 )
@@ -105,14 +105,8 @@ def show_merge_form(asked: PageRequest, id: str) -> Response:
 
 
 def _show_candidates(asked: PageRequest, id: str) -> Response:
-    visitor = asked.visitor
-    person = people.get_known_person(visitor, id)
-    try:
-        found = people.list_known_people(
-            visitor, asked.query.line("name"), asked.query.line("cursor")
-        )
-    except InvalidInput as wrong:
-        asked, found = asked.with_error(wrong), NO_PEOPLE
+    person = people.get_known_person(asked.visitor, id)
+    asked, found = asked.attempt(lambda: _list_people(asked), Page())
     return asked.render(
         "merge.html",
         fragment="merge_found.html",

@@ -20,9 +20,9 @@ from tacit.records.results import Proposal
 REVIEW_PATH = "/review"
 review_pages = PageGroup(
     flashes={
-        "approved": FlashText(one="Approved."),
-        "declined": FlashText(one="Declined. It will not be proposed again for a while."),
-        "settled": FlashText(one="It was answered already, or it expired. Nothing was changed."),
+        "approved": FlashText("Approved."),
+        "declined": FlashText("Declined. It will not be proposed again for a while."),
+        "settled": FlashText("It was answered already, or it expired. Nothing was changed."),
     }
 )
 

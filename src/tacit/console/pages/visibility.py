@@ -92,13 +92,13 @@ def _list_members(asked: PageRequest, group: AudienceChat) -> list[str]:
 visibility_pages = PageGroup(
     flashes={
         "visibility": FlashText(
-            one="Visibility changed.",
+            "Visibility changed.",
             many="Visibility of {count} changed.",
             undo="/undo/visibility",
         ),
-        "withheld": FlashText(one="Withheld from them in every chat."),
+        "withheld": FlashText("Withheld from them in every chat."),
         "withheld-unknown": FlashText(
-            one="Withheld. Until that name is linked to an account, only you see it."
+            "Withheld. Until that name is linked to an account, only you see it."
         ),
     }
 )
@@ -152,11 +152,9 @@ def show_withhold_form(asked: PageRequest, id: str) -> Response:
         if visitor.is_operator
         else {labels.person_label(one) for one in visitor.view.people.list()}
     )
-    return asked.render(
-        "form_page.html",
-        fragment="memory_withhold.html",
-        title="Withhold from a person",
-        part="memory_withhold.html",
+    return asked.render_form(
+        "memory_withhold.html",
+        "Withhold from a person",
         memory=memories.get_managed_memory(visitor, id),
         people=sorted(people, key=str.casefold),
         unmet=_unknown_name(asked) if asked.wrong else None,
