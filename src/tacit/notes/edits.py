@@ -131,9 +131,8 @@ class LinePatch:
     replaced: dict[int, tuple[int, list[str]]] = field(default_factory=dict)
     inserted: dict[int, list[str]] = field(default_factory=dict)
     last_marker: dict[int, str] = field(default_factory=dict)  # of the lines inserted there
-    sections: dict[Section, list[NoteItem | NoteLink]] = field(
-        default_factory=dict
-    )  # to be created
+    # To be created.
+    sections: dict[Section, list[NoteItem | NoteLink]] = field(default_factory=dict)
     linked: set[str] = field(default_factory=set)
 
     def set_entry(self, entry: Entry, item: NoteItem) -> None:
@@ -142,38 +141,33 @@ class LinePatch:
             self.add_item(item, None)
             return
         lines = reword_entry(self.document, entry, item, flat=self.flat)
-        gap = [line + self.line_end for line in self.gap()]
+        gap = [self.line_end] if self.apart else []
         self.replaced[entry.start] = entry.end, [*gap, *lines, *gap]
 
     def drop_entry(self, entry: Entry) -> None:
-        self.replaced[entry.start] = entry.end, [line + self.line_end for line in self.gap()]
+        self.replaced[entry.start] = entry.end, [self.line_end] if self.apart else []
 
     def add_item(self, item: NoteItem, after: Entry | None) -> None:
         if after is None or after.item.section is not item.section:
             after = self.last_entry_of(item.section)
-        if after is None:
-            place = self.end_of_section(item.section)
-            if place is None:
-                self.sections.setdefault(item.section, []).append(item)
-                return
-            self.insert_item(place, item, "")
-            return
-        if not after.marker:
-            self.insert_item(after.end, item, "", blank=True)
+        if after is not None:
+            self.insert_item(after.end, item, after.indent, after.marker, blank=not after.marker)
+        elif (place := self.end_of_section(item.section)) is not None:
+            self.insert_item(place, item)
         else:
-            self.insert_item(after.end, item, after.indent, after.marker)
+            self.sections.setdefault(item.section, []).append(item)
 
     def insert_item(
-        self, at: int, item: NoteItem, indent: str, behind: str = "", *, blank: bool = False
+        self, at: int, item: NoteItem, indent: str = "", behind: str = "", *, blank: bool = False
     ) -> None:
         kind = self.document.kind
+        indent = "" if blank else indent
         new = self.inserted.setdefault(at, [])
         if not new and (blank or (not behind and self.is_text(at - 1))):
             new.append("")
         behind = self.last_marker.get(at, behind)
-        marker = (
-            _next_marker(behind) if behind else "1." if is_numbered(kind, item.section) else "-"
-        )
+        first = "1." if is_numbered(kind, item.section) else "-"
+        marker = _next_marker(behind) if behind else first
         self.last_marker[at] = marker
         if self.flat and kind is NoteKind.PAGE:
             marker = ""
@@ -364,41 +358,53 @@ def apply_edits(document: Document, edits: Sequence[Edit]) -> bytes:
 
     Raises `NoteUnreadable` where the file cannot be written so that it is read back as meant.
     """
-    if not edits:
-        return _encode_lines(document, document.lines)
-    wanted = _expected_content(document, edits)
-    for patch in (
-        LinePatch(document),
-        LinePatch(document, apart=True),
-        LinePatch(document, True, True),
-    ):
-        data = _patch_document(patch, edits)
-        if _reads_back(data, document.kind, wanted):
+    for apart, flat in ((False, False), (True, False), (True, True)) if edits else ():
+        patch = LinePatch(document, apart=apart, flat=flat)
+        wanted = _apply_to_patch(patch, edits)
+        data = _encode_lines(document, patch.lines())
+        try:
+            found = parse_note(data, document.kind)
+        except NoteUnreadable:
+            continue
+        if (Counter(found.items), {link.target for link in found.links}) == wanted:
             return data
-    raise NoteUnreadable("its form leaves no place for a change; add a heading for the section")
+    if edits:
+        raise NoteUnreadable("its form leaves no place for a change; add a heading for the section")
+    return _encode_lines(document, document.lines)
 
 
-def _patch_document(patch: LinePatch, edits: Sequence[Edit]) -> bytes:
+def _apply_to_patch(patch: LinePatch, edits: Sequence[Edit]) -> tuple[Counter[NoteItem], set[str]]:
+    """Return the items and link targets that the file must have afterwards."""
     document = patch.document
+    items = {entry.start: entry.item for entry in document.entries}
+    more: list[NoteItem] = []
+    targets = {link.target for link in document.links}
     changes: dict[str, object] = {}
     for edit in edits:
         match edit:
             case SetItem():
-                patch.set_entry(edit.entry, _fit_item(edit.item, document.kind))
+                items[edit.entry.start] = item = _fit_item(edit.item, document.kind)
+                patch.set_entry(edit.entry, item)
             case DropItem():
+                items.pop(edit.entry.start, None)
                 patch.drop_entry(edit.entry)
             case AddItem():
-                patch.add_item(_fit_item(edit.item, document.kind), edit.after)
+                more.append(_fit_item(edit.item, document.kind))
+                patch.add_item(more[-1], edit.after)
             case AddLink():
+                if document.kind is NoteKind.PAGE:
+                    raise InvalidInput("link", "a page has its links in its text")
+                targets.add(edit.link.target)
                 patch.add_link(edit.link)
             case DropLink():
+                targets.discard(edit.target)
                 patch.drop_link(edit.target)
             case SetHead():
                 changes |= edit.changes
     if changes:
         patch.set_head(changes)
     patch.make_sections()
-    return _encode_lines(document, patch.lines())
+    return Counter([*items.values(), *more]), targets
 
 
 def _encode_lines(document: Document, lines: Sequence[str]) -> bytes:
@@ -417,48 +423,11 @@ def _fit_item(item: NoteItem, kind: NoteKind) -> NoteItem:
     )
 
 
-def _expected_content(
-    document: Document, edits: Sequence[Edit]
-) -> tuple[Counter[NoteItem], set[str]]:
-    """Return the items and link targets that the file must have afterwards."""
-    items = {entry.start: [entry.item] for entry in document.entries}
-    more: list[NoteItem] = []
-    targets = {link.target for link in document.links}
-    for edit in edits:
-        match edit:
-            case SetItem():
-                items[edit.entry.start] = [_fit_item(edit.item, document.kind)]
-            case DropItem():
-                items[edit.entry.start] = []
-            case AddItem():
-                more.append(_fit_item(edit.item, document.kind))
-            case AddLink():
-                if document.kind is NoteKind.PAGE:
-                    raise InvalidInput("link", "a page has its links in its text")
-                targets.add(edit.link.target)
-            case DropLink():
-                targets.discard(edit.target)
-            case SetHead():
-                pass
-    said = Counter(item for found in items.values() for item in found)
-    said.update(more)
-    return said, targets
-
-
-def _reads_back(data: bytes, kind: NoteKind, wanted: tuple[Counter[NoteItem], set[str]]) -> bool:
-    try:
-        found = parse_note(data, kind)
-    except NoteUnreadable:
-        return False
-    return (Counter(found.items), {link.target for link in found.links}) == wanted
-
-
 # The layout of a page: its headings and all else between its items. Items are memories and stored
 # as such; the layout has a mark where each stood, without an id, so that nothing is left of an
 # erased one. A page therefore reads back as written, also where no file mirrors it.
 
 PlacedItem = tuple[int, NoteItem]  # by the position of its row, which is that of its mark
-FormatItem = Callable[[NoteItem, str], list[str]]
 
 _ITEM_MARK = "\x1f"  # no stored text contains this character
 _DEFAULT_MARKER = "- "
@@ -496,13 +465,17 @@ def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
     """
     ordered = sorted(items, key=lambda one: one[0])
     said = [item.content for _, item in ordered]
-    for write in (_format_as_written, _format_with_marker, _format_as_bullet):
-        text = _fill(layout, ordered, write)
-        if "\r" not in text and _nonblank_lines(text) == said:  # no editor would leave it like this
+    for marked, escape in ((True, str), (True, escape_line), (False, escape_line)):
+        text = _fill(layout, ordered, escape, marked=marked)
+        try:
+            entries = parse_note(text.encode(), NoteKind.PAGE).entries
+        except NoteUnreadable:
+            continue
+        # A carriage return: no editor would leave it like this.
+        if "\r" not in text and [entry.item.content for entry in entries] == said:
             return text
-    return "".join(
-        f"{line}\n" for _, item in ordered for line in _format_as_bullet(item, _DEFAULT_MARKER)
-    )
+    bullets = (_format_lines(item, _DEFAULT_MARKER, escape_line) for _, item in ordered)
+    return "".join(f"{line}\n" for lines in bullets for line in lines)
 
 
 def fill_layout_with_ids(layout: str, items: Sequence[PlacedItem]) -> bytes:
@@ -516,7 +489,10 @@ def fill_layout_with_ids(layout: str, items: Sequence[PlacedItem]) -> bytes:
     )
 
 
-def _fill(layout: str, items: Sequence[PlacedItem], write: FormatItem) -> str:
+def _fill(
+    layout: str, items: Sequence[PlacedItem], escape: Callable[[str], str], *, marked: bool
+) -> str:
+    """Fill in the items, with the markers that they had (`marked`) or as bullets."""
     lines = layout.split("\n")
     marks = {int(line.split(_ITEM_MARK)[1]) for line in lines if line.startswith(_ITEM_MARK)}
     placed: dict[int, list[NoteItem]] = {}
@@ -531,42 +507,22 @@ def _fill(layout: str, items: Sequence[PlacedItem], write: FormatItem) -> str:
             continue
         _, mark, marker = line.split(_ITEM_MARK)
         for item in placed.get(int(mark), ()):
-            out += write(item, marker)
-            marker = _next_layout_marker(marker)
-    rest = [line for item in placed.get(-1, ()) for line in write(item, _DEFAULT_MARKER)]
+            out += _format_lines(item, marker if marked else _DEFAULT_MARKER, escape)
+            # Two paragraphs need a blank line between them: a further one is a bullet.
+            number = marker.strip()[:-1]
+            if number.isdecimal():
+                marker = marker.replace(number, str(int(number) + 1), 1)
+            marker = marker or _DEFAULT_MARKER
+    rest = placed.get(-1, ())
     if rest:  # at the end, which stays the end of a line
-        out = [*(out[:-1] if not out[-1] else out), *rest, ""]
+        out = out[:-1] if not out[-1] else out
+        for item in rest:
+            out += _format_lines(item, _DEFAULT_MARKER, escape)
+        out.append("")
     return "\n".join(out)
 
 
-def _next_layout_marker(marker: str) -> str:
-    """Return the marker of a further item: two paragraphs need a blank line between them."""
-    number = marker.strip()[:-1]
-    if number.isdecimal():
-        return marker.replace(number, str(int(number) + 1), 1)
-    return marker or _DEFAULT_MARKER
-
-
-def _format_as_written(item: NoteItem, marker: str) -> list[str]:
-    return _format_lines(item, marker, lambda line: line)
-
-
-def _format_with_marker(item: NoteItem, marker: str) -> list[str]:
-    return _format_lines(item, marker, escape_line)
-
-
-def _format_as_bullet(item: NoteItem, _: str) -> list[str]:
-    return _format_lines(item, _DEFAULT_MARKER, escape_line)
-
-
-def _format_lines(item: NoteItem, marker: str, write: Callable[[str], str]) -> list[str]:
+def _format_lines(item: NoteItem, marker: str, escape: Callable[[str], str]) -> list[str]:
     first, *others = item.content.split("\n")
     indent = " " * (len(marker) or 2)
-    return [marker + write(first), *(f"{indent}- {write(line)}" for line in others)]
-
-
-def _nonblank_lines(text: str) -> list[str]:
-    try:
-        return [entry.item.content for entry in parse_note(text.encode(), NoteKind.PAGE).entries]
-    except NoteUnreadable:
-        return []
+    return [marker + escape(first), *(f"{indent}- {escape(line)}" for line in others)]

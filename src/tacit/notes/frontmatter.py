@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -21,11 +21,11 @@ YamlValue: TypeAlias = "str | list[YamlValue] | dict[str, YamlValue] | None"
 
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BLOCK_STYLES = frozenset("|>")
+_NOT_A_MAPPING = "the frontmatter is not a list of keys and values"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-@dataclass(slots=True, kw_only=True)
-class ValueSpan:
+class ValueSpan(NamedTuple):
     """Where a value stands, in characters from the start."""
 
     key: int
@@ -39,39 +39,22 @@ class ValueSpan:
 class YamlReader:
     parser: Any
     end: int = 0  # of the last event
-    spans: dict[str, ValueSpan] = field(default_factory=dict)
+    spans: dict[str, ValueSpan] = field(default_factory=dict)  # of the outermost mapping
     column: int = 0
     flow_from: int | None = None  # after the brace, where the whole is a flow mapping
 
-    def mapping(self, start: Any, depth: int) -> dict[str, YamlValue]:
-        found: dict[str, YamlValue] = {}
-        if depth == 1:
-            self.column = start.start_mark.column
-            self.flow_from = start.start_mark.index + 1 if start.flow_style else None
-        while True:
-            key = self.parser.get_event()
-            kind = type(key)
-            if kind is yaml.MappingEndEvent:
-                if start.flow_style:
-                    self.end = key.end_mark.index
-                return found
-            if kind is not yaml.ScalarEvent:
-                raise NoteUnreadable("a key of the frontmatter is not a word")
-            _refuse_unsafe_event(key)
-            name = key.value
-            if name in found:
-                raise NoteUnreadable("a key stands twice in the frontmatter; leave one out")
-            event = self.parser.get_event()
-            self.end = max(self.end, key.end_mark.index)
-            found[name] = self.value(event, depth)
-            if depth == 1:
-                self.spans[name] = ValueSpan(
-                    key=key.start_mark.index,
-                    colon_from=key.end_mark.index,
-                    start=event.start_mark.index,
-                    end=max(self.end, event.start_mark.index),
-                    one_line=type(event) is yaml.ScalarEvent and event.style not in _BLOCK_STYLES,
-                )
+    def read_document(self) -> dict[str, YamlValue]:
+        take = self.parser.get_event
+        take()
+        if isinstance(take(), yaml.StreamEndEvent):
+            return {}
+        found = self.value(take(), 0)
+        take()
+        if not isinstance(take(), yaml.StreamEndEvent):
+            raise NoteUnreadable("the frontmatter is more than one document")
+        if found is not None and not isinstance(found, dict):
+            raise NoteUnreadable(_NOT_A_MAPPING)
+        return found or {}
 
     def value(self, event: Any, depth: int) -> YamlValue:
         if depth > limits.NOTE_HEAD_DEPTH_MAX_COUNT:
@@ -82,22 +65,49 @@ class YamlReader:
             self.end = max(self.end, event.end_mark.index)
             return None if not event.style and event.value in _NULLS else event.value
         if kind is yaml.MappingStartEvent:
-            return self.mapping(event, depth + 1)
-        if kind is yaml.SequenceStartEvent:
-            return self.sequence(event, depth + 1)
-        raise NoteUnreadable("the frontmatter is not a list of keys and values")
+            return self.mapping(event, depth)
+        if kind is not yaml.SequenceStartEvent:
+            raise NoteUnreadable(_NOT_A_MAPPING)
+        items: list[YamlValue] = []
+        while (kind := type(inner := self.parser.get_event())) is not yaml.SequenceEndEvent:
+            self.end = max(self.end, inner.start_mark.index)
+            items.append(self.value(inner, depth + 1))
+        if event.flow_style:
+            self.end = inner.end_mark.index
+        return items
 
-    def sequence(self, start: Any, depth: int) -> list[YamlValue]:
-        found: list[YamlValue] = []
-        while True:
+    def mapping(self, start: Any, depth: int) -> dict[str, YamlValue]:
+        found: dict[str, YamlValue] = {}
+        if depth == 0:
+            self.column = start.start_mark.column
+            self.flow_from = start.start_mark.index + 1 if start.flow_style else None
+        while (kind := type(key := self.parser.get_event())) is not yaml.MappingEndEvent:
+            if kind is not yaml.ScalarEvent:
+                raise NoteUnreadable("a key of the frontmatter is not a word")
+            _refuse_unsafe_event(key)
+            if key.value in found:
+                raise NoteUnreadable("a key stands twice in the frontmatter; leave one out")
             event = self.parser.get_event()
-            kind = type(event)
-            if kind is yaml.SequenceEndEvent:
-                if start.flow_style:
-                    self.end = event.end_mark.index
-                return found
-            self.end = max(self.end, event.start_mark.index)
-            found.append(self.value(event, depth))
+            self.end = max(self.end, key.end_mark.index)
+            found[key.value] = self.value(event, depth + 1)
+            if depth == 0:
+                self.spans[key.value] = ValueSpan(
+                    key=key.start_mark.index,
+                    colon_from=key.end_mark.index,
+                    start=event.start_mark.index,
+                    end=max(self.end, event.start_mark.index),
+                    one_line=type(event) is yaml.ScalarEvent and event.style not in _BLOCK_STYLES,
+                )
+        if start.flow_style:
+            self.end = key.end_mark.index
+        return found
+
+
+def _refuse_unsafe_event(event: Any) -> None:
+    if type(event) is yaml.AliasEvent or event.anchor is not None:
+        raise NoteUnreadable("the frontmatter has anchors or aliases (& or *); write values out")
+    if event.tag is not None:
+        raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
 
 
 def parse_yaml(text: str) -> tuple[dict[str, YamlValue], YamlReader]:
@@ -110,34 +120,12 @@ def parse_yaml(text: str) -> tuple[dict[str, YamlValue], YamlReader]:
     try:
         parser = _PARSER(text)
         try:
-            return _read_document(YamlReader(parser))
+            reader = YamlReader(parser)
+            return reader.read_document(), reader
         finally:
             parser.dispose()
     except (yaml.YAMLError, UnicodeError):
         raise NoteUnreadable("the frontmatter is not YAML; check its quotes and colons") from None
-
-
-def _read_document(reading: YamlReader) -> tuple[dict[str, YamlValue], YamlReader]:
-    take = reading.parser.get_event
-    take()
-    if isinstance(take(), yaml.StreamEndEvent):
-        return {}, reading
-    found = reading.value(take(), 0)
-    take()
-    if not isinstance(take(), yaml.StreamEndEvent):
-        raise NoteUnreadable("the frontmatter is more than one document")
-    if not isinstance(found, dict):
-        if found is None:
-            return {}, reading
-        raise NoteUnreadable("the frontmatter is not a list of keys and values")
-    return found, reading
-
-
-def _refuse_unsafe_event(event: Any) -> None:
-    if type(event) is yaml.AliasEvent or event.anchor is not None:
-        raise NoteUnreadable("the frontmatter has anchors or aliases (& or *); write values out")
-    if event.tag is not None:
-        raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
 
 
 # The frontmatter of a note: known keys, and edits of keys in place.
@@ -147,6 +135,15 @@ UNDATED = datetime(1970, 1, 1, tzinfo=UTC)  # of a file without a creation date
 # Words that other YAML readers do not read as text.
 _YAML_KEYWORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][A-Za-z0-9_./@:+-]*+(?<!:)")
+_TEXT_KEYS = (
+    "summary",
+    "session_id",
+    "source",
+    "channel",
+    "subject_id",
+    "contact_id",
+    "contact_nickname",
+)
 _QUOTED_KEYS = frozenset({"summary", "tasks", "follow_ups"})
 # Characters that YAML cannot hold as they are, or reads as a line end.
 _ESCAPED_CHARS = re.compile('[\x00-\x1f"\\\\\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]')
@@ -163,17 +160,12 @@ def build_head(fields: Mapping[str, YamlValue]) -> Frontmatter:
     made = parse_head_time(fields.get("created_at"))
     tags = fields.get("tags")
     words = tags if isinstance(tags, list) else [tags]
+    texts = {key: said for key in _TEXT_KEYS if isinstance(said := fields.get(key), str)}
     return Frontmatter(
         created_at=made or UNDATED,
         updated_at=parse_head_time(fields.get("updated_at")) or made or UNDATED,
-        summary=_text_field(fields, "summary") or "",
-        session_id=_text_field(fields, "session_id"),
-        source=_text_field(fields, "source"),
-        channel=_text_field(fields, "channel"),
         tags=tuple(word for word in words if isinstance(word, str) and word),
-        subject_id=_text_field(fields, "subject_id"),
-        contact_id=_text_field(fields, "contact_id"),
-        contact_nickname=_text_field(fields, "contact_nickname"),
+        **texts,
     )
 
 
@@ -206,8 +198,15 @@ def update_frontmatter(text: str, changes: Mapping[str, object]) -> str:
             wanted[key] = _normalize_value(value)
         if wanted == fields:
             continue
-        spliced = _replace_value(text, key, value, reading)
-        text = spliced if _reads_back_as(spliced, wanted) else _format_whole(wanted)
+        text = _replace_value(text, key, value, reading)
+        try:
+            if parse_frontmatter(text) == wanted:
+                continue
+        except NoteUnreadable:
+            pass
+        # Its form cannot be edited in place: format the whole.
+        pairs = ((_format_scalar(name), _format_json(one)) for name, one in wanted.items())
+        text = "".join(f"{name}: {one}\n" for name, one in pairs)
     return text
 
 
@@ -215,7 +214,8 @@ def format_value(key: str, value: object) -> str:
     """Format a value on one line."""
     plain = _normalize_value(value)
     if isinstance(plain, list):
-        return f"[{', '.join(_format_scalar(v) if isinstance(v, str) else _format_json(v) for v in plain)}]"
+        parts = (_format_scalar(v) if isinstance(v, str) else _format_json(v) for v in plain)
+        return f"[{', '.join(parts)}]"
     if not isinstance(plain, str):
         return _format_json(plain)
     if isinstance(value, datetime):
@@ -232,11 +232,6 @@ def parse_head_time(value: YamlValue) -> datetime | None:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _text_field(fields: Mapping[str, YamlValue], key: str) -> str | None:
-    value = fields.get(key)
-    return value if isinstance(value, str) else None
 
 
 def _normalize_value(value: object) -> YamlValue:
@@ -263,12 +258,10 @@ def _format_scalar(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return f'"{_ESCAPED_CHARS.sub(_escape_char, text)}"'
+    def escape(found: re.Match[str]) -> str:
+        return _SHORT_ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
 
-
-def _escape_char(found: re.Match[str]) -> str:
-    char = found[0]
-    return _SHORT_ESCAPES.get(char) or f"\\u{ord(char):04x}"
+    return f'"{_ESCAPED_CHARS.sub(escape, text)}"'
 
 
 def _format_json(value: YamlValue) -> str:
@@ -277,20 +270,6 @@ def _format_json(value: YamlValue) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_format_json, value))}]"
     return "null" if value is None else _quote(value)
-
-
-def _reads_back_as(text: str, wanted: Mapping[str, YamlValue]) -> bool:
-    try:
-        return parse_frontmatter(text) == wanted
-    except NoteUnreadable:
-        return False
-
-
-def _format_whole(wanted: Mapping[str, YamlValue]) -> str:
-    """Format the whole, where its form cannot be edited in place."""
-    return "".join(
-        f"{_format_scalar(key)}: {_format_json(value)}\n" for key, value in wanted.items()
-    )
 
 
 def _replace_value(text: str, key: str, value: object, reading: YamlReader) -> str:

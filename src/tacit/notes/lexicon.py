@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 
 _NEVER = "(?!)"
 
@@ -45,8 +46,6 @@ def get_lexicon(code: str) -> NoteLexicon:
 @cache
 def _load_entries() -> dict[str, dict[str, str]]:
     """Load the entries once, with the first note."""
-    from importlib import resources
-
     import yaml
 
     source = resources.files("tacit.notes").joinpath("lexicon.yaml").read_text("utf-8")

@@ -20,8 +20,15 @@ from tacit.notes import paths
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
 from tacit.notes.markdown import strip_ids
-from tacit.notes.paths import INDEX_FILE, PAGE_SUFFIXES, check_page_name, note_path, parse_note_path
-from tacit.notes.readback import AgreedLine, Readback, ShownItem
+from tacit.notes.paths import (
+    INDEX_FILE,
+    PAGE_SUFFIXES,
+    check_page_name,
+    fold_file_name,
+    note_path,
+    parse_note_path,
+)
+from tacit.notes.readback import AgreedLine, Readback
 from tacit.notes.sessions import find_session, has_same_audience
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
 from tacit.records import validation
@@ -81,41 +88,31 @@ def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteIt
     waiting = {one for some in left.values() for one in some}
     for removed, added in blocks:
         _pair_edited(
-            [one for one in removed if one in waiting],
-            [one for one in added if found[one] is None],
-            old,
-            new,
+            {one: old[one] for one in removed if one in waiting},
+            {one: new[one] for one in added if found[one] is None},
             found,
         )
     return found
 
 
 def _pair_edited(
-    removed: list[int],
-    added: list[int],
-    old: Sequence[NoteItem],
-    new: Sequence[NoteItem],
-    found: list[NoteItem | None],
+    removed: dict[int, NoteItem], added: dict[int, NoteItem], found: list[NoteItem | None]
 ) -> None:
     """Pair the lines replaced at one place, most similar first."""
-    before = {one: _first_words(old[one]) for one in removed}
-    after = {one: _first_words(new[one]) for one in added}
+    before = {one: _first_words(item) for one, item in removed.items()}
+    after = {one: _first_words(item) for one, item in added.items()}
     words = sum(map(len, before.values())) * sum(map(len, after.values()))
     few = len(removed) * len(added) <= _COMPARED_MAX_COUNT and words <= _COMPARED_WORDS_MAX_COUNT
     pairs = product(removed, added) if few else zip(removed, added, strict=False)
     rated = sorted(
-        # A fact is no task.
-        (
-            (SequenceMatcher(None, before[a], after[c], autojunk=False).ratio(), a, c)
-            for a, c in pairs
-            if (old[a].done is None) == (new[c].done is None)
-        ),
-        key=lambda one: (-one[0], one[1], one[2]),
+        (-SequenceMatcher(None, before[a], after[c], autojunk=False).ratio(), a, c)
+        for a, c in pairs
+        if (removed[a].done is None) == (added[c].done is None)  # a fact is no task
     )
     used: set[int] = set()
-    for likeness, a, c in rated:
-        if likeness >= _ALIKE_MIN and a not in used and found[c] is None:
-            found[c] = old[a]
+    for unlikeness, a, c in rated:
+        if -unlikeness >= _ALIKE_MIN and a not in used and found[c] is None:
+            found[c] = removed[a]
             used.add(a)
 
 
@@ -155,16 +152,26 @@ class ViewPath:
 
 def parse_view_path(path: object) -> ViewPath:
     """Parse a path or raise the reason why it is invalid, without a lookup."""
-    names = _split_names(path)
+    names = paths.split_path(path)
+    for name in names:
+        plain = unicodedata.normalize("NFKC", name)
+        # Refuse what decoding or normalization would turn into another path.
+        if any(char in plain for char in "/\\%") or plain.startswith("."):
+            raise NoteOutside("a name holds one of / \\ % or begins with a dot; use another")
+    validation.refuse_secrets("path", "/".join(names))
     whole = "/".join(names)
     if whole == INDEX_FILE:
         return ViewPath(path=whole, kind=NoteKind.LONG_TERM)
     if names[0].startswith("_") or names[-1].startswith("_"):
         raise NoteOutside("a name begins with _, which only _index.md does; use another")
-    if _DAY.fullmatch(names[0]):
-        return _parse_day_path(names)
-    if len(names) == 1 and not whole.endswith(PAGE_SUFFIXES):
+    of_day = _DAY.fullmatch(names[0]) is not None
+    if len(names) == 1 and (of_day or not whole.endswith(PAGE_SUFFIXES)):
         return ViewPath(path=whole, kind=None)
+    if of_day:
+        found = parse_note_path(whole)
+        if found is None or found[1].kind is not NoteKind.SESSION:
+            raise NoteOutside("names no session; in the folder of a day there is nothing else")
+        return ViewPath(path=whole, kind=NoteKind.SESSION)
     if any(name.endswith(PAGE_SUFFIXES) for name in names[:-1]):
         raise NoteOutside("leads through a file; name the folder without .md or .txt")
     try:
@@ -190,32 +197,6 @@ def view_name(path: str) -> str | None:
     if place.kind is NoteKind.SESSION:
         return path
     return INDEX_FILE if place.kind is NoteKind.LONG_TERM else place.name
-
-
-def is_same_path(one: str, other: str) -> bool:
-    """Report whether some file system treats two names as one."""
-    return paths.fold_file_name(one) == paths.fold_file_name(other)
-
-
-def _split_names(path: object) -> tuple[str, ...]:
-    names = paths.split_path(path)
-    for name in names:
-        plain = unicodedata.normalize("NFKC", name)
-        # Refuse what decoding or normalization would turn into another path.
-        if any(char in plain for char in "/\\%") or plain.startswith("."):
-            raise NoteOutside("a name holds one of / \\ % or begins with a dot; use another")
-    validation.refuse_secrets("path", "/".join(names))
-    return names
-
-
-def _parse_day_path(names: tuple[str, ...]) -> ViewPath:
-    whole = "/".join(names)
-    if len(names) == 1:
-        return ViewPath(path=whole, kind=None)
-    found = parse_note_path(whole)
-    if found is None or found[1].kind is not NoteKind.SESSION:
-        raise NoteOutside("names no session; in the folder of a day there is nothing else")
-    return ViewPath(path=whole, kind=NoteKind.SESSION)
 
 
 # The files that one request may read, built from the database alone. In a person's private chat:
@@ -263,28 +244,27 @@ class FileTree:
             if name is not None and (not folder or name.startswith(f"{folder}/")):
                 by_name.setdefault(name, []).append(row)
         shown = self._visible_items([row for rows in by_name.values() for row in rows])
-        found = [
+        found = (
             self._make_file(ViewPath(path=name, kind=rows[0].kind), rows, shown)
             for name, rows in sorted(by_name.items())
-        ]
+        )
         return [one for one in found if one is not None]
 
     def open_file(self, view_path: ViewPath) -> ViewFile | None:
         """Return one file, or None where this audience has none."""
-        rows = [row for row in self._find_rows(view_path) if self._may_open(row)]
-        return self._make_file(view_path, rows, self._visible_items(rows)) if rows else None
-
-    def find_files(self, view_path: ViewPath) -> list[ViewFile]:
-        found = self.open_file(view_path)
-        return [] if found is None else [found]
-
-    def _find_rows(self, view_path: ViewPath) -> list[NoteRow]:
-        space = self.request.space
         found = (
-            notes.get_note(self.connection, space, path)
+            notes.get_note(self.connection, self.request.space, path)
             for path in view_path.stored_paths(self.request.own_identities)
         )
-        return [row for row in found if row is not None]
+        rows = [row for row in found if row is not None and self._may_open(row)]
+        return self._make_file(view_path, rows, self._visible_items(rows)) if rows else None
+
+    def find_files(self, view_path: ViewPath | None) -> list[ViewFile]:
+        """Return the file of a path, all files of a folder, or all files at all."""
+        if view_path is None or view_path.kind is None:
+            return self.list_files(view_path.path if view_path is not None else "")
+        found = self.open_file(view_path)
+        return [] if found is None else [found]
 
     def _may_open(self, row: NoteRow) -> bool:
         request = self.request
@@ -327,18 +307,16 @@ class FileTree:
         place = NoteRef(
             kind=first.kind, subject=first.subject, day=first.day, session=first.session
         )
-        head = Frontmatter(created_at=UNDATED, updated_at=UNDATED)
         own = first.chat_kind is not ChatKind.GROUP and self.request.private
-        whole = render_note(
-            Note(
-                place=place,
-                head=head,
-                items=tuple(item for _, item in items),
-                # No disclosure rule covers links: only the note's owner sees them.
-                links=first.links if own else (),
-            )
+        note = Note(
+            place=place,
+            head=Frontmatter(created_at=UNDATED, updated_at=UNDATED),
+            items=tuple(item for _, item in items),
+            # No disclosure rule covers links: only the note's owner sees them.
+            links=first.links if own else (),
         )
-        return strip_ids(whole.decode().partition(_END_OF_HEAD)[2].lstrip("\n"))
+        text = render_note(note).decode().partition(_END_OF_HEAD)[2]
+        return strip_ids(text.lstrip("\n"))
 
 
 # Write, delete and rename the files of a view; each is one transaction by its own request. The text
@@ -370,21 +348,22 @@ class FileEditor:
             if found.text != instead_of:
                 raise NoteMoved
         assert view_path.kind is not None
-        if found is not None and found.text == said:
-            return
-        if found is not None and not self._is_from_here(found):
-            raise InvalidInput("text", NOT_YOURS)
         before = "" if found is None else found.text
+        if found is not None:
+            if found.text == said:
+                return
+            if not self._is_from_here(found):
+                raise InvalidInput("text", NOT_YOURS)
         _screen_new_text(before, said)
         document = parse_note(said.encode(), view_path.kind)
         _check_form(view_path, document, before, said)
         row = found.rows[0] if found is not None else self._make_row(view_path)
-        self._read_back(row, found, document)
+        self._read_back(row, [] if found is None else found.shown, document)
 
     def delete(self, view_path: ViewPath) -> None:
         """Forget everything in a file; it can be restored like any forgotten memory."""
         writer = ViewNoteWriter(self.tx, self.retention, self.agent)
-        for one in self._find_target(view_path):
+        for one in self._lock_files(view_path, required=True):
             if not self._is_from_here(one):
                 raise InvalidInput("path", NOT_YOURS)
             own = [row for row in one.rows if row.chat_kind is not ChatKind.GROUP]
@@ -400,7 +379,7 @@ class FileEditor:
                 notes.update_note(self.tx, row.path, layout=None, links=(), updated_at=self.tx.at)
 
     def rename(self, old: ViewPath, new: ViewPath) -> None:
-        found = self._find_target(old)
+        found = self._lock_files(old, required=True)
         if any(one.path.kind is not NoteKind.PAGE for one in found):
             raise InvalidInput("path", "only pages have a name of your choice; this one stays")
         if (old.kind, new.kind) not in ((NoteKind.PAGE,) * 2, (None, None)):
@@ -417,21 +396,13 @@ class FileEditor:
                     notes.delete_note(self.tx, path)  # of a deleted one
                 notes.rename_note(self.tx, row.path, replace(row, path=path, updated_at=self.tx.at))
 
-    def _find_target(self, view_path: ViewPath) -> list[ViewFile]:
-        found = self._lock_files(view_path)
-        if not found:
-            raise NotFound("file")
-        return found
-
-    def _lock_files(self, view_path: ViewPath) -> list[ViewFile]:
+    def _lock_files(self, view_path: ViewPath, *, required: bool = False) -> list[ViewFile]:
         """Lock and return the file, or all files of a folder, until this write ends."""
         held: set[str] = set()
         while True:
-            found = (
-                self.tree.list_files(view_path.path)
-                if view_path.kind is None
-                else self.tree.find_files(view_path)
-            )
+            found = self.tree.find_files(view_path)
+            if required and not found:
+                raise NotFound("file")
             ids = {memory.id for one in found for _, memory in one.shown}
             if ids <= held:
                 return found
@@ -490,7 +461,7 @@ class FileEditor:
         if self.tree.open_file(view_path) is not None:
             raise Conflict("the file exists already; choose another name")
         for name in taken - {view_path.path, besides}:
-            if is_same_path(name, view_path.path):
+            if fold_file_name(name) == fold_file_name(view_path.path):
                 raise InvalidInput("path", "is another spelling of a name that is taken")
 
     def _is_from_here(self, found: ViewFile) -> bool:
@@ -501,36 +472,50 @@ class FileEditor:
         """
         return all(has_same_audience(self.tx.request, row) for row in found.rows)
 
-    def _read_back(self, row: NoteRow, found: ViewFile | None, document: Document) -> None:
+    def _read_back(self, row: NoteRow, shown: ItemMemories, document: Document) -> None:
         self.tx.dialect.acquire_lock(self.tx.connection, f"{self.tx.space} note {row.path}")
         if document.links and row.chat_kind is ChatKind.GROUP:
             raise InvalidInput("text", "links are not kept in a group's note; write what they say")
-        shown = [] if found is None else found.shown
         old = [item_from_memory(memory, item.section, item.added_on) for item, memory in shown]
         for item in document.items:
             validation.check_storable("content", item.content, limits.CONTENT_MAX_CHARS)
         _check_change_count(count_changes_at_least(old, document.items))
         known = align_items(old, document.items)
-        _check_change_count(_count_changed(old, document.items, known))
-        for item, before in zip(document.items, known, strict=True):
+        named: list[SetItem] = []  # each line with the id of its memory, and no other
+        changed = len(old) - sum(before is not None for before in known)
+        for entry, before in zip(document.entries, known, strict=True):
+            item = replace(entry.item, id=before.id if before else None, conflict=False)
+            if item != entry.item:
+                named.append(SetItem(entry=entry, item=item))
             if before is None or before.section is not item.section:
                 self.may_file(filing_of_section(item.section).category)
-        named = parse_note(apply_edits(document, _assign_ids(document, known)), row.kind)
-        writer = ViewNoteWriter(self.tx, self.retention, self.agent)
+                changed += 1
+            else:
+                changed += before.content != item.content
+        _check_change_count(changed)
+        document_with_ids = parse_note(apply_edits(document, named), row.kind)
         read = Readback(
             tx=self.tx,
-            writer=writer,
+            writer=ViewNoteWriter(self.tx, self.retention, self.agent),
             row=row,
-            document=named,
+            document=document_with_ids,
             shown=shown,
-            agreed=_agreed_lines(shown),
+            agreed={  # what was read
+                memory.id: AgreedLine(
+                    digest=digest_item(item),
+                    version=memory.version,
+                    done=item.done,
+                    content=item.content,
+                )
+                for (_, memory), item in zip(shown, old, strict=True)
+            },
             strict=True,  # all or nothing
         )
         try:
             read.read_lines()
         except NotFound:
             raise InvalidInput("text", NOT_YOURS) from None
-        after = parse_note(apply_edits(named, read.edits), row.kind)
+        after = parse_note(apply_edits(document_with_ids, read.edits), row.kind)
         places = self._save_order(row, after.items)
         changes: dict[str, object] = {"updated_at": self.tx.at}
         if row.kind is NoteKind.PAGE:
@@ -564,43 +549,11 @@ class FileEditor:
         return places
 
 
-def _assign_ids(document: Document, known: Sequence[NoteItem | None]) -> list[SetItem]:
-    """Give each line the id of its memory, and no other."""
-    return [
-        SetItem(entry=entry, item=wanted)
-        for entry, before in zip(document.entries, known, strict=True)
-        if (wanted := replace(entry.item, id=before.id if before else None, conflict=False))
-        != entry.item
-    ]
-
-
-def _count_changed(
-    old: Sequence[NoteItem], items: Sequence[NoteItem], known: Sequence[NoteItem | None]
-) -> int:
-    """Count lines that are new, reworded or missing."""
-    added = sum(
-        before is None or (before.content, before.section) != (item.content, item.section)
-        for item, before in zip(items, known, strict=True)
-    )
-    return added + len(old) - sum(before is not None for before in known)
-
-
 def _check_change_count(count: int) -> None:
     """Limit the changed lines: each is a write, and all are one transaction."""
     most = limits.FILE_CHANGED_LINES_MAX_COUNT
     if count > most:
         raise InvalidInput("text", f"changes more than {most} lines at once; write it in parts")
-
-
-def _agreed_lines(shown: Sequence[ShownItem]) -> dict[str, AgreedLine]:
-    """Treat what was read as the agreed state."""
-    items = ((memory, item_from_memory(memory, row.section, row.added_on)) for row, memory in shown)
-    return {
-        memory.id: AgreedLine(
-            digest=digest_item(item), version=memory.version, done=item.done, content=item.content
-        )
-        for memory, item in items
-    }
 
 
 def _screen_new_text(before: str, said: str) -> None:
@@ -630,13 +583,10 @@ def _check_form(view_path: ViewPath, document: Document, before: str, said: str)
                 f"has a line that is not a bullet under one of {', '.join(headings)}; "
                 "put free text into a page",
             )
-    if view_path.kind is NoteKind.LONG_TERM and len(said) > len(before):
-        _check_size(document.items)
-
-
-def _check_size(items: Sequence[NoteItem]) -> None:
     count, chars = limits.LONG_TERM_ITEMS_MAX_COUNT, limits.LONG_TERM_MAX_CHARS
-    if len(items) > count or sum(len(item.content) for item in items) > chars:
+    size = sum(len(item.content) for item in document.items)
+    grows = view_path.kind is NoteKind.LONG_TERM and len(said) > len(before)
+    if grows and (len(document.items) > count or size > chars):
         raise InvalidInput(
             "text",
             f"the index holds {count} lines of {chars:,} characters in all; "

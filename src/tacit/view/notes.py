@@ -219,11 +219,7 @@ class Files(Resource, name="files"):
         where = view_files.parse_view_path(folder) if folder != "" else None
 
         def work(connection: Connection, request: Request) -> dict[str, int]:
-            tree = self._open_tree(connection, request)
-            if where is not None and where.kind is not None:
-                found = tree.find_files(where)
-            else:
-                found = tree.list_files("" if where is None else where.path)
+            found = self._open_tree(connection, request).find_files(where)
             if where is not None and not found:
                 raise NotFound("file")
             return {one.path.path: len(one.text.encode()) for one in found}
