@@ -115,7 +115,7 @@ def telegram(folder: Path) -> Iterator[Flow]:
             before = len(api.sent)
             said = message(private(1001), user(1001), f"What is my name? {time}", message_id=time)
             api.wait_confirmed(api.deliver({"message": said}))
-            assert driver.telegram.dispatcher.wait_until_idle(SETTLED_SECONDS)
+            assert driver.dispatcher.wait_until_idle(SETTLED_SECONDS)
             assert len(api.sent) > before
 
         yield say

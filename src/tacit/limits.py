@@ -385,6 +385,7 @@ CHAT_BACKOFF_SECONDS = 1.0  # after a failure; doubles each time
 CHAT_BACKOFF_MAX_SECONDS = 60.0
 CHAT_WAIT_MAX_SECONDS = 3_600.0  # longest delay that a channel may ask for
 CHAT_WAITS_MAX_COUNT = 30  # retries of a busy channel before it counts as a failure
+CHAT_SENDS_MAX_COUNT = 3  # tries of one part before the message is postponed
 CHAT_UNSENT_MAX_COUNT = 1_000  # answers that wait for their channel
 CHAT_DRAIN_SECONDS = 10.0
 CHAT_LISTED_COUNT = 10  # memories on a page of /memory
@@ -401,7 +402,6 @@ TELEGRAM_UPDATES_MAX_COUNT = 100  # at a time
 TELEGRAM_POLL_SECONDS = 25  # long-polling timeout
 TELEGRAM_CALL_MAX_SECONDS = 20.0
 TELEGRAM_ANSWER_MAX_BYTES = 16_000_000
-TELEGRAM_SENDS_MAX_COUNT = 3  # tries of one message before it is postponed
 TELEGRAM_SECRET_MAX_CHARS = 256
 
 SLACK_DEFAULT_PORT = 8_379
@@ -414,7 +414,6 @@ SLACK_PART_MAX_CHARS = 3_000  # per reply; the rest is sent in further replies
 SLACK_NAMES_MAX_COUNT = 10_000  # cached names
 SLACK_NAMES_MAX_SECONDS = 3_600
 SLACK_NAMELESS_MAX_SECONDS = 60  # until a failed name lookup is retried
-SLACK_WAIT_MAX_SECONDS = 30  # for Slack's Retry-After in the middle of a reply
 
 # Console and web sessions.
 SIGN_IN_DEFAULT_MINUTES = 10  # validity of a sign-in link

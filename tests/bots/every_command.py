@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from tacit.bots import texts
-from tacit.bots.commands import parse_command
-from tacit.bots.commands.registry import COMMANDS_ANYWHERE, PRIVATE_COMMANDS, PUBLIC_COMMANDS
+from tacit.bots.commands import COMMANDS, parse_command
 from tacit.records.memory import Visibility
 from tests.bots.chats import (
     ALICE,
@@ -94,7 +93,10 @@ def _in_a_group(typed: Typing) -> None:
     driver = typed.driver
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
-    for name in (*sorted(PRIVATE_COMMANDS), "forget everything"):
+    for name in (
+        *sorted(n for n, (where, _) in COMMANDS.items() if where == "private"),
+        "forget everything",
+    ):
         assert typed(f"/{name}", room=TEAM).text == texts.PRIVATE_ONLY
     told = typed("/id", room=TEAM).text
     assert driver.chat(TEAM).id in told
@@ -117,7 +119,7 @@ def _typed(driver: Driver) -> None:
     _kept_and_forgotten(typed)
     _linked(typed)
     _in_a_group(typed)
-    assert typed.used == {*PUBLIC_COMMANDS, *PRIVATE_COMMANDS, *COMMANDS_ANYWHERE}
+    assert typed.used == set(COMMANDS)
 
 
 EVERY_COMMAND = Scenario("every command", _typed, None)

@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         return {"channel": {"id": direct(asked["users"])}}
 
     def _post(self, asked: dict[str, Any]) -> dict[str, Any]:
-        assert asked["unfurl_links"] is False
+        assert asked["unfurl_links"] == "false"
         return {"ts": self._shown(asked)}
 
     def _whisper(self, asked: dict[str, Any]) -> dict[str, Any]:

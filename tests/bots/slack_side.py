@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,8 +18,8 @@ import uvicorn
 from slack_sdk.signature import SignatureVerifier
 
 from tacit.bots.dispatcher import MessageHandler
-from tacit.bots.slack.client import BoundedClient, SlackWebApi
-from tacit.bots.slack.runner import EVENTS_PATH, SlackRunner, create_bolt_app, create_web_app
+from tacit.bots.slack.client import SlackClient
+from tacit.bots.slack.runner import EVENTS_PATH, SlackRunner, create_web_app
 from tacit.clock import system_clock
 from tacit.memory import Memory
 from tacit.settings import ChatSettings
@@ -170,18 +170,17 @@ def slack(
     wait: bool = True,
 ) -> Iterator[Slack]:
     lines = Lines()
-    with slack_api() as api:
-        client = BoundedClient(token, api.api_url)
+    with slack_api() as api, closing(SlackClient(token, api.api_url)) as client:
         running = SlackRunner(
             memory,
             bot,
-            SlackWebApi(client),
+            client,
             lines,
             threads=2,
             drain_seconds=5,
             backoff_seconds=0.05,
         )
-        served = create_web_app(create_bolt_app(client, SECRET, running.add_updates, allowed))
+        served = create_web_app(SECRET, running.add_updates, allowed)
         with _listening(served) as port, running:
             if wait:
                 assert running.connected.wait(WAIT_SECONDS)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import tacit
-from tacit.bots.dispatcher import ChannelRetry
+from tacit.bots.dispatcher import ChannelRetry, Dispatcher
 from tacit.bots.telegram.client import TelegramClient
-from tacit.bots.telegram.runner import TelegramRunner, poll_updates
+from tacit.bots.telegram.runner import TelegramProcess, poll_updates
 from tacit.bots.telegram.updates import CHANNEL
 from tests.bots.bot_api import BOT, BotApi, Sent
 from tests.bots.bot_updates import Json, group, message, pressed, private, user
@@ -38,10 +38,10 @@ _ROOMS = (alone(ALICE), alone(BOB), alone(CAROL), TEAM, FAMILY)
 class TelegramDriver:
     can_delete = False  # Telegram does not tell bots
 
-    def __init__(self, stage: Stage, api: BotApi, telegram: TelegramRunner, log: Lines) -> None:
+    def __init__(self, stage: Stage, api: BotApi, dispatcher: Dispatcher, log: Lines) -> None:
         self.stage = stage
         self.api = api
-        self.telegram = telegram
+        self.dispatcher = dispatcher
         self.log = log
         self._last = 0
         self._before = 0
@@ -136,7 +136,7 @@ class TelegramDriver:
         self.api.wait_confirmed(self._last)
         until = time.monotonic() + _SETTLED_SECONDS
         while time.monotonic() < until:
-            assert self.telegram.dispatcher.wait_until_idle(_SETTLED_SECONDS)
+            assert self.dispatcher.wait_until_idle(_SETTLED_SECONDS)
             if not self.stage.memory.inbox.pending("telegram"):
                 break
             time.sleep(0.01)  # a chat rests, because Telegram asked for it
@@ -148,22 +148,24 @@ class TelegramDriver:
 @contextmanager
 def telegram_driver(stage: Stage, api: BotApi, line: TelegramClient) -> Iterator[TelegramDriver]:
     stop, log = Pauses(), Lines()
-    telegram = TelegramRunner(stage.memory, stage.settings, line, line.get_identity(), log, stop)
-    polls = threading.Thread(
-        target=poll_updates,
-        args=(line, telegram.receive, ChannelRetry(CHANNEL, log, stop), stop, 30),
-    )
-    telegram.dispatcher.start()
-    polls.start()
-    try:
-        yield TelegramDriver(stage, api, telegram, log)
-    finally:
-        api.status.clear()  # who is an admin of what
-        stop.ended.set()
-        api.wake()
-        polls.join()
-        assert telegram.dispatcher.stop(_SETTLED_SECONDS)
-    assert log.told == [], "nothing went wrong behind the story's back"
+    retry = ChannelRetry(CHANNEL, log, stop)
+    process = TelegramProcess(stage.memory, stage.settings, line, log, stop)
+    with process.answering(retry, lambda: True) as running:
+        assert running is not None
+        log.told.clear()
+        dispatcher, receive = running
+        polls = threading.Thread(target=poll_updates, args=(line, receive, retry, stop, 30))
+        polls.start()
+        try:
+            yield TelegramDriver(stage, api, dispatcher, log)
+        finally:
+            api.status.clear()  # who is an admin of what
+            stop.ended.set()
+            api.wake()
+            polls.join()
+            assert dispatcher.stop(_SETTLED_SECONDS)
+            told = list(log.told)
+    assert told == [], "nothing went wrong behind the story's back"
 
 
 def _number(room: Room) -> int:

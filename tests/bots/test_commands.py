@@ -26,7 +26,7 @@ def forgotten(content: str) -> str:
 def labelled_for(who: tacit.Requester, data: str) -> str:
     """The data of a button of theirs."""
     does, *words = data.split(":")
-    return request.make_button(who, "any", does, *words).data
+    return request.make_button(who, "any", request.ButtonAction(does), *words).data
 
 
 def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tacit
 from tacit.bots import texts
-from tacit.bots.commands import make_undo_button, registry
+from tacit.bots.commands import COMMANDS, make_undo_button
 from tacit.memory import Memory, View
 from tacit.settings import MemorySettings, Settings
 from tests.bots.desk import ALICE, BOB, CAROL, TEAM, Channel, Desk, alone, labelled
@@ -53,7 +53,7 @@ EVERY_COMMAND = (
 
 def test_every_command_is_tried_and_documented() -> None:
     tried = {words.split()[0][1:] for words in EVERY_COMMAND} - {"nonsense"}
-    known = {*registry.PUBLIC_COMMANDS, *registry.PRIVATE_COMMANDS, *registry.COMMANDS_ANYWHERE}
+    known = set(COMMANDS)
     assert tried == known
     for name in known:
         assert f"`/{name}" in DOCUMENTED
@@ -238,7 +238,7 @@ def test_start_tells_what_works_without_a_model() -> None:
         assert texts.WELCOME_WITHOUT_MODEL in desk.say(ALICE, "/start").text
         assert desk.say(ALICE, "/HELP").text == texts.HELP
         assert desk.say(CAROL, "/id").text == "chat slack:T1:U3, private\nyou slack:T1:U3"
-        for name in (*registry.PRIVATE_COMMANDS, *registry.COMMANDS_ANYWHERE, "id"):
+        for name in COMMANDS.keys() - {"start", "help"}:
             assert f"/{name}" in texts.HELP + texts.HELP_CONSOLE
 
 

@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import tacit
 from tacit.bots.messages import NotSent
-from tacit.bots.slack.client import BoundedClient, SlackWebApi
+from tacit.bots.slack.client import SlackClient
 from tacit.bots.slack.runner import SlackSecrets, read_slack_secrets
 from tacit.errors import SettingsError
 from tacit.settings import SlackSettings
@@ -60,8 +61,11 @@ def test_what_may_be_a_secret_in_place_of_a_name_is_not_repeated() -> None:
 
 
 def test_a_slack_that_cannot_be_reached_says_what_to_look_at() -> None:
-    with pytest.raises(NotSent) as problem:
-        SlackWebApi(BoundedClient(TOKEN, "http://127.0.0.1:9/api/")).get_identity()
+    with (
+        closing(SlackClient(TOKEN, "http://127.0.0.1:9/api/")) as client,
+        pytest.raises(NotSent) as problem,
+    ):
+        client.get_identity()
     assert str(problem.value) == "Slack is not reachable: check the network and slack.api_url"
     assert not problem.value.for_good
 

@@ -1,5 +1,6 @@
 """What is said back on Slack: to whom, by which way, and what becomes of it on a bad day."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -18,7 +19,7 @@ from tacit.bots.messages import (
     make_message,
     strong_span,
 )
-from tacit.bots.slack.client import BoundedClient, SlackSender, SlackWebApi, TokenRefused
+from tacit.bots.slack.client import SlackClient, SlackSender
 from tacit.bots.slack.updates import (
     SlackButtonPressed,
     SlackCommand,
@@ -41,10 +42,20 @@ def served() -> Iterator[SlackApi]:
         yield api
 
 
+CLIENTS: list[SlackClient] = []
+
+
 @pytest.fixture
-def api(served: SlackApi) -> SlackApi:
+def api(served: SlackApi) -> Iterator[SlackApi]:
     served.workspace = Workspace()
-    return served
+    yield served
+    while CLIENTS:
+        CLIENTS.pop().close()
+
+
+def connected(api: SlackApi, token: str = TOKEN) -> SlackClient:
+    CLIENTS.append(SlackClient(token, api.api_url))
+    return CLIENTS[-1]
 
 
 class Pauses(list[float]):
@@ -53,8 +64,10 @@ class Pauses(list[float]):
 
 
 def outlet(api: SlackApi, pauses: Pauses | None = None, token: str = TOKEN) -> SlackSender:
-    calls = SlackWebApi(BoundedClient(token, api.api_url))
-    return SlackSender(calls, ME, UserCache(calls.get_user), Pauses() if pauses is None else pauses)
+    client = connected(api, token)
+    return SlackSender(
+        client, ME, UserCache(client.get_user), Pauses() if pauses is None else pauses
+    )
 
 
 def said(chat: Chat, thread: str | None = None) -> TextMessage:
@@ -122,9 +135,8 @@ def test_a_link_leads_where_it_says(api: SlackApi) -> None:
 
 
 def _elements(api: SlackApi) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = api.workspace.calls[-1].asked["blocks"][0]["elements"][0][
-        "elements"
-    ]
+    blocks = json.loads(api.workspace.calls[-1].asked["blocks"])
+    found: list[dict[str, object]] = blocks[0]["elements"][0]["elements"]
     return found
 
 
@@ -181,11 +193,11 @@ def test_an_address_that_is_used_up_leaves_the_private_chat(api: SlackApi) -> No
 
 
 def test_an_answer_never_goes_to_an_address_that_is_not_slacks(api: SlackApi) -> None:
-    calls = SlackWebApi(client := BoundedClient(TOKEN, api.api_url))
+    client = connected(api)
     for url in ("http://hooks.slack.com/x", "https://slack.com.example/x", "file:///x", "http://["):
         assert not client.trusts(url)
         with pytest.raises(NotSent):
-            calls.post_to_response_url(url, {"text": "x"}, instead=False)
+            client.post_to_response_url(url, {"text": "x"}, instead=False)
     assert client.trusts("https://hooks.slack.com/commands/T1/2/3")
     assert client.trusts("https://files.slack.com/upload/v1/x")
 
@@ -248,10 +260,10 @@ def test_slack_says_how_long_to_wait(api: SlackApi) -> None:
 
 
 def test_what_is_a_passing_trouble_is_no_refusal(api: SlackApi) -> None:
-    api.workspace.cuts = 1
+    api.workspace.cuts = 3
     with pytest.raises(NotSent) as cut:
         sent(api, GROUP, make_message("hello"), said(GROUP))
-    api.workspace.failing = [503]
+    api.workspace.failing = [503] * 3
     with pytest.raises(NotSent) as away:
         sent(api, GROUP, make_message("hello"), said(GROUP))
     api.workspace.endless = True
@@ -270,12 +282,11 @@ def test_what_is_a_passing_trouble_is_no_refusal(api: SlackApi) -> None:
 
 def test_a_token_is_told_by_nothing(api: SlackApi) -> None:
     secret = "xoxb-nobody-may-read-this"
-    client = BoundedClient(secret, api.api_url)
-    calls = SlackWebApi(client)
-    with pytest.raises(TokenRefused) as problem:
-        calls.get_identity()
+    client = connected(api, secret)
+    with pytest.raises(NotSent) as problem:
+        client.get_identity()
     assert not problem.value.for_good
-    told = (problem.value, problem.value.__context__, client, calls, outlet(api, token=secret))
+    told = (problem.value, problem.value.__context__, client, outlet(api, token=secret))
     assert not any(secret in repr(one) + str(one) for one in told)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tacit import Update
+from tacit.bots.channel import JsonObject
 from tacit.bots.dispatcher import ChannelRetry
-from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient
+from tacit.bots.messages import NotSent
+from tacit.bots.telegram.client import TelegramClient
 from tacit.bots.telegram.runner import UpdateReceiver, poll_updates
 from tacit.bots.telegram.updates import (
     CHANNEL,
     UPDATE_KINDS,
-    JsonObject,
     TelegramIdentity,
     TelegramParser,
 )
@@ -245,5 +246,5 @@ def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: TelegramC
     waiting.join(60)
     assert not waiting.is_alive()
     assert log.told == []
-    with pytest.raises(TelegramCallFailed):
+    with pytest.raises(NotSent):
         line.get_updates(None, 600)

@@ -19,7 +19,7 @@ from tacit.bots.messages import (
     make_message,
     strong_span,
 )
-from tacit.bots.telegram.client import TelegramCallFailed, TelegramSender
+from tacit.bots.telegram.client import TelegramSender
 from tests.bots.bot_api import (
     CONFLICT,
     TOKEN,
@@ -287,7 +287,7 @@ def test_neither_token_nor_words_get_into_logs_and_errors(
             with pytest.raises(NotSent) as told:
                 outlet.send(HOME, ALICE, make_message(words))
             assert_silent(told.value, words)
-        with pytest.raises(TelegramCallFailed) as refused:
+        with pytest.raises(NotSent) as refused:
             wrong.get_identity()
         assert_silent(refused.value, "wrong-secret")
         assert TOKEN not in repr(line) + repr(outlet)

@@ -8,9 +8,8 @@ import httpx
 import pytest
 
 from tacit import limits
-from tacit.bots.telegram.runner import read_telegram_secrets
-from tacit.bots.telegram.updates import JsonObject
-from tacit.bots.telegram.webhook import create_webhook_app
+from tacit.bots.channel import JsonObject
+from tacit.bots.telegram.runner import create_webhook_app, read_telegram_secrets
 from tacit.errors import SettingsError, StoreUnavailable
 from tacit.settings import TelegramSettings
 from tests.bots.bot_api import TOKEN

@@ -11,7 +11,7 @@ from itertools import islice
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.decisions import ReplyDecision
+from tacit.bots.decisions import ReplyDecision, word_set
 from tacit.bots.messages import Button, OpenQuestion, OutboundMessage, Span, make_message
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import Memory, View
@@ -23,12 +23,9 @@ _BUTTON_DATA = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32}(?:,[0-9A-Za-z]{1,32})*)"
 _WORD = re.compile(r"\w+")
 _SAME_MIN_SHARE = 0.6  # of the distinctive words
 # Words that do not distinguish a fact, without a final s, as all words here.
-_STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are at be by der die da dem den ein eine for from ha have her hi i in ist it my "
-        "of on or our person sein seine that the their they thi to und user von wa want with zu",
-    )
+_STOP_WORDS = word_set(
+    "a an and are at be by der die da dem den ein eine for from ha have her hi i in ist it my "
+    "of on or our person sein seine that the their they thi to und user von wa want with zu"
 )
 
 

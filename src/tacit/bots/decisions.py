@@ -9,6 +9,11 @@ from enum import Enum, auto
 
 from tacit.unicode import normalize_unicode
 
+
+def word_set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # The words of a reply in English and German, each with its one role.
 
 

@@ -177,12 +177,23 @@ def link_span(url: str) -> Span:
 
 
 class NotSent(Exception):
-    """The channel did not deliver. `for_good`: a retry would fail too (blocked, no such chat)."""
+    """The channel did not deliver. `for_good`: a retry would fail too (blocked, no such chat).
 
-    def __init__(self, problem: str, *, for_good: bool, wait_seconds: float | None = None) -> None:
+    `unreachable`: no valid answer came, so that an early retry may help.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        for_good: bool,
+        wait_seconds: float | None = None,
+        unreachable: bool = False,
+    ) -> None:
         super().__init__(problem)
         self.for_good = for_good
         self.wait_seconds = wait_seconds
+        self.unreachable = unreachable
 
 
 class ChannelSender(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tacit.bots.decisions import UNCLEAR, parse_decision
+from tacit.bots.decisions import UNCLEAR, parse_decision, word_set
 from tacit.records.memory import Visibility
 
 # Instructions for the model.
@@ -156,28 +156,19 @@ _QUESTION_START = re.compile(
 _ABOUT_ME = re.compile(r"\b(?:i|me|my|mine|myself|ich|mich|mir|mein\w{0,2})\b", re.IGNORECASE)
 # "What do you know about me?" in other words: one of the first set, one of the second, and no
 # words outside the three sets.
-_REQUEST_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "what what's who tell show list give do have can is was wer weißt hast kennst zeig "
-        "zeige sag erzähl erzähle liste merkst",
-    )
+_REQUEST_WORDS = word_set(
+    "what what's who tell show list give do have can is was wer weißt hast kennst zeig "
+    "zeige sag erzähl erzähle liste merkst"
 )
-_MEMORY_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "know known remember remembered save saved store stored keep kept learn learned learnt "
-        "memory memories facts recall noted weißt weist kennst gemerkt gespeichert behalten "
-        "erinnerst erinnerungen gelernt merkst",
-    )
+_MEMORY_WORDS = word_set(
+    "know known remember remembered save saved store stored keep kept learn learned learnt "
+    "memory memories facts recall noted weißt weist kennst gemerkt gespeichert behalten "
+    "erinnerst erinnerungen gelernt merkst"
 )
-_FILLER_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "you i am me my mine myself about of on for so far all everything anything something "
-        "that did your in there now please the a got are could would will mir mich ich bin dir "
-        "du dich über von an für alles etwas irgendwas bisher bitte was denn schon noch und es",
-    )
+_FILLER_WORDS = word_set(
+    "you i am me my mine myself about of on for so far all everything anything something "
+    "that did your in there now please the a got are could would will mir mich ich bin dir "
+    "du dich über von an für alles etwas irgendwas bisher bitte was denn schon noch und es"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _WHO_AM_I = (["who", "am", "i"], ["wer", "bin", "ich"])

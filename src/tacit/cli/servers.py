@@ -275,7 +275,7 @@ Setup, groups and webhooks: docs/telegram.md.
 )
 def telegram(session: CommandSession) -> CommandResult:
     """Run a Telegram bot, until stopped."""
-    _require_libraries("telegram", "a Telegram bot", "telegram")
+    _require_libraries("telegram", "a Telegram bot", "httpx2")
     from tacit.bots.telegram.runner import read_telegram_secrets, run_telegram
 
     settings = session.settings

@@ -9,17 +9,14 @@ from dataclasses import replace
 from tacit import Requester, limits
 from tacit.bots import texts
 from tacit.bots.commands.request import (
-    BUTTON_LINK,
-    BUTTON_LINK_ACCEPT,
+    ButtonAction,
     CommandRequest,
-    is_in_private,
     make_button,
     reply,
     strip_id,
 )
 from tacit.bots.messages import (
     Attachment,
-    InboundMessage,
     NotSent,
     OutboundMessage,
     Span,
@@ -29,10 +26,8 @@ from tacit.bots.messages import (
     make_message,
 )
 from tacit.errors import Conflict, NotFound, TooManyRequests
-from tacit.memory import Memory
 from tacit.records.memory import ChatKind, State
 from tacit.server.authentication import sign_in_url
-from tacit.settings import ConsoleSettings
 
 # /link and /unlink: link two accounts with a one-time code and a confirmation on both sides.
 
@@ -51,8 +46,8 @@ def run_link(asked: CommandRequest) -> list[OutboundMessage]:
     code_said = "".join(filter(str.isalnum, strip_id("".join(asked.words)))).upper()
     if len(code_said) != limits.LINK_CODE_CHARS or not code_said.isascii():
         return reply(texts.LINK_CODE_INVALID)
-    yes = make_button(asked.who, texts.LINK_BOTH_MINE, BUTTON_LINK_ACCEPT, code_said)
-    no = make_button(asked.who, texts.NO_BUTTON, BUTTON_LINK, "x")
+    yes = make_button(asked.who, texts.LINK_BOTH_MINE, ButtonAction.LINK_ACCEPT, code_said)
+    no = make_button(asked.who, texts.NO_BUTTON, ButtonAction.LINK, "x")
     return [make_message(texts.LINK_CONFIRM, buttons=((yes, no),))]
 
 
@@ -85,7 +80,7 @@ def press_link_accept(asked: CommandRequest) -> list[OutboundMessage]:
         _tell_other_account(
             asked, waiting.identity, _ask_to_link(Requester(waiting.identity), asked.who.key)
         )
-        stop = make_button(asked.who, texts.LINK_STOP, BUTTON_LINK, "n")
+        stop = make_button(asked.who, texts.LINK_STOP, ButtonAction.LINK, "n")
         waits = make_message(texts.LINK_WAITS, code_span(waiting.identity), ".", buttons=((stop,),))
         return [replace(waits, instead=True)]
     return [replace(make_message(*format_text(told)), instead=True)]
@@ -106,7 +101,7 @@ def _offer_link(asked: CommandRequest) -> list[OutboundMessage]:
         return asked_before
     offer = asked.view.account.offer_link()
     how = texts.LINK_OFFER.format(limits.LINK_CODE_MINUTES)
-    sent = make_button(asked.who, texts.LINK_SENT, BUTTON_LINK, "c")
+    sent = make_button(asked.who, texts.LINK_SENT, ButtonAction.LINK, "c")
     return [make_message(texts.LINK_CODE, code_span(offer.code), how, buttons=((sent,),))]
 
 
@@ -118,8 +113,8 @@ def _ask_pending_link(asked: CommandRequest) -> list[OutboundMessage] | None:
 
 
 def _ask_to_link(who: Requester, other: str) -> OutboundMessage:
-    yes = make_button(who, texts.LINK_BOTH_MINE, BUTTON_LINK, _yes_argument(other))
-    no = make_button(who, texts.NO_BUTTON, BUTTON_LINK, "n")
+    yes = make_button(who, texts.LINK_BOTH_MINE, ButtonAction.LINK, _yes_argument(other))
+    no = make_button(who, texts.NO_BUTTON, ButtonAction.LINK, "n")
     return make_message(code_span(other), texts.LINK_ASKED, buttons=((yes, no),))
 
 
@@ -170,29 +165,28 @@ def run_console(asked: CommandRequest) -> list[OutboundMessage]:
     return [replace(make_message(text, link_span(sign_in_url(where, offered.token))), alone=True)]
 
 
-def run_start(
-    memory: Memory, heard: InboundMessage, console: ConsoleSettings
-) -> list[OutboundMessage]:
-    if not is_in_private(heard):
+def run_start(asked: CommandRequest) -> list[OutboundMessage]:
+    if not asked.private:
         return reply(texts.WELCOME_GROUP)
-    model = () if memory.llm.available else (texts.WELCOME_WITHOUT_MODEL,)
-    return reply("\n\n".join((texts.WELCOME, *model, _help_text(console))))
+    model = () if asked.memory.llm.available else (texts.WELCOME_WITHOUT_MODEL,)
+    return reply("\n\n".join((texts.WELCOME, *model, _help_text(asked))))
 
 
-def run_help(_: Memory, heard: InboundMessage, console: ConsoleSettings) -> list[OutboundMessage]:
-    return reply(_help_text(console) if is_in_private(heard) else texts.HELP_GROUP)
+def run_help(asked: CommandRequest) -> list[OutboundMessage]:
+    return reply(_help_text(asked) if asked.private else texts.HELP_GROUP)
 
 
-def _help_text(console: ConsoleSettings) -> str:
+def _help_text(asked: CommandRequest) -> str:
+    offered = asked.console.enabled and asked.console.url
+    return texts.HELP + (texts.HELP_CONSOLE if offered else "")
 
-    return texts.HELP + (texts.HELP_CONSOLE if console.enabled and console.url else "")
 
-
-def run_id(_: Memory, heard: InboundMessage, __: ConsoleSettings) -> list[OutboundMessage]:
+def run_id(asked: CommandRequest) -> list[OutboundMessage]:
     """Show the id of the chat; the person's key only in private."""
-    spans: list[str | Span] = ["chat ", code_span(heard.chat.id), f", {heard.chat.kind}"]
-    if is_in_private(heard) and heard.who is not None:
-        spans += ["\nyou ", code_span(heard.who.key)]
+    chat = asked.message.chat
+    spans: list[str | Span] = ["chat ", code_span(chat.id), f", {chat.kind}"]
+    if asked.private and asked.message.who is not None:
+        spans += ["\nyou ", code_span(asked.who.key)]
     return [make_message(*spans)]
 
 

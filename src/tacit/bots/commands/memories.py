@@ -12,13 +12,9 @@ from itertools import groupby, islice
 from tacit import limits
 from tacit.bots import texts
 from tacit.bots.commands.request import (
-    BUTTON_ERASE_ALL,
-    BUTTON_FORGET,
-    BUTTON_PAGE,
-    BUTTON_PAGE_VISIBILITY,
-    BUTTON_RESTORE,
     EVERYTHING,
     FORGET_COMMAND,
+    ButtonAction,
     CommandRequest,
     make_button,
     parse_plain_command,
@@ -26,7 +22,7 @@ from tacit.bots.commands.request import (
     strip_id,
 )
 from tacit.bots.consent import distinctive_words
-from tacit.bots.decisions import UNCLEAR, parse_decision
+from tacit.bots.decisions import UNCLEAR, parse_decision, word_set
 from tacit.bots.messages import (
     Button,
     OpenQuestion,
@@ -77,13 +73,10 @@ _ALL_WORDS = frozenset({"everything", "all", "alles"})
 _OWN_WORDS = frozenset({"my", "mein", "meine", "meinen"})
 _WORD = re.compile(r"\w+")
 # Words of a request that do not describe a memory, without a final s.
-_ASKING_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "about everything all alle me mine myself i'm am is where who what which when how dass "
-        "daß ich mich mir mein meine meinen meinem meiner über habe hat bin wo wer wie fact "
-        "thing stuff memory memorie one do did",
-    )
+_ASKING_WORDS = word_set(
+    "about everything all alle me mine myself i'm am is where who what which when how dass daß "
+    "ich mich mir mein meine meinen meinem meiner über habe hat bin wo wer wie fact thing stuff "
+    "memory memorie one do did"
 )
 
 
@@ -150,7 +143,7 @@ def _forget_all(asked: CommandRequest, ids: Sequence[str]) -> list[OutboundMessa
 
 
 def _restore_buttons(asked: CommandRequest, ids: Sequence[str]) -> tuple[tuple[Button, ...], ...]:
-    return ((make_button(asked.who, texts.UNDO, BUTTON_RESTORE, ",".join(ids)),),)
+    return ((make_button(asked.who, texts.UNDO, ButtonAction.RESTORE, ",".join(ids)),),)
 
 
 def press_forget(asked: CommandRequest) -> list[OutboundMessage]:
@@ -201,8 +194,8 @@ def _erase_all(asked: CommandRequest) -> OutboundMessage:
 
 
 def _ask_to_erase_all(asked: CommandRequest) -> OutboundMessage:
-    yes = make_button(asked.who, texts.ERASE_ALL, BUTTON_ERASE_ALL, "y")
-    no = make_button(asked.who, texts.KEEP_ALL, BUTTON_ERASE_ALL, "n")
+    yes = make_button(asked.who, texts.ERASE_ALL, ButtonAction.ERASE_ALL, "y")
+    no = make_button(asked.who, texts.KEEP_ALL, ButtonAction.ERASE_ALL, "n")
     asks = OpenQuestion(ids=(), erases_all=True)
     return make_message(*format_text(texts.ASK_TO_ERASE_ALL), buttons=((yes, no),), asks=asks)
 
@@ -262,7 +255,7 @@ def _ask_which(asked: CommandRequest, found: Mapping[str, str]) -> OutboundMessa
     for number, id in enumerate(ids, start=1):
         spans += [Span(f"\n{number}. ["), code_span(id), Span(f"] {shorten(found[id])}")]
     rows = tuple(
-        (make_button(asked.who, texts.FORGET_NUMBER.format(number), BUTTON_FORGET, id),)
+        (make_button(asked.who, texts.FORGET_NUMBER.format(number), ButtonAction.FORGET, id),)
         for number, id in enumerate(ids, start=1)
     )
     asks = OpenQuestion(ids=tuple(ids), forgets=True)
@@ -286,7 +279,7 @@ def run_memory(asked: CommandRequest) -> list[OutboundMessage]:
     """/memory, /memory list, /memory delete <id>"""
     match asked.words:
         case () | ("list",):
-            return [_format_page(asked, 1, BUTTON_PAGE)]
+            return [_format_page(asked, 1, ButtonAction.PAGE)]
         case ("delete" | "del", id):
             return forget_by_id(asked, strip_id(id))
     return reply(texts.HOW_TO_DELETE)
@@ -296,7 +289,7 @@ def run_mem(asked: CommandRequest) -> list[OutboundMessage]:
     """/mem, /mem del <id>, /mem vis <id> <public|private>"""
     match asked.words:
         case () | ("list",):
-            return [_format_page(asked, 1, BUTTON_PAGE_VISIBILITY)]
+            return [_format_page(asked, 1, ButtonAction.PAGE_VISIBILITY)]
         case ("del" | "delete", id):
             return forget_by_id(asked, strip_id(id))
         case ("vis", id, ("public" | "private") as name):
@@ -304,14 +297,6 @@ def run_mem(asked: CommandRequest) -> list[OutboundMessage]:
         case ("vis", *_):
             return reply(texts.HOW_TO_SET_VISIBILITY)
     return reply(texts.HOW_TO_DELETE)
-
-
-def press_page(asked: CommandRequest) -> list[OutboundMessage]:
-    return _turn_page(asked, BUTTON_PAGE)
-
-
-def press_page_visibility(asked: CommandRequest) -> list[OutboundMessage]:
-    return _turn_page(asked, BUTTON_PAGE_VISIBILITY)
 
 
 def _set_visibility(asked: CommandRequest, id: str, wanted: Visibility) -> list[OutboundMessage]:
@@ -324,13 +309,13 @@ def _set_visibility(asked: CommandRequest, id: str, wanted: Visibility) -> list[
     return reply(texts.STILL_WITHHELD if withheld else texts.NOW_PUBLIC)
 
 
-def _turn_page(asked: CommandRequest, action: str) -> list[OutboundMessage]:
+def press_page(asked: CommandRequest, action: ButtonAction) -> list[OutboundMessage]:
     (number,) = asked.words
     wanted = int(number) if number.isdecimal() and len(number) < 8 else 1
     return [replace(_format_page(asked, max(1, wanted), action), instead=True)]
 
 
-def _format_page(asked: CommandRequest, number: int, action: str) -> OutboundMessage:
+def _format_page(asked: CommandRequest, number: int, action: ButtonAction) -> OutboundMessage:
     """Format a page, counted anew so that a button needs only its number; the last if beyond."""
     counts = _count_by_category(asked.view)
     total = sum(counts.values())
@@ -345,9 +330,9 @@ def _format_page(asked: CommandRequest, number: int, action: str) -> OutboundMes
         spans += [Span("\n\n"), strong_span(_category_title(category))]
         for one in group:
             spans += [Span("\n• ["), code_span(one.id), Span(f"] {format_briefly(one)}")]
-            if action == BUTTON_PAGE_VISIBILITY:
+            if action == ButtonAction.PAGE_VISIBILITY:
                 spans.append(Span(f" ({texts.VISIBILITY_LABELS[one.visibility]})"))
-    ending = texts.LIST_ENDING if action == BUTTON_PAGE else texts.VISIBILITY_ENDING
+    ending = texts.LIST_ENDING if action == ButtonAction.PAGE else texts.VISIBILITY_ENDING
     spans += [Span("\n\n"), *format_text(ending)]
     turns = [(texts.PREVIOUS_PAGE, number - 1)] * (number > 1) + [(texts.NEXT_PAGE, number + 1)] * (
         number < last

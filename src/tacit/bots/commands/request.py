@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from tacit import Requester
 from tacit.bots import texts
+from tacit.bots.decisions import word_set
 from tacit.bots.messages import (
     Button,
     ButtonPressed,
@@ -31,10 +33,15 @@ class CommandRequest:
     memory: Memory
     view: View
     message: InboundMessage
-    who: Requester
     words: tuple[str, ...]  # arguments of the command or the button
     sender: ChannelSender  # for messages to another person
     console: ConsoleSettings
+
+    @property
+    def who(self) -> Requester:
+        """The sender, who is known in all commands but the public ones."""
+        assert self.message.who is not None
+        return self.message.who
 
     @property
     def private(self) -> bool:
@@ -63,61 +70,45 @@ def strip_id(word: str) -> str:
 
 
 def reply(text: str) -> list[OutboundMessage]:
-
     return [make_message(*format_text(text))]
 
 
 # Buttons. Their data contains an action, ids and a tag of the person, never text of a memory.
 
-(
-    BUTTON_PAGE,
-    BUTTON_PAGE_VISIBILITY,
-    BUTTON_FORGET,
-    BUTTON_UNDO,
-    BUTTON_RESTORE,
-    BUTTON_ERASE_ALL,
-) = "m", "mv", "d", "u", "r", "w"
-BUTTON_LINK, BUTTON_LINK_ACCEPT = "l", "la"
-_BUTTON_ARGUMENTS = {
-    BUTTON_PAGE: 1,
-    BUTTON_PAGE_VISIBILITY: 1,
-    BUTTON_FORGET: 1,
-    BUTTON_UNDO: 2,
-    BUTTON_RESTORE: 1,
-    BUTTON_ERASE_ALL: 1,
-    BUTTON_LINK: 1,
-    BUTTON_LINK_ACCEPT: 1,
-}
+
+class ButtonAction(StrEnum):
+    PAGE = "m"
+    PAGE_VISIBILITY = "mv"
+    FORGET = "d"
+    UNDO = "u"
+    RESTORE = "r"
+    ERASE_ALL = "w"
+    LINK = "l"
+    LINK_ACCEPT = "la"
+
+
 _TAG_CHARS = 8
 OTHER_PERSONS_BUTTON: tuple[str, ...] = ()
 
 
-def make_button(who: Requester, label: str, does: str, *words: str) -> Button:
+def make_button(who: Requester, label: str, action: ButtonAction, *words: str) -> Button:
     """Make a button that only this person can press: its data ends with their tag."""
-    assert len(words) == _BUTTON_ARGUMENTS[does]
-    return Button(label=label, data=":".join((does, *words, _person_tag(who))))
+    return Button(label=label, data=":".join((action, *words, _person_tag(who))))
 
 
 def make_undo_button(who: Requester, id: str, version: int = 1) -> Button:
     """Make a button that undoes a new memory while it still has this version."""
-    return make_button(who, texts.UNDO, BUTTON_UNDO, id, str(version))
+    return make_button(who, texts.UNDO, ButtonAction.UNDO, id, str(version))
 
 
 def parse_button(pressed: ButtonPressed) -> tuple[str, ...] | None:
-    """Return the action and arguments; OTHER_PERSONS_BUTTON, or None for an unknown button.
-
-    A button without a tag works only in a private chat.
-    """
-    does, *words = pressed.data.split(":")
-    if does not in _BUTTON_ARGUMENTS or pressed.who is None:
-        return None if does not in _BUTTON_ARGUMENTS else OTHER_PERSONS_BUTTON
-    if does == BUTTON_UNDO and len(words) == 1 and is_in_private(pressed):
-        return does, words[0], "1"
-    if len(words) != _BUTTON_ARGUMENTS[does] + 1:
+    """Return the action and arguments; OTHER_PERSONS_BUTTON, or None for an unknown button."""
+    action, *words = pressed.data.split(":")
+    if action not in {*ButtonAction} or len(words) != (3 if action == ButtonAction.UNDO else 2):
         return None
-    if words[-1] != _person_tag(pressed.who):
+    if pressed.who is None or words[-1] != _person_tag(pressed.who):
         return OTHER_PERSONS_BUTTON
-    return does, *words[:-1]
+    return action, *words[:-1]
 
 
 def _person_tag(who: Requester) -> str:
@@ -127,50 +118,29 @@ def _person_tag(who: Requester) -> str:
 # Commands in plain words: "forget my cat", "bitte lösche meine Adresse", "undo that".
 
 FORGET_COMMAND, EVERYTHING = "forget", "everything"
-_VERBS = frozenset(
-    re.findall(r"\S+", "forget delete remove erase vergiss vergesse lösch lösche entfern entferne")
+_VERBS = word_set("forget delete remove erase vergiss vergesse lösch lösche entfern entferne")
+_VERBS_LAST = word_set("vergessen löschen entfernen")  # "kannst du … vergessen"
+_POLITE_WORDS = word_set(
+    "please bitte can could would will you kannst könntest würdest du ok okay hey so now just "
+    "i want i'd like need to thanks thank danke mal jetzt also and und"
 )
-_VERBS_LAST = frozenset(
-    re.findall(r"\S+", "vergessen löschen entfernen")
-)  # "kannst du … vergessen"
-_POLITE_WORDS = frozenset(
-    re.findall(
-        r"\S+",
-        "please bitte can could would will you kannst könntest würdest du ok okay hey so now just "
-        "i want i'd like need to thanks thank danke mal jetzt also and und",
-    )
-)
-_LINKING_WORDS = frozenset(re.findall(r"\S+", "about that dass the fact über davon"))
-_PRONOUNS = frozenset(
-    re.findall(r"\S+", "it this that them these those das es dies alles everything all")
-)
-_SELF_WORDS = frozenset(
-    re.findall(r"\S+", "me mich about über von mir you know have du weißt hast was what i")
-)
-_EVERYTHING_WORDS = frozenset(re.findall(r"\S+", "everything all alles"))
+_LINKING_WORDS = word_set("about that dass the fact über davon")
+_PRONOUNS = word_set("it this that them these those das es dies alles everything all")
+_SELF_WORDS = word_set("me mich about über von mir you know have du weißt hast was what i")
+_EVERYTHING_WORDS = word_set("everything all alles")
 _WORDS_MAX_COUNT = 15
 _PHRASES = {
-    phrase: command
-    for command, phrases in {
-        "help": (
-            "help",
-            "help me",
-            "what can you do",
-            "how does this work",
-            "hilfe",
-            "was kannst du",
-        ),
-        "undo": ("undo", "undo that", "undo it", "take that back", "rückgängig"),
-    }.items()
-    for phrase in phrases
+    "help": ("help", "help me", "what can you do", "how does this work", "hilfe", "was kannst du"),
+    "undo": ("undo", "undo that", "undo it", "take that back", "rückgängig"),
 }
 
 
 def parse_plain_command(text: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the command in one plain clause and its arguments; None for any other text."""
     clause = text.strip().rstrip(".!?").replace("’", "'")
-    if clause.lower() in _PHRASES:
-        return _PHRASES[clause.lower()], ()
+    for command, phrases in _PHRASES.items():
+        if clause.lower() in phrases:
+            return command, ()
     words = [one.strip(",") for one in clause.split()]
     if re.search(r"[.;!?\n]", clause) or len(words) > _WORDS_MAX_COUNT:
         return None

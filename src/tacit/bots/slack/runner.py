@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
-from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt import BoltRequest
+from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tacit import Update, limits
@@ -21,16 +22,15 @@ from tacit.bootstrap import request_spans
 from tacit.bots import texts
 from tacit.bots.bot import Bot
 from tacit.bots.dispatcher import BotLog, ChannelRetry, Dispatcher, MessageHandler
-from tacit.bots.slack.client import BoundedClient, SlackSender, SlackWebApi, silent_logger
+from tacit.bots.slack.client import SlackClient, SlackSender
 from tacit.bots.slack.updates import (
     CHANNEL,
-    SlackEvent,
     SlackParser,
     UserCache,
     encode_event,
     parse_request,
 )
-from tacit.errors import SettingsError
+from tacit.errors import InvalidInput, SettingsError, StoreError
 from tacit.memory import Memory
 from tacit.server.logs import RequestLogMiddleware, ServerLog
 from tacit.server.middleware import read_body
@@ -39,100 +39,73 @@ from tacit.server.process import run_server as serve
 from tacit.settings import Settings, SlackSettings
 from tacit.settings.parsers import describe_variable
 
-# The endpoint. Bolt verifies signatures; requests are stored before they are acknowledged, and
-# processed after.
+# The endpoint: requests are verified, stored and then acknowledged, and processed after that.
 
 AddUpdates = Callable[[Sequence[Update]], int]
 
 EVENTS_PATH = "/slack/events"
-_OK, _UNSIGNED, _TOO_LARGE, _BUSY = 200, 401, 413, 503
 _TIMESTAMP_FORMAT = re.compile(r"[0-9]{1,12}")
 _ID_COMMAND = re.compile(r"\s*/?id\s*", re.IGNORECASE)
 
 
-def create_bolt_app(
-    client: BoundedClient, secret: str, take_in: AddUpdates, allowed: Sequence[str] = ()
-) -> App:
-    """Make an app that stores requests right after Bolt has checked their signature.
+def create_web_app(secret: str, take_in: AddUpdates, allowed: Sequence[str] = ()) -> Starlette:
+    """Serve one URL for events, commands and buttons, which Slack signs with the secret."""
+    verifier, only = SignatureVerifier(secret), frozenset(allowed)
 
-    This happens before Bolt would call Slack to authorize, so that storing does not depend on
-    whether Slack answers.
-    """
-    only = frozenset(allowed)
-
-    def keep(body: dict[str, Any], context: Any, next: Callable[[], Any]) -> Any:  # noqa: A002 (Bolt's name)
-        if body.get("type") == "url_verification":
-            return next()
-        sent = parse_request(body, context.get("team_id"))
-        if sent is not None and not _is_allowed(sent, only):
-            return BoltResponse(status=_OK, body=_ids_answer(sent))
-        if sent is not None:
-            take_in([Update(sent.id, sent.chat, encode_event(sent), sent.person)])
-        return BoltResponse(status=_OK, body="")
-
-    return App(
-        client=client,
-        # Bolt silences the logger of this name like `silent_logger`: "tacit" would silence us.
-        name="tacit.slack.app",
-        signing_secret=secret,
-        token_verification_enabled=False,
-        before_authorize=keep,
-        logger=silent_logger(),
-    )
-
-
-def _is_allowed(sent: SlackEvent, only: frozenset[str]) -> bool:
-    """Whether a chat is allowed; a private chat also by the person's key."""
-    own = sent.place == "private" and sent.person in only
-    return not only or sent.chat in only or own
-
-
-def _ids_answer(sent: SlackEvent) -> str | dict[str, str]:
-    """Answer the id command in a chat that is not allowed, without storing anything."""
-    if sent.act != "command" or not _ID_COMMAND.fullmatch(sent.text):
-        return ""
-    lines = (
-        texts.CHAT_NOT_ALLOWED,
-        f"This chat: {sent.chat}",
-        f"You: {sent.person or 'unknown'}",
-    )
-    return {"response_type": "ephemeral", "text": "\n".join(lines)}
-
-
-def create_web_app(app: App) -> Starlette:
-    """Serve one URL for events, commands and buttons."""
+    def handle(body: bytes, headers: Mapping[str, str]) -> Response:
+        stamp = headers.get("x-slack-request-timestamp", "")
+        signature = headers.get("x-slack-signature", "")
+        try:
+            signed = _TIMESTAMP_FORMAT.fullmatch(stamp) and signature.isascii()
+            if not signed or not verifier.is_valid(body, stamp, signature):
+                return Response(status_code=401)
+            request = BoltRequest(
+                body=body.decode(), headers={"content-type": headers.get("content-type", "")}
+            )
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            return Response(status_code=401)  # it cannot be parsed
+        return _answer_request(request.body, request.context.team_id, take_in, only)
 
     async def receive(request: Request) -> Response:
         if request.app.state.draining:
-            return Response(status_code=_BUSY)  # Slack retries
+            return Response(status_code=503)  # Slack retries
         body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
-            return Response(status_code=_TOO_LARGE)
-        return await run_in_threadpool(_dispatch_request, app, body, request)
+            return Response(status_code=413)
+        return await run_in_threadpool(handle, body, request.headers)
 
     served = Starlette(routes=[Route(EVENTS_PATH, receive, methods=["POST"])])
     served.state.draining = False
     return served
 
 
-def _dispatch_request(app: App, body: bytes, request: Request) -> Response:
-    """Pass a request to Bolt; answer 401 without details if it is not signed."""
-    signature = request.headers.get("x-slack-signature", "")
-    stamp = request.headers.get("x-slack-request-timestamp", "0")
-    if not _TIMESTAMP_FORMAT.fullmatch(stamp) or not signature.isascii():
-        return Response(status_code=_UNSIGNED)
-    headers = {
-        "content-type": request.headers.get("content-type", ""),
-        "x-slack-signature": signature,
-        "x-slack-request-timestamp": stamp,
-    }
-    try:
-        bolt_request = BoltRequest(body=body.decode("utf-8"), headers=dict(headers))
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return Response(status_code=_UNSIGNED)  # Bolt cannot parse it
-    answer = app.dispatch(bolt_request)
-    kind = answer.first_headers().get("content-type", "text/plain")
-    return Response(answer.body, status_code=answer.status, headers={"content-type": kind})
+def _answer_request(
+    body: dict[str, Any], team: str | None, take_in: AddUpdates, only: frozenset[str]
+) -> Response:
+    """Store a request. In a chat that is not allowed only the id command is answered."""
+    if body.get("type") == "url_verification":
+        return JSONResponse({"challenge": body.get("challenge")})
+    sent = parse_request(body, team)
+    if sent is None:
+        return Response()
+    # A private chat is also allowed by the person's key.
+    own = sent.place == "private" and sent.person in only
+    if not only or sent.chat in only or own:
+        try:
+            take_in([Update(sent.id, sent.chat, encode_event(sent), sent.person)])
+        except StoreError:
+            return Response(status_code=503)  # Slack retries
+        except InvalidInput:
+            pass  # such as one that is too large: it would fail again
+        return Response()
+    if sent.act != "command" or not _ID_COMMAND.fullmatch(sent.text):
+        return Response()
+    lines = (
+        texts.CHAT_NOT_ALLOWED,
+        f"This chat: {sent.chat}",
+        f"You: {sent.person or 'unknown'}",
+    )
+    return JSONResponse({"response_type": "ephemeral", "text": "\n".join(lines)})
 
 
 _JOIN_SECONDS = 5.0
@@ -145,19 +118,15 @@ class SlackRunner:
         self,
         memory: Memory,
         bot: MessageHandler,
-        calls: SlackWebApi,
+        client: SlackClient,
         log: BotLog,
         *,
         threads: int = limits.CHAT_THREADS_DEFAULT_COUNT,
         drain_seconds: float = limits.CHAT_DRAIN_SECONDS,
         backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
     ) -> None:
-        self._memory = memory
-        self._bot = bot
-        self._api = calls
-        self._log = log
-        self._thread_count = threads
-        self._drain_seconds = drain_seconds
+        self._memory, self._bot, self._client, self._log = memory, bot, client, log
+        self._threads, self._drain_seconds = threads, drain_seconds
         self._backoff_seconds = backoff_seconds
         self._stop = threading.Event()
         self._connecting = threading.Thread(target=self._connect, name="tacit-slack", daemon=True)
@@ -178,12 +147,7 @@ class SlackRunner:
         self._connecting.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._connecting.join(_JOIN_SECONDS)
         if self._dispatcher is not None:
@@ -191,18 +155,18 @@ class SlackRunner:
 
     def _connect(self) -> None:
         patience = ChannelRetry(CHANNEL, self._log, self._stop, self._backoff_seconds)
-        me = patience.call_until_done(self._api.get_identity)
+        me = patience.call_until_done(self._client.get_identity)
         if me is None or self._stop.is_set():
             return
-        known = UserCache(self._api.get_user)
+        known = UserCache(self._client.get_user)
         dispatcher = Dispatcher(
             self._memory,
             self._bot,
             CHANNEL,
             SlackParser(me, known),
-            SlackSender(self._api, me, known),
+            SlackSender(self._client, me, known),
             self._log,
-            threads=self._thread_count,
+            threads=self._threads,
         )
         dispatcher.start()
         self._dispatcher = dispatcher
@@ -226,15 +190,28 @@ def read_slack_secrets(how: SlackSettings, environ: Mapping[str, str]) -> SlackS
     """Read the environment variables that the settings name; report all problems at once."""
     token = environ.get(how.token_env, "").strip()
     signing = environ.get(how.secret_env, "").strip()
-    wrong: list[str] = []
-    if not _TOKEN_FORMAT.fullmatch(token):
-        variable = describe_variable("slack.token_env", how.token_env)
-        fix = "set it to the bot token of the app, which begins with xoxb-"
-        wrong.append(f"{variable} {'is not a bot token' if token else 'is not set'}: {fix}")
-    if not _SECRET_FORMAT.fullmatch(signing):
-        variable = describe_variable("slack.secret_env", how.secret_env)
-        fix = "set it to the signing secret, which Slack shows under Basic Information"
-        wrong.append(f"{variable} {'is not such a secret' if signing else 'is not set'}: {fix}")
+    wrong = [
+        f"{describe_variable(setting, name)} {problem if given else 'is not set'}: {fix}"
+        for setting, name, given, form, problem, fix in (
+            (
+                "slack.token_env",
+                how.token_env,
+                token,
+                _TOKEN_FORMAT,
+                "is not a bot token",
+                "set it to the bot token of the app, which begins with xoxb-",
+            ),
+            (
+                "slack.secret_env",
+                how.secret_env,
+                signing,
+                _SECRET_FORMAT,
+                "is not such a secret",
+                "set it to the signing secret, which Slack shows under Basic Information",
+            ),
+        )
+        if not form.fullmatch(given)
+    ]
     if wrong:
         raise SettingsError("; ".join(wrong))
     return SlackSecrets(token=token, signing=signing)
@@ -243,15 +220,13 @@ def read_slack_secrets(how: SlackSettings, environ: Mapping[str, str]) -> SlackS
 def run_slack(memory: Memory, settings: Settings, known: SlackSecrets, log: ServerLog) -> None:
     """Run until SIGTERM or SIGINT. Stored updates that are not done wait for the next start."""
     how = settings.slack
-    client = BoundedClient(known.token, how.api_url)
     bot = Bot(memory, settings.chat, console=settings.console)
-    running = SlackRunner(memory, bot, SlackWebApi(client), log, threads=settings.chat.threads)
-    app = create_web_app(
-        create_bolt_app(client, known.signing, running.add_updates, how.allowed_chats)
-    )
-    with bind_socket(how.host, how.port, "slack") as listening:
-        log.tell("listening", address=socket_url(listening))
-        with running:
-            watched = RequestLogMiddleware(app, log, request_spans(settings))
-            serve(app, watched, listening, settings.server, log)
+    with closing(SlackClient(known.token, how.api_url)) as client:
+        running = SlackRunner(memory, bot, client, log, threads=settings.chat.threads)
+        app = create_web_app(known.signing, running.add_updates, how.allowed_chats)
+        with bind_socket(how.host, how.port, "slack") as listening:
+            log.tell("listening", address=socket_url(listening))
+            with running:
+                watched = RequestLogMiddleware(app, log, request_spans(settings))
+                serve(app, watched, listening, settings.server, log)
     bot.log_counts(log, CHANNEL)

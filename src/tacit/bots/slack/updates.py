@@ -7,13 +7,15 @@ import json
 import re
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
+
+from cachetools import LRUCache
 
 from tacit import limits
+from tacit.bots.channel import JsonObject
 from tacit.bots.messages import (
     ButtonPressed,
     ChatMoved,
@@ -29,6 +31,8 @@ from tacit.bots.messages import (
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
+CHANNEL = "slack"
+
 # The event as stored in the inbox: only the fields that are used. Slack's requests contain more,
 # such as a token, whole messages and layouts, which are not stored.
 
@@ -39,27 +43,18 @@ ChannelKind = Literal["private", "group", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedMessage:
-    """A message of another author that was shared with this one."""
-
-    text: str
-    by: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SlackEvent:
     act: EventKind
     id: str  # a repeated delivery has the same one
     team: str  # the workspace of the installed app
     channel: str
-    place: ChannelKind
+    place: ChannelKind = "group"
     user: str | None = None  # the actor; of a deleted message, its author
     user_team: str | None = None  # the workspace of that person; None: unknown
     ts: str | None = None  # Slack's id of the message, unique in its channel
     thread: str | None = None  # the first message of the thread
     text: str = ""
-    shared: tuple[SharedMessage, ...] = ()
-    bot: str | None = None  # the bot's user id, as the request says
+    shared: tuple[Quote, ...] = ()  # messages of other authors that were shared with this one
     meant: bool = False  # addressed to the bot, whatever the text says
     data: str | None = None  # of a button
     reply_url: str | None = None  # for answers to this one person, valid for 30 minutes
@@ -68,13 +63,13 @@ class SlackEvent:
 
     @property
     def chat(self) -> str:
-        return f"slack:{self.team}:{self.channel}"
+        return f"{CHANNEL}:{self.team}:{self.channel}"
 
     @property
     def person(self) -> str | None:
         if self.user is None or self.user_team is None:
             return None
-        return f"slack:{self.user_team}:{self.user}"
+        return f"{CHANNEL}:{self.user_team}:{self.user}"
 
 
 def encode_event(sent: SlackEvent) -> str:
@@ -83,18 +78,17 @@ def encode_event(sent: SlackEvent) -> str:
 
 def decode_event(payload: str) -> SlackEvent:
     found = json.loads(payload)
-    shared = tuple(SharedMessage(**one) for one in found.pop("shared"))
+    shared = tuple(Quote(**one) for one in found.pop("shared"))
     return SlackEvent(**found, shared=shared)
 
 
-# Parsing of a signed request into an event.
-
-JsonObject = Mapping[str, Any]
+# Parsing of a signed request into an event. A field of an unexpected type or form counts as absent.
 
 BUTTON_PREFIX = "tacit"  # of the action ids of our buttons
 
 _ID_FORMAT = re.compile(r"[A-Za-z0-9]{1,64}")
 _TIMESTAMP_FORMAT = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+_TRIGGER_FORMAT = re.compile(r"[A-Za-z0-9.]{1,100}")
 _TEXT_SUBTYPES = frozenset({None, "file_share", "me_message", "thread_broadcast"})
 _MEMBER_EVENTS: Mapping[str | None, EventKind] = {
     "member_joined_channel": "came",
@@ -125,70 +119,57 @@ def parse_request(body: JsonObject, team: str | None) -> SlackEvent | None:
 
 
 def _parse_event(body: JsonObject, team: str) -> SlackEvent | None:
-    event = _get_object(body, "event")
+    event = get_object(body, "event")
     kind, subtype = _get_text(event, "type"), _get_text(event, "subtype")
     if kind == "channel_id_changed":
-        return _parse_moved(body, event, team)
-    if kind in ("message", "app_mention"):
-        if subtype in _TEXT_SUBTYPES:
-            return _parse_said(body, event, team)
-        if subtype == "message_changed":
-            return _parse_changed(body, event, team)
-        if subtype == "message_deleted":
-            return _parse_deleted(body, event, team)
-    if (subtype if kind == "message" else kind) in _MEMBER_EVENTS:
-        return _parse_membership(body, event, team)
-    return None
-
-
-def _parse_said(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    """Parse a message. Slack sends one that mentions the bot twice, as message and as mention; the
-    id of the message makes them one update."""
-    ts = _get_timestamp(event, "ts")
-    if ts is None or not (_get_text(event, "text") or _get_shared(event)):
-        return None
-    named = _get_text(event, "type") == "app_mention"
-    return _parse_message(
-        body, event, event, team, "said", f"{team}:{_get_id(event, 'channel')}:{ts}", named
-    )
-
-
-def _parse_changed(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    """Parse an edit. Slack also sends one when it unfurls a link or a thread gets a reply."""
-    now, before = _get_object(event, "message"), _get_object(event, "previous_message")
-    if _get_text(now, "subtype") == "tombstone":
-        return _parse_deleted(body, event, team)
-    same = _get_text(now, "text") == _get_text(before, "text") and _get_shared(now) == _get_shared(
-        before
-    )
-    if same or _get_text(now, "subtype") not in _TEXT_SUBTYPES:
-        return None
-    return _parse_message(body, event, now, team, "edited", _get_event_id(body, team), False)
-
-
-def _parse_deleted(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    before = _get_object(event, "previous_message")
-    return _parse_message(body, event, before, team, "unsaid", _get_event_id(body, team), False)
+        before, now = _get_id(event, "old_channel_id"), _get_id(event, "new_channel_id")
+        if before is None or now is None:
+            return None
+        id = _update_id(body, team, "event_id")
+        return SlackEvent(act="moved", id=id, team=team, channel=now, before=before)
+    if kind in ("message", "app_mention") and (
+        subtype in _TEXT_SUBTYPES or subtype in ("message_changed", "message_deleted")
+    ):
+        return _parse_message(body, event, team, subtype)
+    act = _MEMBER_EVENTS.get(subtype if kind == "message" else kind)
+    return None if act is None else _parse_membership(body, event, team, act)
 
 
 def _parse_message(
-    body: JsonObject,
-    event: JsonObject,
-    message: JsonObject,
-    team: str,
-    act: EventKind,
-    id: str,
-    named: bool,
+    body: JsonObject, event: JsonObject, team: str, subtype: str | None
 ) -> SlackEvent | None:
-    channel, user, ts = (
-        _get_id(event, "channel"),
-        _get_id(message, "user"),
-        _get_timestamp(message, "ts"),
+    """Parse a new message, an edit or a deletion.
+
+    Slack sends a message that mentions the bot twice, as message and as mention; the id of the
+    message makes them one update. It also sends an edit when it unfurls a link or a thread gets a
+    reply, and one to a tombstone for a deleted message with a thread.
+    """
+    now, before = get_object(event, "message"), get_object(event, "previous_message")
+    act: EventKind = "said"
+    message, id = (
+        event,
+        f"{team}:{_get_id(event, 'channel')}:{_get_id(event, 'ts', _TIMESTAMP_FORMAT)}",
     )
-    if channel is None or user is None or ts is None or _is_from_bot(message):
+    if subtype in ("message_changed", "message_deleted"):
+        id, message = _update_id(body, team, "event_id"), before
+        act = "unsaid"
+        if subtype == "message_changed" and _get_text(now, "subtype") != "tombstone":
+            act, message = "edited", now
+    text, shared = _get_text(message, "text") or "", _get_shared(message)
+    if act == "said" and not (text or shared):
+        return None
+    if act == "edited" and (
+        (text, shared) == (_get_text(before, "text") or "", _get_shared(before))
+        or _get_text(now, "subtype") not in _TEXT_SUBTYPES
+    ):
+        return None
+    channel, user = _get_id(event, "channel"), _get_id(message, "user")
+    ts, thread = (_get_id(message, name, _TIMESTAMP_FORMAT) for name in ("ts", "thread_ts"))
+    from_bot = message.get("bot_id") is not None or message.get("bot_profile") is not None
+    if channel is None or user is None or ts is None or from_bot or user == _SLACKBOT:
         return None
     bot = _get_bot_user(body)
-    unsaid = act == "unsaid"
+    named = act == "said" and event.get("type") == "app_mention"
     return SlackEvent(
         act=act,
         id=id,
@@ -198,40 +179,24 @@ def _parse_message(
         user=user,
         user_team=_get_user_team(body, message, team),
         ts=ts,
-        thread=_get_thread(message, ts),
-        text="" if unsaid else _get_text(message, "text") or "",
-        shared=() if unsaid else _get_shared(message),
-        bot=bot,
+        thread=None if thread == ts else thread,  # the message that starts it is in the channel
+        text="" if act == "unsaid" else text,
+        shared=() if act == "unsaid" else shared,
         meant=named or (bot is not None and _get_id(message, "parent_user_id") == bot),
     )
 
 
-def _parse_membership(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    act = _MEMBER_EVENTS[_get_text(event, "subtype") or _get_text(event, "type")]
+def _parse_membership(
+    body: JsonObject, event: JsonObject, team: str, act: EventKind
+) -> SlackEvent | None:
     channel, user, bot = _get_id(event, "channel"), _get_id(event, "user"), _get_bot_user(body)
     if channel is None or user is None or (user == bot and act != "came"):
         return None
-    update = _get_event_id(body, team)
+    id = _update_id(body, team, "event_id")
     if user == bot:
-        return SlackEvent(act="arrived", id=update, team=team, channel=channel, place="group")
-    return SlackEvent(
-        act=act,
-        id=update,
-        team=team,
-        channel=channel,
-        place="group",
-        user=user,
-        user_team=_get_user_team(body, event, team),
-        bot=bot,
-    )
-
-
-def _parse_moved(body: JsonObject, event: JsonObject, team: str) -> SlackEvent | None:
-    before, now = _get_id(event, "old_channel_id"), _get_id(event, "new_channel_id")
-    if before is None or now is None:
-        return None
-    update = _get_event_id(body, team)
-    return SlackEvent(act="moved", id=update, team=team, channel=now, place="group", before=before)
+        return SlackEvent(act="arrived", id=id, team=team, channel=channel)
+    user_team = _get_user_team(body, event, team)
+    return SlackEvent(act=act, id=id, team=team, channel=channel, user=user, user_team=user_team)
 
 
 def _parse_command(body: JsonObject, team: str) -> SlackEvent | None:
@@ -240,7 +205,7 @@ def _parse_command(body: JsonObject, team: str) -> SlackEvent | None:
         return None
     return SlackEvent(
         act="command",
-        id=_get_trigger_id(body, team),
+        id=_update_id(body, team, "trigger_id"),
         team=team,
         channel=channel,
         place=_channel_kind(channel, None),
@@ -253,26 +218,22 @@ def _parse_command(body: JsonObject, team: str) -> SlackEvent | None:
 
 
 def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
-    actions = body.get("actions")
-    action = actions[0] if isinstance(actions, list) and actions else None
-    if not isinstance(action, Mapping) or not (_get_text(action, "action_id") or "").startswith(
-        BUTTON_PREFIX
-    ):
-        return None
-    user, container = _get_object(body, "user"), _get_object(body, "container")
-    channel, who = _get_id(_get_object(body, "channel"), "id"), _get_id(user, "id")
-    if channel is None or who is None:
+    action = next(iter(_get_objects(body, "actions")), {})
+    user, container = get_object(body, "user"), get_object(body, "container")
+    channel, who = _get_id(get_object(body, "channel"), "id"), _get_id(user, "id")
+    ours = (_get_text(action, "action_id") or "").startswith(BUTTON_PREFIX)
+    if channel is None or who is None or not ours:
         return None
     return SlackEvent(
         act="pressed",
-        id=_get_trigger_id(body, team),
+        id=_update_id(body, team, "trigger_id"),
         team=team,
         channel=channel,
         place=_channel_kind(channel, None),
         user=who,
-        user_team=_get_id(user, "team_id") or _get_id(_get_object(body, "team"), "id"),
-        ts=_get_timestamp(container, "message_ts"),
-        thread=_get_timestamp(container, "thread_ts"),
+        user_team=_get_id(user, "team_id") or _get_id(get_object(body, "team"), "id"),
+        ts=_get_id(container, "message_ts", _TIMESTAMP_FORMAT),
+        thread=_get_id(container, "thread_ts", _TIMESTAMP_FORMAT),
         meant=True,
         data=_get_text(action, "value"),
         reply_url=_get_text(body, "response_url"),
@@ -281,12 +242,14 @@ def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
     )
 
 
-# Access to fields of a request.
-
-
-def _get_object(body: JsonObject, name: str) -> JsonObject:
+def get_object(body: JsonObject, name: str) -> JsonObject:
     found = body.get(name)
     return found if isinstance(found, Mapping) else {}
+
+
+def _get_objects(body: JsonObject, name: str) -> list[JsonObject]:
+    found = body.get(name)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
 
 
 def _get_text(body: JsonObject, name: str) -> str | None:
@@ -298,52 +261,26 @@ def _get_text(body: JsonObject, name: str) -> str | None:
     return kept.encode("utf-8", "replace").decode("utf-8")
 
 
-def _get_id(body: JsonObject, name: str) -> str | None:
+def _get_id(body: JsonObject, name: str, form: re.Pattern[str] = _ID_FORMAT) -> str | None:
     found = body.get(name)
-    return found if isinstance(found, str) and _ID_FORMAT.fullmatch(found) else None
+    return found if isinstance(found, str) and form.fullmatch(found) else None
 
 
-def _get_timestamp(body: JsonObject, name: str) -> str | None:
-    found = body.get(name)
-    return found if isinstance(found, str) and _TIMESTAMP_FORMAT.fullmatch(found) else None
-
-
-def _get_thread(message: JsonObject, ts: str) -> str | None:
-    """Return the thread; None for the message that starts it, which is in the channel."""
-    found = _get_timestamp(message, "thread_ts")
-    return None if found == ts else found
-
-
-def _get_shared(message: JsonObject) -> tuple[SharedMessage, ...]:
-    listed = message.get("attachments")
-    found = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-    most = limits.SLACK_SHARED_MAX_CHARS
+def _get_shared(message: JsonObject) -> tuple[Quote, ...]:
+    most, name_most = limits.SLACK_SHARED_MAX_CHARS, limits.LABEL_MAX_CHARS
     return tuple(
-        SharedMessage(
+        Quote(
             text=(_get_text(one, "text") or _get_text(one, "fallback") or "")[:most],
-            by=_get_author(one),
+            by=(_get_text(one, "author_name") or "")[:name_most] or None,
         )
-        for one in found[: limits.SLACK_SHARED_MAX_COUNT]
+        for one in _get_objects(message, "attachments")[: limits.SLACK_SHARED_MAX_COUNT]
         if one.get("is_share") or one.get("is_msg_unfurl")
     )
 
 
-def _get_author(attachment: JsonObject) -> str | None:
-    name = _get_text(attachment, "author_name")
-    return name[: limits.LABEL_MAX_CHARS] if name else None
-
-
-def _is_from_bot(message: JsonObject) -> bool:
-    by_a_bot = message.get("bot_id") is not None or message.get("bot_profile") is not None
-    return by_a_bot or message.get("user") == _SLACKBOT
-
-
 def _get_bot_user(body: JsonObject) -> str | None:
-    listed = body.get("authorizations")
-    first = listed[0] if isinstance(listed, list) and listed else None
-    if not isinstance(first, Mapping) or first.get("is_bot") is not True:
-        return None
-    return _get_id(first, "user_id")
+    first = next(iter(_get_objects(body, "authorizations")), {})
+    return _get_id(first, "user_id") if first.get("is_bot") is True else None
 
 
 def _get_user_team(body: JsonObject, message: JsonObject, team: str) -> str | None:
@@ -360,19 +297,13 @@ def _channel_kind(channel: str, kind: str | None) -> ChannelKind:
     return "private" if kind in ("im", "app_home", None) and channel[0] == "D" else "unknown"
 
 
-def _get_event_id(body: JsonObject, team: str) -> str:
-    return f"{team}:{_get_id(body, 'event_id') or _digest_request(body)}"
-
-
-def _get_trigger_id(body: JsonObject, team: str) -> str:
-    found = body.get("trigger_id")
-    plain = isinstance(found, str) and re.fullmatch(r"[A-Za-z0-9.]{1,100}", found)
-    return f"{team}:{found if plain else _digest_request(body)}"
-
-
-def _digest_request(body: JsonObject) -> str:
-    whole = json.dumps(body, sort_keys=True, default=str)
-    return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()
+def _update_id(body: JsonObject, team: str, name: str) -> str:
+    """Return the id of a request, or a digest of all of it."""
+    found = _get_id(body, name, _TRIGGER_FORMAT)
+    if found is None:
+        whole = json.dumps(body, sort_keys=True, default=str)
+        found = hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()
+    return f"{team}:{found}"
 
 
 # Parsing of Slack's markup: escapes, mentions, links and quotes.
@@ -474,8 +405,6 @@ def _parse_mention(mark: str) -> tuple[str, str] | None:
 
 # From a stored event to an inbound message.
 
-CHANNEL = "slack"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackIdentity:
@@ -515,37 +444,74 @@ class SlackParser:
     their people could not manage what was learned."""
 
     def __init__(self, me: SlackIdentity, known: UserLookup) -> None:
-        self._me = me
-        self._known = known
+        self._me, self._known = me, known
 
     def __call__(self, payload: str) -> InboundMessage | None:
         sent = decode_event(payload)
-        return (
-            to_inbound_message(sent, self._me.user, self._known)
-            if sent.team == self._me.team
-            else None
+        if sent.team != self._me.team:
+            return None
+        who = None
+        if sent.person is not None and sent.user is not None:
+            person = self._known(sent.user)
+            who = Requester(sent.person, person.name, person.username, person.is_bot)
+        if who is not None and who.is_bot and sent.act not in ("came", "went"):
+            return None
+        around = InboundContext(
+            channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread
         )
-
-
-def to_inbound_message(
-    sent: SlackEvent, bot: str | None, known: UserLookup
-) -> InboundMessage | None:
-    who = _to_requester(sent, known)
-    if who is not None and who.is_bot and sent.act not in ("came", "went"):
+        match sent.act:
+            case "said" | "edited" if sent.ts is not None:
+                return self._text_message(sent, sent.ts, around)
+            case "command":
+                # `/tacit mem del …` is `/mem del …`, and `/tacit` alone is `/help`.
+                typed = self._plain(sent.text).removeprefix("/").strip()
+                return SlackCommand(
+                    **around,
+                    text=f"/{typed or 'help'}",
+                    message=sent.id,
+                    reply_url=sent.reply_url,
+                )
+            case "pressed" if sent.data is not None:
+                return SlackButtonPressed(
+                    **around,
+                    data=sent.data,
+                    message=sent.ts,
+                    reply_url=sent.reply_url,
+                    hidden=sent.hidden,
+                )
+            case "moved" if sent.before is not None:
+                return ChatMoved(**around, before=f"{CHANNEL}:{sent.team}:{sent.before}")
+            case "arrived":
+                return MembersJoined(**around, people=(), bot_joined=True)
+            case "unsaid" if who is not None and sent.ts is not None:
+                return MessageDeleted(**around, message=sent.ts)
+            case "came" if who is not None:
+                return MembersJoined(**around, people=(who,))
+            case "went" if who is not None:
+                return MembersLeft(**around, people=(who,))
         return None
-    if sent.act in ("said", "edited"):
-        return _to_text_message(sent, who, bot or sent.bot, known)
-    if sent.act == "command":
-        return _to_command(sent, who, known)
-    if sent.act == "pressed" and sent.data is not None:
-        return SlackButtonPressed(
-            **_inbound_context(sent, who),
-            data=sent.data,
-            message=sent.ts,
-            reply_url=sent.reply_url,
-            hidden=sent.hidden,
+
+    def _plain(self, text: str) -> str:
+        return parse_text(text, self._name, None).own
+
+    def _name(self, user: str) -> str | None:
+        return self._known(user).name
+
+    def _text_message(self, sent: SlackEvent, ts: str, around: InboundContext) -> TextMessage:
+        bot = self._me.user
+        found = parse_text(sent.text, self._name, bot)
+        shared = [Quote(text=self._plain(one.text), by=one.by) for one in sent.shared]
+        quoted = (*(Quote(text=one) for one in found.quoted), *shared)
+        return TextMessage(
+            **around,
+            text=found.own,
+            message=ts,
+            at=_parse_timestamp(ts),
+            edited=sent.act == "edited",
+            quoted=quoted,
+            forwarded=not found.own and bool(quoted),
+            addressed=sent.meant or sent.place == "private" or bot in found.mentioned,
         )
-    return _to_chat_change(sent, who)
 
 
 def to_chat(sent: SlackEvent) -> Chat:
@@ -556,68 +522,6 @@ def to_chat(sent: SlackEvent) -> Chat:
     # The members are not known, and later ones can read earlier messages. A visitor of a public
     # channel can press buttons too, so a press proves no membership.
     return Chat(sent.chat, ChatKind.GROUP, vouched=sent.act != "pressed")
-
-
-def _inbound_context(sent: SlackEvent, who: Requester | None) -> InboundContext:
-    return InboundContext(
-        channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread
-    )
-
-
-def _to_chat_change(sent: SlackEvent, who: Requester | None) -> InboundMessage | None:
-    if sent.act == "moved" and sent.before is not None:
-        before = f"{CHANNEL}:{sent.team}:{sent.before}"
-        return ChatMoved(**_inbound_context(sent, None), before=before)
-    if sent.act == "arrived":
-        return MembersJoined(**_inbound_context(sent, None), people=(), bot_joined=True)
-    if who is None:
-        return None
-    if sent.act == "unsaid" and sent.ts is not None:
-        return MessageDeleted(**_inbound_context(sent, who), message=sent.ts)
-    if sent.act in ("came", "went"):
-        kind = MembersJoined if sent.act == "came" else MembersLeft
-        return kind(**_inbound_context(sent, who), people=(who,))
-    return None
-
-
-def _to_text_message(
-    sent: SlackEvent, who: Requester | None, bot: str | None, known: UserLookup
-) -> TextMessage | None:
-    if sent.ts is None:
-        return None
-    found = parse_text(sent.text, lambda user: known(user).name, bot)
-    passed_on = [
-        Quote(text=parse_text(one.text, lambda user: known(user).name, None).own, by=one.by)
-        for one in sent.shared
-    ]
-    return TextMessage(
-        **_inbound_context(sent, who),
-        text=found.own,
-        message=sent.ts,
-        at=_parse_timestamp(sent.ts),
-        edited=sent.act == "edited",
-        quoted=(*(Quote(text=one) for one in found.quoted), *passed_on),
-        forwarded=not found.own and bool(found.quoted or passed_on),
-        addressed=sent.meant or sent.place == "private" or bot in found.mentioned,
-    )
-
-
-def _to_command(sent: SlackEvent, who: Requester | None, known: UserLookup) -> SlackCommand:
-    """Translate `/tacit mem del …` to `/mem del …`, and `/tacit` alone to `/help`."""
-    typed = parse_text(sent.text, lambda user: known(user).name, None).own.removeprefix("/").strip()
-    return SlackCommand(
-        **_inbound_context(sent, who),
-        text=f"/{typed or 'help'}",
-        message=sent.id,
-        reply_url=sent.reply_url,
-    )
-
-
-def _to_requester(sent: SlackEvent, known: UserLookup) -> Requester | None:
-    if sent.person is None or sent.user is None:
-        return None
-    person = known(sent.user)
-    return Requester(sent.person, person.name, person.username, person.is_bot)
 
 
 def _parse_timestamp(ts: str) -> datetime | None:
@@ -636,10 +540,9 @@ class UserCache:
     def __init__(
         self, ask: Callable[[str], SlackUser], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._ask = ask
-        self._clock = clock
+        self._ask, self._clock = ask, clock
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, tuple[float, SlackUser]] = OrderedDict()
+        self._known: LRUCache[str, tuple[float, SlackUser]] = LRUCache(limits.SLACK_NAMES_MAX_COUNT)
 
     def __call__(self, user: str) -> SlackUser:
         with self._lock:
@@ -653,7 +556,4 @@ class UserCache:
             seconds = limits.SLACK_NAMELESS_MAX_SECONDS
         with self._lock:
             self._known[user] = (self._clock() + seconds, person)
-            self._known.move_to_end(user)
-            if len(self._known) > limits.SLACK_NAMES_MAX_COUNT:
-                self._known.popitem(last=False)
         return person

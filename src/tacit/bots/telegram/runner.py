@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 import signal
@@ -10,31 +11,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from tacit import Update, limits
 from tacit.bots import texts
 from tacit.bots.bot import Bot
+from tacit.bots.channel import JsonObject
 from tacit.bots.dispatcher import BotLog, ChannelRetry, Dispatcher, StopSignal, compute_backoff
 from tacit.bots.messages import (
     ButtonPressed,
     InboundMessage,
     MembersJoined,
     MembersLeft,
+    NotSent,
     TextMessage,
 )
-from tacit.bots.telegram.client import (
-    BotCall,
-    TelegramCallFailed,
-    TelegramClient,
-    TelegramSender,
-    telegram_number,
-)
+from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient, TelegramSender
 from tacit.bots.telegram.updates import (
     CHANNEL,
     UPDATE_KINDS,
-    JsonObject,
-    TelegramIdentity,
     TelegramParser,
     get_integer,
     get_object,
@@ -46,8 +43,13 @@ from tacit.settings import Settings, TelegramSettings
 from tacit.settings.parsers import describe_variable
 
 if TYPE_CHECKING:
-    from tacit.server.logs import ServerLog as ServingLog
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
 
+    from tacit.server.logs import ServerLog
+
+TakeUpdates = Callable[[Sequence[JsonObject]], None]
 
 # Polling. Telegram deletes updates when later ones are requested, so the offset advances only
 # after all of them are in the inbox.
@@ -58,9 +60,9 @@ _EARLY_PAUSE_MAX_SECONDS = 5.0  # a message sent meanwhile should not wait long
 
 
 def poll_updates(
-    line: TelegramClient,
-    take_in: Callable[[Sequence[JsonObject]], None],
-    patience: ChannelRetry,
+    client: TelegramClient,
+    take_in: TakeUpdates,
+    retry: ChannelRetry,
     stop: StopSignal,
     seconds: int = limits.TELEGRAM_POLL_SECONDS,
     now: Callable[[], float] = time.monotonic,
@@ -71,20 +73,18 @@ def poll_updates(
     while not stop.is_set():
         asked = now()
         try:
-            updates = line.get_updates(offset, seconds)
-        except TelegramCallFailed as problem:
-            patience.record_failure(str(problem), problem.wait_seconds)
-            continue
-        try:
+            updates = client.get_updates(offset, seconds)
             take_in(updates)
+            numbers = [id for one in updates if (id := get_integer(one, "update_id")) is not None]
+            if updates and not numbers:
+                raise TelegramCallFailed("unlike")
+        except NotSent as problem:
+            retry.record_failure(str(problem), problem.wait_seconds)
+            continue
         except StoreError:
-            patience.record_failure(_INBOX_PROBLEM)
+            retry.record_failure(_INBOX_PROBLEM)
             continue
-        numbers = [id for one in updates if (id := get_integer(one, "update_id")) is not None]
-        if updates and not numbers:
-            patience.record_failure(str(TelegramCallFailed("unlike")))
-            continue
-        patience.record_success()
+        retry.record_success()
         # Send an offset once: Telegram remembers it. After a week without updates Telegram may
         # restart its numbers below an offset that we would keep sending.
         offset = max(numbers) + 1 if numbers else None
@@ -94,7 +94,53 @@ def poll_updates(
             stop.wait(min(compute_backoff(early), _EARLY_PAUSE_MAX_SECONDS))
 
 
-_ID_COMMAND = "/id"
+# The webhook: Telegram posts each update, authenticated by a secret.
+
+_SECRET_HEADER = "x-telegram-bot-api-secret-token"
+# One route for all paths: the log shows the route, and the real path may contain a secret.
+_ANY_PATH = "/{path:path}"
+
+
+def create_webhook_app(take_in: TakeUpdates, url: str, secret: str) -> Starlette:
+    """Make an app that accepts updates at the path of the public webhook URL."""
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from tacit.server.middleware import read_body
+
+    path = unquote(urlsplit(url).path) or "/"
+
+    async def receive(request: Request) -> int:
+        if not hmac.compare_digest(request.scope["path"].encode(), path.encode()):
+            return 404
+        given = request.headers.get(_SECRET_HEADER, "")
+        if not hmac.compare_digest(given.encode(), secret.encode()):
+            return 403
+        if request.app.state.draining:
+            return 503
+        body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
+        if body is None:
+            return 413
+        try:
+            update: Any = json.loads(body)
+        except (ValueError, RecursionError):
+            return 400
+        if not isinstance(update, dict):
+            return 400
+        try:
+            await run_in_threadpool(take_in, [update])
+        except StoreError:
+            return 503  # Telegram sends it again
+        return 200
+
+    async def answer(request: Request) -> Response:
+        return Response(status_code=await receive(request))
+
+    served = Starlette(routes=[Route(_ANY_PATH, answer, methods=["POST"])])
+    served.state.draining = False
+    return served
 
 
 class UpdateReceiver:
@@ -102,45 +148,41 @@ class UpdateReceiver:
 
     def __init__(
         self,
-        reading: TelegramParser,
+        parser: TelegramParser,
         take_in: Callable[[Sequence[Update]], int],
-        line: TelegramClient,
+        client: TelegramClient,
         log: BotLog,
     ) -> None:
-        self._parser = reading
-        self._take_in = take_in
-        self._client = line
-        self._log = log
+        self._parser, self._take_in = parser, take_in
+        self._client, self._log = client, log
 
     def __call__(self, raw: Sequence[JsonObject]) -> None:
         """Store updates durably: when this returns, Telegram may delete them."""
         updates: list[Update] = []
-        answers: list[BotCall[object]] = []
+        answers: list[Callable[[], object]] = []
         for one in raw:
-            heard = self._parse(one)
+            try:
+                heard = self._parser.parse(one)
+            except Exception as error:  # noqa: BLE001 - one odd update must not block all others
+                self._log.failed("update left out", error)
+                continue
             if heard is None:
                 continue
             if not self._parser.allows(heard.chat):
-                answers += [_send_chat_id(heard)] if _asks_for_id(heard) else []
+                answers += self._answer_id(heard)
                 continue
             update = _make_update(heard, one)
-            if len(update.payload.encode()) > limits.UPDATE_MAX_BYTES:
+            if len(update.payload) > limits.UPDATE_MAX_BYTES:
                 self._log.tell("update left out", problem="it is too large")
                 continue
             updates.append(update)
-            if isinstance(heard, ButtonPressed):
+            if isinstance(heard, ButtonPressed):  # Telegram shows it as busy until then
+                query = get_text(get_object(one, "callback_query"), "id")
                 answers.append(
-                    _acknowledge_button(get_text(get_object(one, "callback_query"), "id"))
+                    partial(self._client.call, "answerCallbackQuery", callback_query_id=query)
                 )
         self._keep(updates)
         self._client.call_in_background(answers)
-
-    def _parse(self, raw: JsonObject) -> InboundMessage | None:
-        try:
-            return self._parser.parse(raw)
-        except Exception as error:  # noqa: BLE001 - one odd update must not block all others
-            self._log.failed("update left out", error)
-            return None
 
     def _keep(self, updates: Sequence[Update]) -> None:
         """Store all at once; if one of them is invalid, store the others."""
@@ -155,6 +197,20 @@ class UpdateReceiver:
             for update in updates:
                 self._keep([update])
 
+    def _answer_id(self, heard: InboundMessage) -> list[Callable[[], object]]:
+        """Answer /id in a chat that is not allowed, without storing anything."""
+        if not isinstance(heard, TextMessage) or heard.edited or heard.text.strip() != "/id":
+            return []
+        return [
+            partial(
+                self._client.call,
+                "sendMessage",
+                chat_id=heard.chat.id.removeprefix(f"{CHANNEL}:"),
+                text=f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}",
+                message_thread_id=heard.thread,
+            )
+        ]
+
 
 def _make_update(heard: InboundMessage, raw: JsonObject) -> Update:
     people = heard.people if isinstance(heard, MembersJoined | MembersLeft) else ()
@@ -162,26 +218,8 @@ def _make_update(heard: InboundMessage, raw: JsonObject) -> Update:
     return Update(
         id=heard.update,
         chat=heard.chat.id,
-        payload=json.dumps(raw, ensure_ascii=True, separators=(",", ":")),
+        payload=json.dumps(raw, separators=(",", ":")),
         person=None if who is None else who.key,
-    )
-
-
-def _acknowledge_button(query: str) -> BotCall[object]:
-    """Acknowledge a button, which Telegram shows as busy until then."""
-    return lambda bot: bot.answer_callback_query(query)
-
-
-def _asks_for_id(heard: InboundMessage) -> bool:
-    return isinstance(heard, TextMessage) and not heard.edited and heard.text.strip() == _ID_COMMAND
-
-
-def _send_chat_id(heard: InboundMessage) -> BotCall[object]:
-    """Answer /id in a chat that is not allowed, without storing anything."""
-    text = f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}"
-    topic = None if heard.thread is None else int(heard.thread)
-    return lambda bot: bot.send_message(
-        telegram_number(heard.chat.id), text, message_thread_id=topic
     )
 
 
@@ -222,111 +260,96 @@ def read_telegram_secrets(how: TelegramSettings, environ: Mapping[str, str]) -> 
     return TelegramSecrets(token=token, webhook=secret)
 
 
-class TelegramRunner:
-    """Connect the Bot API, the bot and the memory."""
+@dataclass(frozen=True, slots=True)
+class TelegramProcess:
+    """What the two modes share: settings, the client, and how to stop."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        settings: Settings,
-        line: TelegramClient,
-        me: TelegramIdentity,
-        log: BotLog,
-        stop: StopSignal,
-    ) -> None:
-        reading = TelegramParser(me, settings.telegram.allowed_chats)
-        self.bot = Bot(memory, settings.chat, console=settings.console)
-        outlet = TelegramSender(line, stop.wait)
-        threads = settings.chat.threads
-        self.dispatcher = Dispatcher(
-            memory, self.bot, CHANNEL, reading, outlet, log, threads=threads
+    memory: Memory
+    settings: Settings
+    client: TelegramClient
+    log: BotLog
+    stop: StopSignal
+
+    @contextmanager
+    def answering(
+        self, retry: ChannelRetry, prepare: Callable[[], object]
+    ) -> Iterator[tuple[Dispatcher, UpdateReceiver] | None]:
+        """Run a dispatcher; yield None if stopped before Telegram answers and is prepared."""
+        me = retry.call_until_done(self.client.get_identity)
+        if me is None or not retry.call_until_done(prepare):
+            yield None
+            return
+        settings = self.settings
+        parser = TelegramParser(me, settings.telegram.allowed_chats)
+        bot = Bot(self.memory, settings.chat, console=settings.console)
+        dispatcher = Dispatcher(
+            self.memory,
+            bot,
+            CHANNEL,
+            parser,
+            TelegramSender(self.client, self.stop.wait),
+            self.log,
+            threads=settings.chat.threads,
         )
-        self.receive = UpdateReceiver(reading, self.dispatcher.add_updates, line, log)
-        self._log = log
+        dispatcher.start()
+        self.log.tell("answering", channel=CHANNEL, mode=settings.telegram.mode)
+        try:
+            yield dispatcher, UpdateReceiver(parser, dispatcher.add_updates, self.client, self.log)
+        finally:
+            dispatcher.stop()
+            bot.log_counts(self.log, CHANNEL)
 
-    def stop(self) -> None:
-        self.dispatcher.stop()
-        self.bot.log_counts(self._log, CHANNEL)
+    def run_polling(self, seconds: int = limits.TELEGRAM_POLL_SECONDS) -> None:
+        retry = ChannelRetry(CHANNEL, self.log, self.stop)
+        # Telegram refuses polls while a webhook is set.
+        with self.answering(retry, partial(self.client.call, "deleteWebhook")) as running:
+            if running is not None:
+                poll_updates(self.client, running[1], retry, self.stop, seconds)
+
+    def run_webhook(self, secret: str, log: ServerLog) -> None:
+        from tacit.bootstrap import request_spans
+        from tacit.server.logs import RequestLogMiddleware
+        from tacit.server.process import bind_socket, socket_url
+        from tacit.server.process import run_server as serve
+
+        how = self.settings.telegram
+        register = partial(
+            self.client.call,
+            "setWebhook",
+            url=how.webhook_url,
+            secret_token=secret,
+            allowed_updates=UPDATE_KINDS,
+        )
+        with bind_socket(how.host, how.port, "telegram") as listening:
+            log.tell("listening", address=socket_url(listening))
+            retry = ChannelRetry(CHANNEL, log, self.stop)
+            with self.answering(retry, register) as running:
+                if running is not None:
+                    served = create_webhook_app(running[1], how.webhook_url, secret)
+                    watched = RequestLogMiddleware(served, log, request_spans(self.settings))
+                    serve(served, watched, listening, self.settings.server, log)
 
 
 def run_telegram(
-    memory: Memory, settings: Settings, known: TelegramSecrets, log: ServingLog
+    memory: Memory, settings: Settings, known: TelegramSecrets, log: ServerLog
 ) -> None:
     """Run until SIGTERM or SIGINT."""
     stop = threading.Event()
-    line = TelegramClient(known.token, settings.telegram.api_url)
+    client = TelegramClient(known.token, settings.telegram.api_url)
+    process = TelegramProcess(memory, settings, client, log, stop)
 
     def end() -> None:
         stop.set()
-        line.stop_polling()
+        client.stop_polling()
 
     try:
         with handle_signals(end):
             if settings.telegram.mode == "polling":
-                run_polling(memory, settings, line, log, stop)
+                process.run_polling()
             else:
-                run_webhook(memory, settings, line, known.webhook, log, stop)
+                process.run_webhook(known.webhook, log)
     finally:
-        line.close()
-
-
-def run_polling(
-    memory: Memory, settings: Settings, line: TelegramClient, log: BotLog, stop: StopSignal
-) -> None:
-    patience = ChannelRetry(CHANNEL, log, stop)
-    me = patience.call_until_done(line.get_identity)
-    # Telegram refuses polls while a webhook is set.
-    if me is None or not patience.call_until_done(
-        lambda: line.call(lambda bot: bot.delete_webhook())
-    ):
-        return
-    telegram = TelegramRunner(memory, settings, line, me, log, stop)
-    telegram.dispatcher.start()
-    log.tell("answering", channel=CHANNEL, mode="polling")
-    try:
-        poll_updates(line, telegram.receive, patience, stop)
-    finally:
-        telegram.stop()
-
-
-def run_webhook(
-    memory: Memory,
-    settings: Settings,
-    line: TelegramClient,
-    secret: str,
-    log: ServingLog,
-    stop: StopSignal,
-) -> None:
-    from tacit.bootstrap import request_spans
-    from tacit.bots.telegram.webhook import create_webhook_app
-    from tacit.server.logs import RequestLogMiddleware
-    from tacit.server.process import bind_socket, socket_url
-    from tacit.server.process import run_server as serve
-
-    how, patience = settings.telegram, ChannelRetry(CHANNEL, log, stop)
-    with bind_socket(how.host, how.port, "telegram") as listening:
-        log.tell("listening", address=socket_url(listening))
-        me = patience.call_until_done(line.get_identity)
-        if me is None or not patience.call_until_done(
-            lambda: register_webhook(line, how.webhook_url, secret)
-        ):
-            return
-        telegram = TelegramRunner(memory, settings, line, me, log, stop)
-        telegram.dispatcher.start()
-        log.tell("answering", channel=CHANNEL, mode="webhook")
-        served = create_webhook_app(telegram.receive, how.webhook_url, secret)
-        try:
-            watched = RequestLogMiddleware(served, log, request_spans(settings))
-            serve(served, watched, listening, settings.server, log)
-        finally:
-            telegram.stop()
-
-
-def register_webhook(line: TelegramClient, url: str, secret: str) -> bool:
-    """Make Telegram send updates to the URL, with the secret."""
-    return line.call(
-        lambda bot: bot.set_webhook(url, secret_token=secret, allowed_updates=list(UPDATE_KINDS))
-    )
+        client.close()
 
 
 @contextmanager

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from tacit import Chat, Requester
+from tacit.bots.channel import JsonObject
 from tacit.bots.messages import (
     ButtonPressed,
     ChatMoved,
@@ -22,9 +22,8 @@ from tacit.bots.messages import (
     TextMessage,
 )
 
-# Access to fields of the Bot API's JSON. A field of an unexpected type counts as absent.
-
-JsonObject = Mapping[str, Any]
+# Access to fields of the Bot API's JSON. A field of an unexpected type counts as absent: with
+# python-telegram-bot's types, one field that a server adds or leaves out would drop the update.
 
 NO_FIELDS: JsonObject = {}
 

@@ -1,0 +1,141 @@
+"""What the channels share: bounded HTTP calls, and sending long messages with retries."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import httpx2
+
+from tacit import limits
+from tacit.bots.dispatcher import compute_backoff
+from tacit.bots.messages import (
+    Button,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    Span,
+    split_spans,
+)
+from tacit.records.request import Chat, Requester
+
+JsonObject = Mapping[str, Any]
+
+# They log URLs, and those of Telegram contain the token.
+_SILENCED_LOGGERS = ("httpx2", "httpcore2")
+
+
+class HttpClient:
+    """Post with limits on time and size, without redirects; safe to share between threads.
+
+    The vendors' own clients have no limit on the size of a response, and their errors and logs
+    contain the token or the text of messages.
+    """
+
+    def __init__(self, problem: str, *, seconds: float, max_bytes: int) -> None:
+        for name in _SILENCED_LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        self._problem, self._seconds, self._max_bytes = problem, seconds, max_bytes
+        headers = {"accept-encoding": "identity"}
+        self._client = httpx2.Client(headers=headers, follow_redirects=False)
+
+    def post(
+        self, url: str, *, seconds: float | None = None, **content: Any
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Return status, headers and body; raise `NotSent` without any text of the exchange."""
+        timeout = seconds or self._seconds
+        until, body = time.monotonic() + timeout, bytearray()
+        try:
+            with self._client.stream("POST", url, timeout=timeout, **content) as response:
+                for piece in response.iter_raw():
+                    body += piece
+                    if len(body) > self._max_bytes or time.monotonic() > until:
+                        break
+                else:
+                    return response.status_code, response.headers, bytes(body)
+        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError):  # RuntimeError: it is closed
+            pass  # raised below: here its context would be an error that may contain the URL
+        raise NotSent(self._problem, for_good=False, unreachable=True)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+PartDelivery = Callable[[tuple[Span, ...], Sequence[Sequence[Button]]], None]
+
+
+class MessageSender(ABC):
+    """Send a message in parts that fit the channel, with its buttons under the last."""
+
+    part_max: ClassVar[int]
+
+    def __init__(self, pause: Callable[[float], object] = time.sleep) -> None:
+        self._pause = pause
+
+    def send(
+        self,
+        where: Chat,
+        to: Requester | None,
+        what: OutboundMessage,
+        *,
+        after: InboundMessage | None = None,
+    ) -> None:
+        deliver = self.choose_delivery(where, to, what, after)
+        parts = split_spans(map(self.spell, what.spans), self.part_max, self.measure)
+        for number, spans in enumerate(parts, 1):
+            buttons = what.buttons if number == len(parts) else ()
+            self._retry(partial(deliver, spans, buttons), begun=number > 1)
+        if what.attachment is not None:
+            upload = partial(self.upload, where, to, what, after)
+            self._retry(upload, begun=bool(parts))
+
+    @abstractmethod
+    def choose_delivery(
+        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
+    ) -> PartDelivery:
+        """Return the delivery by which only the intended people see the message."""
+
+    @abstractmethod
+    def upload(
+        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
+    ) -> None:
+        """Send the attachment."""
+
+    def spell(self, span: Span) -> Span:
+        """Spell a span as people of this channel write it."""
+        return span
+
+    def measure(self, span: Span) -> int:
+        """Return the size of a span in the unit of `part_max`."""
+        return len(span.text)
+
+    def _retry(self, call: Callable[[], None], *, begun: bool) -> None:
+        """Call, waiting out short failures.
+
+        A rate limit is raised for a later retry, unless a part was sent already (`begun`): the
+        retry would send it again.
+        """
+        for attempt in range(1, limits.CHAT_SENDS_MAX_COUNT + 1):
+            try:
+                return call()
+            except NotSent as problem:
+                pause = problem.wait_seconds or compute_backoff(attempt)
+                waits = problem.unreachable or (problem.wait_seconds is not None and begun)
+                last = attempt == limits.CHAT_SENDS_MAX_COUNT
+                if not waits or last or pause > limits.CHAT_BACKOFF_MAX_SECONDS:
+                    raise
+            self._pause(pause)
+        return None
+
+
+def clamp_wait(seconds: object) -> float:
+    """Return the delay that a channel asks for, within the limits."""
+    if isinstance(seconds, str):
+        seconds = float(seconds) if seconds.isascii() and seconds.isdecimal() else None
+    if not isinstance(seconds, int | float) or seconds <= 0:
+        return limits.CHAT_BACKOFF_SECONDS
+    return min(seconds, limits.CHAT_WAIT_MAX_SECONDS)
