@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import tacit
-from tests.databases import PostgresDatabases
+from tests.databases import Engines, PostgresDatabases
 from tests.missing import NO_CHROMIUM, NO_POSTGRES
 
 # Tests that are about meaning name an embedder; all others, and the processes they start, go by
@@ -167,6 +167,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("database_url", [*names, "sqlite-file", "postgres"], indirect=True)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def engines() -> Iterator[None]:
+    with Engines().lend():
+        yield
+
+
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with today's schema, which tests copy: migrating one for each takes longer."""
@@ -176,8 +182,15 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def migrated_sqlite_url(tmp_path: Path, migrated_file: Path) -> str:
-    return f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'tacit.db')}"
+def migrated_sqlite_url(migrated_file: Path) -> str:
+    """A SQLite file with today's schema and no rows, in a folder with nothing else in it.
+
+    It is at the same place for each test, so that an engine finds it.
+    """
+    folder = migrated_file.with_name("lent")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return f"sqlite:///{shutil.copy(migrated_file, folder / 'tacit.db')}"
 
 
 @pytest.fixture
