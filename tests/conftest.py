@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import tacit
-from tests.databases import Engines, PostgresDatabases
+from tests.databases import PostgresDatabases
 from tests.missing import NO_CHROMIUM, NO_POSTGRES
 
 # Tests that are about meaning name an embedder; all others, and the processes they start, go by
@@ -167,12 +167,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("database_url", [*names, "sqlite-file", "postgres"], indirect=True)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def engines() -> Iterator[None]:
-    with Engines().lend():
-        yield
-
-
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with today's schema, which tests copy: migrating one for each takes longer."""
@@ -185,7 +179,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def migrated_sqlite_url(migrated_file: Path) -> str:
     """A SQLite file with today's schema and no rows, in a folder with nothing else in it.
 
-    It is at the same place for each test, so that an engine finds it.
+    It is at the same place for each test: a process that opens it again has its statements compiled.
     """
     folder = migrated_file.with_name("lent")
     shutil.rmtree(folder, ignore_errors=True)

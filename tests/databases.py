@@ -1,19 +1,13 @@
-"""PostgreSQL databases for tests, and engines that tests use one after another.
+"""PostgreSQL databases for tests.
 
-A migrated database is lent: each test process has one, and empties it before every use, which costs
-a hundredth of making another. A test that needs an empty database asks for `create`.
+A migrated one is lent: each test process has one, and empties it before every use, which costs a
+hundredth of making another. A test that needs an empty database asks for `create`.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
-from functools import cached_property, partial
-from unittest.mock import patch
+from functools import cached_property
 from uuid import uuid4
 
-from sqlalchemy import Engine, create_engine, event, make_url, text
-
-_IDLE_MAX_COUNT = 8  # engines: most SQLite files are of one test, and never opened again
+from sqlalchemy import Engine, create_engine, make_url, text
 
 
 def migrate(url: str) -> None:
@@ -95,41 +89,3 @@ class PostgresDatabases:
     def _execute(self, statement: str) -> None:
         with self._engine.connect() as connection:
             connection.execute(text(statement))
-
-
-class Engines:
-    """Lend engines to one opened memory after another.
-
-    A process compiles each statement once per engine. Tests open thousands of memories: with a new
-    engine for each, they would spend a third of their time on that. Closing a memory closes its
-    connections, as ever, and gives its engine back.
-    """
-
-    def __init__(self) -> None:
-        self._idle: OrderedDict[Hashable, Engine] = OrderedDict()
-
-    @contextmanager
-    def lend(self) -> Iterator[None]:
-        from tacit.storage import postgres, sqlite
-
-        on_sqlite = partial(self._take, sqlite.create_sqlite_engine)
-        on_postgres = partial(self._take, postgres.create_postgres_engine)
-        with (
-            patch.object(sqlite, "create_sqlite_engine", on_sqlite),
-            patch.object(postgres, "create_postgres_engine", on_postgres),
-        ):
-            yield
-
-    def _take(self, create: Callable[..., Engine], *args: Hashable, **options: Hashable) -> Engine:
-        key = (create, args, *options.items())
-        engine = self._idle.pop(key, None)
-        if engine is None:
-            engine = create(*args, **options)
-            event.listen(engine, "engine_disposed", partial(self._take_back, key))
-        return engine
-
-    def _take_back(self, key: Hashable, engine: Engine) -> None:
-        self._idle[key] = engine
-        self._idle.move_to_end(key)
-        while len(self._idle) > _IDLE_MAX_COUNT:
-            self._idle.popitem(last=False)

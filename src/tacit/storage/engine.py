@@ -6,13 +6,15 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, inspect, make_url, text
+from cachetools import LRUCache
+from sqlalchemy import URL, Connection, Engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -247,6 +249,8 @@ class Database:
                 connection.close()
 
     def close(self) -> None:
+        if self._closed:
+            return  # another database may use the engine by now
         if self._analysis is not None:
             self._analysis.join()
         while self._kept:
@@ -342,17 +346,42 @@ def open_database(url: str, options: DatabaseOptions) -> Database:
             if parsed.query:
                 raise StoreUnavailable("a SQLite URL takes no parameters; write sqlite:///path")
             single = sqlite.is_in_memory(parsed) or options.max_connections == 1
-            engine = sqlite.create_sqlite_engine(parsed, options, single=single)
-            return Database(engine, sqlite.SQLite(), single=single)
+            sqlite.create_file(parsed)
+            create = partial(sqlite.create_sqlite_engine, single=single)
+            return Database(_take_engine(create, parsed, options), sqlite.SQLite(), single=single)
         if backend == "postgresql":
-            return Database(
-                postgres.create_postgres_engine(parsed, options),
-                postgres.PostgreSQL(),
-                single=False,
-            )
+            engine = _take_engine(postgres.create_postgres_engine, parsed, options)
+            return Database(engine, postgres.PostgreSQL(), single=False)
     except NoSuchModuleError:
         pass
     raise StoreUnavailable(f"no driver for {backend!r}; use sqlite:///path or postgresql://…")
+
+
+# An engine keeps the statements that it has compiled, which takes longer than running them. So a
+# process that opens a database again takes the engine of the one it closed.
+
+_IDLE_ENGINES_MAX_COUNT = 8
+_idle_engines: LRUCache[Hashable, Engine] = LRUCache(_IDLE_ENGINES_MAX_COUNT)
+_idle_lock = threading.Lock()
+
+
+def _take_engine(
+    create: Callable[[URL, DatabaseOptions], Engine], url: URL, options: DatabaseOptions
+) -> Engine:
+    """Return an engine that no open database uses. Disposing of it gives it back."""
+    key = (url, options)
+    with _idle_lock:
+        idle = _idle_engines.pop(key, None)
+    if idle is not None:
+        return idle
+    engine = create(url, options)
+
+    @event.listens_for(engine, "engine_disposed")
+    def _give_back(engine: Engine) -> None:
+        with _idle_lock:
+            _idle_engines[key] = engine
+
+    return engine
 
 
 # Detect writes to a database by the state of its files: in an idle process, polling the database

@@ -74,8 +74,6 @@ def is_in_memory(url: URL) -> bool:
 
 def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) -> Engine:
     """Create the engine; with `single`, it has one connection that its users share in turn."""
-    if not is_in_memory(url):
-        _create_file(Path(url.database or ""))
     if single:
         pool: dict[str, Any] = {"poolclass": StaticPool}
     else:
@@ -116,8 +114,11 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
     return engine
 
 
-def _create_file(path: Path) -> None:
-    """Create a database file that only its owner can read: it holds personal data."""
+def create_file(url: URL) -> None:
+    """Create the database file, if any. Only its owner can read it: it holds personal data."""
+    if is_in_memory(url):
+        return
+    path = Path(url.database or "")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
