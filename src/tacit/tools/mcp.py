@@ -44,14 +44,6 @@ class ToolProfile:
     instructions: str
 
 
-def _read_block(view: View) -> str:
-    return view.block().text
-
-
-def _read_graph(view: View) -> str:
-    return dump_json(read_whole_graph(KnowledgeGraph(view)))
-
-
 _BLOCK_RESOURCE = ProfileResource(
     uri=BLOCK_URI,
     name="block",
@@ -59,7 +51,7 @@ _BLOCK_RESOURCE = ProfileResource(
     description="What is known and may be said in this conversation, for the beginning of a "
     "prompt. Its bytes stay the same until something of it changes.",
     media="text/markdown",
-    text=_read_block,
+    text=lambda view: view.block().text,
 )
 _GRAPH_RESOURCE = ProfileResource(
     uri="memory://knowledge-graph",
@@ -67,7 +59,7 @@ _GRAPH_RESOURCE = ProfileResource(
     title="The graph",
     description="All entities and relations that may be said in this conversation.",
     media="application/json",
-    text=_read_graph,
+    text=lambda view: dump_json(read_whole_graph(KnowledgeGraph(view))),
 )
 
 PROFILES: Mapping[ProfileName, ToolProfile] = {
@@ -116,8 +108,7 @@ class BoundView:
 
     @property
     def readable(self) -> View | None:
-        view = self.view
-        return None if not view.enabled or READ_SCOPE not in self.scopes else view
+        return self.view if self.view.enabled and READ_SCOPE in self.scopes else None
 
 
 class ThreadRunner(Protocol):
@@ -289,11 +280,7 @@ async def _run_stdio(view: View, profile: ProfileName) -> None:
     from mcp.server.stdio import stdio_server
 
     bound = BoundView(view=view)
-
-    def bind(_: Any) -> BoundView:
-        return bound
-
-    made = create_mcp_server(bind, _run_in_thread, profile)
+    made = create_mcp_server(lambda _: bound, _run_in_thread, profile)
     async with stdio_server() as (reading, writing):
         await made.run(reading, writing, made.create_initialization_options())
 

@@ -48,6 +48,15 @@ _PAGE_COUNT = 20
 _CHECKPOINT_FIELDS = {"thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"}
 
 
+def _in_thread(name: str) -> Any:
+    """Return the asynchronous form of a method: the same, in a worker thread."""
+
+    async def call(self: Checkpointer, *args: Any, **named: Any) -> Any:
+        return await asyncio.to_thread(getattr(self, name), *args, **named)
+
+    return call
+
+
 class Checkpointer(BaseCheckpointSaver[str]):
     """Store checkpoints: `builder.compile(checkpointer=Checkpointer(view))`.
 
@@ -64,11 +73,9 @@ class Checkpointer(BaseCheckpointSaver[str]):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns, id = parse_config(config)
         found = self._steps(config).find(thread, ns or "", id)
-        return (
-            None
-            if found is None
-            else unpack_checkpoint(self.serde, found, self._carried_config(config))
-        )
+        if found is None:
+            return None
+        return unpack_checkpoint(self.serde, found, self._carried_config(config))
 
     def list(
         self,
@@ -153,8 +160,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         """Return a version that sorts by the number of changes and is unique across branches."""
         return next_version(current)
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return await asyncio.to_thread(self.get_tuple, config)
+    aget_tuple = _in_thread("get_tuple")
 
     async def alist(
         self,
@@ -169,35 +175,12 @@ class Checkpointer(BaseCheckpointSaver[str]):
             for one in page:
                 yield one
 
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        await asyncio.to_thread(self.delete_thread, thread_id)
-
-    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await asyncio.to_thread(self.delete_for_runs, run_ids)
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        await asyncio.to_thread(self.prune, thread_ids, strategy=strategy)
+    aput = _in_thread("put")
+    aput_writes = _in_thread("put_writes")
+    adelete_thread = _in_thread("delete_thread")
+    adelete_for_runs = _in_thread("delete_for_runs")
+    acopy_thread = _in_thread("copy_thread")
+    aprune = _in_thread("prune")
 
     def _pages(
         self,

@@ -130,7 +130,7 @@ def _escape_label(label: str) -> str:
     """Percent-encode what a key may not contain: invisible characters, other than NFC, outer space."""
     if _PLAIN_LABEL.fullmatch(label):
         return label
-    plain = unicodedata.normalize("NFC", label) == label and not _starts_with_combining(label)
+    plain = unicodedata.normalize("NFC", label) == label and not unicodedata.combining(label[0])
     inner = label.strip()
     begin = len(label) - len(label.lstrip())
     within = range(begin, begin + len(inner))
@@ -140,10 +140,6 @@ def _escape_label(label: str) -> str:
         else quote(char, safe="", errors="surrogatepass")
         for at, char in enumerate(label)
     )
-
-
-def _starts_with_combining(label: str) -> bool:
-    return bool(label) and unicodedata.combining(label[0]) != 0
 
 
 def _is_visible(char: str) -> bool:
@@ -188,11 +184,9 @@ def item_content(namespace: Namespace, key: str, value: Mapping[str, Any], index
     )
     if not any(not c.isspace() and _is_visible(c) for c in shown):
         return f"{_escape_label(key)} in {key_prefix(namespace)}"
-    return shown if len(shown) <= limits.CONTENT_MAX_CHARS else _clip_content(shown)
-
-
-def _clip_content(text: str) -> str:
-    return text[: limits.CONTENT_MAX_CHARS - 1] + "…"
+    if len(shown) > limits.CONTENT_MAX_CHARS:
+        shown = shown[: limits.CONTENT_MAX_CHARS - 1] + "…"
+    return shown
 
 
 def _format_field(name: str, value: object) -> str:
@@ -302,11 +296,8 @@ def matches_namespace(namespace: Namespace, condition: MatchCondition) -> bool:
         raise InvalidInput("match_conditions", "expected prefix or suffix")
     if len(namespace) < len(path):
         return False
-    part = (
-        namespace[: len(path)]
-        if condition.match_type == "prefix"
-        else namespace[len(namespace) - len(path) :]
-    )
+    start = 0 if condition.match_type == "prefix" else len(namespace) - len(path)
+    part = namespace[start : start + len(path)]
     return all(label in ("*", one) for one, label in zip(part, path, strict=True))
 
 
@@ -332,11 +323,11 @@ class ItemCollection:
 
     def find(self, namespace: Namespace, key: str) -> StoredItem | None:
         where = item_key(namespace, key)
-        if not self._of_room:
+        if self._of_room:
+            found = (one for one in self._pages(where) if one.key == where and one.owner is None)
+            memory = next(found, None)
+        else:
             memory = self.view.get(self.category, where)
-            return None if memory is None else parse_item(memory)
-        found = (one for one in self._pages(where) if one.key == where and one.owner is None)
-        memory = next(found, None)
         return None if memory is None else parse_item(memory)
 
     def forget(self, namespace: Namespace, key: str) -> None:
@@ -480,10 +471,12 @@ class Store(BaseStore):
     def _answer(self, items: ItemCollection, op: Op) -> Result:
         if isinstance(op, GetOp):
             found = items.find(op.namespace, str(op.key))
-            return None if found is None else _make_item(self._read(items, found, op.refresh_ttl))
+            if found is None:
+                return None
+            return Item(**_item_fields(self._read(items, found, op.refresh_ttl)))
         if isinstance(op, SearchOp):
             return [
-                _make_search_item(self._read(items, one, op.refresh_ttl), score)
+                SearchItem(**_item_fields(self._read(items, one, op.refresh_ttl)), score=score)
                 for one, score in self._search(items, op)
             ]
         if isinstance(op, ListNamespacesOp):
@@ -587,7 +580,6 @@ def _require_room_visibility(fields: Draft) -> None:
 
 
 def _is_unchanged(before: StoredItem, put: _CheckedPut) -> bool:
-
     index = parse_index(put.data["index"])
     return before.index == index and validation.is_same_json(before.value, put.data["value"])
 
@@ -607,25 +599,14 @@ def _list_namespaces(items: ItemCollection, op: ListNamespacesOp) -> list[Namesp
     return sorted(found)[skipped : skipped + limit]
 
 
-def _make_item(found: StoredItem) -> Item:
-    return Item(
-        value=found.value,
-        key=found.key,
-        namespace=found.namespace,
-        created_at=found.memory.created_at,
-        updated_at=found.updated_at,
-    )
-
-
-def _make_search_item(found: StoredItem, score: float | None) -> SearchItem:
-    return SearchItem(
-        namespace=found.namespace,
-        key=found.key,
-        value=found.value,
-        created_at=found.memory.created_at,
-        updated_at=found.updated_at,
-        score=score,
-    )
+def _item_fields(found: StoredItem) -> dict[str, Any]:
+    return {
+        "namespace": found.namespace,
+        "key": found.key,
+        "value": found.value,
+        "created_at": found.memory.created_at,
+        "updated_at": found.updated_at,
+    }
 
 
 def _check_ttl_config(ttl: TTLConfig | None) -> TTLConfig | None:

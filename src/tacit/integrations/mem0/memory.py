@@ -6,18 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from functools import wraps
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.integrations.mem0 import formats, operations
-from tacit.integrations.mem0.formats import (
-    UNSET,
-    CallMetadata,
-    merge_metadata,
-    parse_messages,
-    parse_metadata,
-)
+from tacit.integrations.mem0.formats import UNSET, CallMetadata, parse_metadata
 from tacit.integrations.mem0.scope import (
     ID_NAMES,
     Mem0Scope,
@@ -97,7 +90,7 @@ class Memory:
             raise ValidationError(
                 "memory_type", f"must be {operations.PROCEDURAL} or None", "VALIDATION_002"
             )
-        said = parse_messages(messages)
+        said = formats.parse_messages(messages)
         if memory_type == operations.PROCEDURAL and scope.agent is not None:
             made = operations.add_procedure(self._memory, scope, said, more, prompt)
         else:
@@ -195,10 +188,9 @@ class Memory:
 
     def history(self, memory_id: str) -> list[Item]:
         """Return the history, oldest first, also of a deleted memory."""
-        named = parse_memory_id(memory_id)
-        if named is None:
+        scope, id = parse_memory_id(memory_id) or (None, "")
+        if scope is None:
             return []
-        scope, id = named
         view = operations.open_view(self._memory, scope, acting=False)
         try:
             return formats.make_history(memory_id, view.show(id), view.history(id))
@@ -216,18 +208,13 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _update(self, memory_id: object, content: str | None, more: CallMetadata) -> None:
         """Update once; raise Conflict if merged metadata is based on an older version."""
         scope, record = self._get(memory_id)
-        whole = merge_metadata(record, more) if more.data else None
+        whole = formats.merge_metadata(record, more) if more.data else None
         drafts.parse_draft({"content": content, "data": whole}, ())  # validate before a restore
         view = operations.open_view(self._memory, scope, acting=False)
         try:
@@ -242,10 +229,9 @@ class Memory:
 
     def _find(self, memory_id: object) -> tuple[Mem0Scope, Record] | None:
         """Find an active or expired memory; others do not exist for mem0."""
-        named = parse_memory_id(memory_id)
-        if named is None:
+        scope, id = parse_memory_id(memory_id) or (None, "")
+        if scope is None:
             return None
-        scope, id = named
         try:
             record = operations.open_view(self._memory, scope, acting=False).show(id)
         except NotFound:
@@ -323,10 +309,5 @@ class AsyncMemory:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)

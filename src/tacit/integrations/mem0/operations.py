@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tacit import Chat, Message, Recalled, Requester, Search, Signals, limits
+from tacit import Chat, Message, Page, Recalled, Requester, Search, Signals, limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.integrations.mem0 import formats
 from tacit.integrations.mem0.formats import CallMetadata, Mem0Message
@@ -36,6 +37,7 @@ FilterTest = Callable[[FilterPayload], bool]
 _WILDCARD = "*"
 _DEPTH_MAX_COUNT = 16
 _MISSING = object()
+_COMPARISONS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _GROUPS = {"AND": "AND", "OR": "OR", "NOT": "NOT", "$and": "AND", "$or": "OR", "$not": "NOT"}
 
 
@@ -81,7 +83,7 @@ def _compile_field(name: str, wanted: object) -> FilterTest:
     asked = wanted if isinstance(wanted, dict) else {"eq": wanted}
     if not asked:
         raise InvalidInput("filters", f"{name!r} says nothing; write for example {{'gt': 3}}")
-    tests = [_compile_operator(name, operator, value) for operator, value in asked.items()]
+    tests = [_compile_operator(name, one, value) for one, value in asked.items()]
 
     def holds(payload: FilterPayload) -> bool:
         found = _get_by_path(payload, name)
@@ -103,47 +105,36 @@ def _get_by_path(payload: FilterPayload, name: str) -> Any:
     return inside
 
 
-def _compile_operator(name: str, operator: object, value: Any) -> Callable[[Any], bool]:
-    if operator == "eq":
-        return lambda found: _is_equal(found, value)
-    if operator == "ne":
-        return lambda found: not _is_equal(found, value)
-    if operator in ("in", "nin"):
-        if not isinstance(value, list | tuple | set | frozenset):
-            raise InvalidInput("filters", f"{operator!r} of {name!r} takes a list of values")
-        among = list(value)
-        wanted = operator == "in"
-        return lambda found: any(_is_equal(found, one) for one in among) is wanted
-    if operator in ("contains", "icontains"):
-        return _compile_contains(name, operator, value)
-    if operator in ("gt", "gte", "lt", "lte"):
-        return _compile_comparison(name, operator, value)
+def _compile_operator(name: str, comparator: object, value: Any) -> Callable[[Any], bool]:
+    def refuse(takes: str) -> InvalidInput:
+        return InvalidInput("filters", f"{comparator!r} of {name!r} takes {takes}")
+
+    match comparator:
+        case "eq" | "ne":
+            return lambda found: _is_equal(found, value) is (comparator == "eq")
+        case "in" | "nin":
+            if not isinstance(value, list | tuple | set | frozenset):
+                raise refuse("a list of values")
+            among = list(value)
+            return lambda found: any(_is_equal(found, one) for one in among) is (comparator == "in")
+        case "contains" | "icontains":
+            if not isinstance(value, str):
+                raise refuse("text")
+            fold = str.casefold if comparator == "icontains" else str
+            return lambda found: isinstance(found, str) and fold(value) in fold(found)
+        case "gt" | "gte" | "lt" | "lte":
+            bound, compare = _parse_ordered(value), _COMPARISONS[comparator]
+            if bound is None:
+                raise refuse("a number or a date")
+
+            def holds(found: Any) -> bool:
+                mark = _parse_ordered(found)
+                alike = isinstance(mark, datetime) is isinstance(bound, datetime)
+                return mark is not None and alike and bool(compare(mark, bound))
+
+            return holds
     known = "eq, ne, gt, gte, lt, lte, in, nin, contains, icontains"
-    raise InvalidInput("filters", f"{name!r} has no operator {operator!r}; use one of {known}")
-
-
-def _compile_contains(name: str, operator: str, value: object) -> Callable[[Any], bool]:
-    if not isinstance(value, str):
-        raise InvalidInput("filters", f"{operator!r} of {name!r} takes text")
-    if operator == "contains":
-        return lambda found: isinstance(found, str) and value in found
-    folded = value.casefold()
-    return lambda found: isinstance(found, str) and folded in found.casefold()
-
-
-def _compile_comparison(name: str, operator: str, value: object) -> Callable[[Any], bool]:
-    bound = _parse_ordered(value)
-    if bound is None:
-        raise InvalidInput("filters", f"{operator!r} of {name!r} takes a number or a date")
-
-    def holds(found: Any) -> bool:
-        mark = _parse_ordered(found)
-        if mark is None or isinstance(mark, datetime) is not isinstance(bound, datetime):
-            return False
-        low, high = (bound, mark) if operator in ("gt", "gte") else (mark, bound)
-        return bool(low < high or (operator in ("gte", "lte") and low == high))
-
-    return holds
+    raise InvalidInput("filters", f"{name!r} has no operator {comparator!r}; use one of {known}")
 
 
 def _parse_ordered(value: object) -> Any:
@@ -348,16 +339,8 @@ def parse_query(
 
 def list_memories(memory: Memory, asked: Mem0Query) -> list[Item]:
     """List memories, newest first."""
-    view = open_view(memory, asked.scope)
-    found: list[Item] = []
-    if asked.count == 0:
-        return found
-    for one in list_own(view) if asked.show_expired else _list_active(view):
-        if asked.matches(one):
-            found.append(formats.make_item(asked.scope, one))
-            if len(found) == asked.count:
-                break
-    return found
+    found = filter(asked.matches, _list(open_view(memory, asked.scope), asked))
+    return [formats.make_item(asked.scope, one) for one in islice(found, asked.count)]
 
 
 def search_memories(
@@ -399,20 +382,30 @@ def _fill_with_newest(
     """
     known = {one.id for one, *_ in found}
     weakest = min([least, *(score for _, score, _ in found)])
-    rest = list_own(view) if asked.show_expired else _list_active(view)
-    others = (one for one in rest if one.id not in known and asked.matches(one))
+    others = (one for one in _list(view, asked) if one.id not in known and asked.matches(one))
     return [(one, weakest, Signals()) for one in islice(others, asked.count - len(found))]
 
 
 def list_own(view: View, state: str = ANY_STATE) -> Iterator[Record]:
     """Yield the owner's active and expired memories."""
-    cursor = None
-    while True:
-        page = view.browse(Search(state=state), limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-        yield from (one for one in page if one.state in VISIBLE_STATES)
-        cursor = page.cursor
-        if cursor is None:
-            return
+    search = Search(state=state)
+    found = _each(lambda cursor: view.browse(search, limit=limits.PAGE_MAX_COUNT, cursor=cursor))
+    return (one for one in found if one.state in VISIBLE_STATES)
+
+
+def _list(view: View, asked: Mem0Query) -> Iterator[Record]:
+    """Yield memories, newest first; expired ones only if they are asked for."""
+    if asked.show_expired:
+        return list_own(view)
+    return _each(lambda cursor: view.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor))
+
+
+def _each(read: Callable[[str | None], Page[Record]]) -> Iterator[Record]:
+    page = read(None)
+    yield from page
+    while page.cursor is not None:
+        page = read(page.cursor)
+        yield from page
 
 
 def _recall(view: View, query: str, asked: Mem0Query, least: float) -> list[Recalled]:
@@ -428,16 +421,6 @@ def _recall(view: View, query: str, asked: Mem0Query, least: float) -> list[Reca
     own = view.recall(query, top_k=count, kinds=_KINDS, threshold=least, agent=agent, run=run)
     both = {one.memory.id: one for one in (*found, *own)}
     return sorted(both.values(), key=lambda one: -one.score)
-
-
-def _list_active(view: View) -> Iterator[Record]:
-    cursor = None
-    while True:
-        page = view.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _find_expired(view: View, query: str, asked: Mem0Query, least: float) -> Iterator[FoundMemory]:
