@@ -9,7 +9,8 @@ from tacit import limits
 from tacit.embeddings.endpoint import EndpointEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embeddings.asking import KEY, Build, failure
-from tests.embeddings.scripted_server import Reply, Server, answer, items, vector
+from tests.embeddings.scripted_server import Server, answer, items, vector
+from tests.llm.endpoint import Reply
 
 
 def unit(text: str, dimension: int = 4) -> Any:
@@ -106,7 +107,7 @@ def test_whole_numbers_and_extreme_ones_are_numbers(build: Build, server: Server
 
 @pytest.mark.parametrize("body", [b"", b"{", b"<html>", b"\xff\xfe\x00", b"[" * 100_000])
 def test_an_answer_that_is_no_json_says_so(body: bytes, build: Build, server: Server) -> None:
-    server.always = Reply(body)
+    server.always = Reply(body=body)
     assert "does not answer with JSON" in failure(build())
 
 

@@ -85,6 +85,16 @@ class Endpoint(ThreadingHTTPServer):
     def count(self) -> int:
         return len(self.seen) + len(self.strangers)
 
+    def reply_to(self, path: str, headers: dict[str, str], raw: bytes) -> Reply:
+        """Note a request, and take the next step of the script."""
+        api = PATHS.get(path.partition("?")[0])
+        if api is None:
+            self.strangers.append(f"POST {path}")
+            return Reply(status=404)
+        seen = Seen(api=api, path=path, headers=headers, body=json.loads(raw), raw=raw)
+        self.seen.append(seen)
+        return answered(self.script.pop(0) if self.script else self.always, seen)
+
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that hangs up in the middle is part of some tests."""
 
@@ -95,20 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: Endpoint
 
     def do_POST(self) -> None:
-        told = self.server
-        size = int(self.headers["content-length"])
-        raw = self.rfile.read(size)
-        body = json.loads(raw)
-        path = self.path.partition("?")[0]
-        if path not in PATHS:
-            told.strangers.append(f"POST {self.path}")
-            self._answer(Reply(status=404))
-            return
+        raw = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        seen = Seen(api=PATHS[path], path=self.path, headers=headers, body=body, raw=raw)
-        told.seen.append(seen)
-        step = told.script.pop(0) if told.script else told.always
-        self._answer(answered(step, seen))
+        self._answer(self.server.reply_to(self.path, headers, raw))
 
     def do_GET(self) -> None:
         self.server.strangers.append(f"GET {self.path}")
@@ -165,10 +164,16 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving() -> Iterator[Endpoint]:
     endpoint = Endpoint()
+    with running(endpoint):
+        yield endpoint
+
+
+@contextmanager
+def running(endpoint: Endpoint) -> Iterator[None]:
     thread = threading.Thread(target=endpoint.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield endpoint
+        yield
     finally:
         endpoint.free.set()
         endpoint.shutdown()

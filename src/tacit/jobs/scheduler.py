@@ -25,6 +25,7 @@ from tacit.lifecycle.purge import build_purge_task
 from tacit.lifecycle.reflection import build_reflect_task, build_summarize_task
 from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep
 from tacit.llm.budget import Allowance
+from tacit.retrieval.indexer import embed_page
 from tacit.retrieval.retriever import Retriever
 from tacit.storage import queue, spaces
 from tacit.storage.queue import LeaseLost, ScheduledTask
@@ -33,7 +34,6 @@ from tacit.storage.vectors import (
     begin_embedding_check,
     finish_embedding_check,
     has_all_vectors,
-    list_unembedded,
     save_vectors,
 )
 from tacit.telemetry.metrics import TASK_COUNT, TASK_SECONDS
@@ -60,16 +60,12 @@ def build_reembed_task(store: Store, embedder: Embedder) -> TaskStep:
                 if has_all_vectors(connection, space, model):
                     return before.advance(None, embedded=0)
             database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
-        with database.read() as connection:
-            after = before.cursor or ""
-            some = list_unembedded(connection, space, model, after, limits.EMBEDDING_BATCH_COUNT)
-        vectors = embedder.embed([one.text for one in some]) if some else ()
-        made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
+        made = embed_page(store, embedder, space, before.cursor or "")
 
         def work(connection: Connection) -> StepProgress:
             if made:
                 count = save_vectors(connection, database.dialect, space, model, made)
-                done = before.advance(some[-1].id, embedded=count)
+                done = before.advance(made[-1][0].id, embedded=count)
             else:
                 # A write without a vector has woken the indexer itself.
                 finish_embedding_check(connection, space, model, store.clock())
@@ -121,11 +117,8 @@ class PeriodicRunner:
         """Schedule every task in every space that lacks it."""
         database = self.store.database
         for task in self._scheduled_tasks():
-            when: dict[str, Any] = {
-                "task": task,
-                "every": self.intervals[task],
-                "now": self.store.clock(),
-            }
+            when: dict[str, Any] = {"task": task, "every": self.intervals[task]}
+            when["now"] = self.store.clock()
             database.write(partial(queue.reschedule_late_tasks, **when))
             while names := self._unplanned(task):
                 database.write(partial(queue.schedule_task, names=names, **when))
@@ -152,7 +145,15 @@ class PeriodicRunner:
 
     def run(self, space: str, name: str) -> None:
         """Run a task to its end now. A failure is recorded and raised."""
-        self._prepare(space, name)
+        now, database = self.store.clock(), self.store.database
+        every = self.intervals.get(name, timedelta(0))
+
+        def prepare(connection: Connection) -> None:
+            """Create what a manual run needs: the space may be empty and the task unscheduled."""
+            spaces.ensure_space(connection, database.dialect, space, now)
+            queue.schedule_task(connection, [space], name, every, now)
+
+        database.write(prepare)
         task = self._claim(space, name, early=True)
         if task is None:
             raise Conflict(f"another worker runs {name}; `tacit jobs` shows its progress")
@@ -163,17 +164,6 @@ class PeriodicRunner:
         except Exception as failed:
             self._record_failure(task, failed)
             raise
-
-    def _prepare(self, space: str, name: str) -> None:
-        """Create what a manual run needs: the space may be empty and the task unscheduled."""
-        now, database = self.store.clock(), self.store.database
-        every = self.intervals.get(name, timedelta(0))
-
-        def work(connection: Connection) -> None:
-            spaces.ensure_space(connection, database.dialect, space, now)
-            queue.schedule_task(connection, [space], name, every, now)
-
-        database.write(work)
 
     def _scheduled_tasks(self) -> list[str]:
         return [task for task in self.tasks if task in self.intervals]
@@ -252,18 +242,11 @@ class PeriodicRunner:
         now, retry = self.store.clock(), plan_retry(failed, task.attempts)
         wait = min(retry.wait, self.intervals.get(task.task, retry.wait))
 
-        def work(connection: Connection) -> None:
-            queue.fail_task(
-                connection,
-                task,
-                now,
-                now + wait,
-                type(failed).__name__,
-                counted=retry.counts_as_attempt,
-            )
-
+        reason, counted = type(failed).__name__, retry.counts_as_attempt
         try:
-            self.store.database.write(work)
+            self.store.database.write(
+                lambda c: queue.fail_task(c, task, now, now + wait, reason, counted=counted)
+            )
         except LeaseLost:
             return
         except StoreError as error:
@@ -294,8 +277,17 @@ class SchedulerThreads:
 
     def run_overdue(self, space: str) -> None:
         """Run once, in the background, what is overdue in any space or never ran in this one."""
+
+        def work(runner: PeriodicRunner) -> None:
+            runner.plan()
+            now = runner.store.clock()
+            runner.store.database.write(
+                lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now)
+            )
+            runner.drain(TASKS_AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
+
         self._start_thread(
-            "tacit-jobs-opening", lambda runner: self._run_overdue_once(runner, space)
+            "tacit-jobs-opening", lambda runner: self._run_safely(partial(work, runner))
         )
 
     def close(self) -> None:
@@ -304,7 +296,7 @@ class SchedulerThreads:
         for thread in self._threads:
             thread.join()
 
-    def _start_thread(self, name: str, work: Callable[[PeriodicRunner], None]) -> None:
+    def _start_thread(self, name: str, work: Callable[[PeriodicRunner], object]) -> None:
         thread = threading.Thread(target=work, args=(self._make_runner(),), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -318,17 +310,6 @@ class SchedulerThreads:
                 planned = time.monotonic()
             self._run_safely(lambda: runner.drain(stop=self._stopping.is_set, pause=self._pause))
             self._stopping.wait(limits.LEARN_POLL_SECONDS)
-
-    def _run_overdue_once(self, runner: PeriodicRunner, space: str) -> None:
-        def work() -> None:
-            runner.plan()
-            now = runner.store.clock()
-            runner.store.database.write(
-                lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now)
-            )
-            runner.drain(TASKS_AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
-
-        self._run_safely(work)
 
     def _pause(self, took: float) -> None:
         """Leave half of the time to requests."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select
 
 from tacit.errors import InvalidInput, SchemaMismatch, StoreBusy, StoreUnavailable
 from tacit.lifecycle import erasure_records
@@ -18,22 +19,21 @@ from tacit.lifecycle.erasure_records import fsync_folder
 from tacit.records.results import Backup, Maintained
 from tacit.storage import engine, erasures, integrity
 from tacit.storage.engine import Database
-from tacit.storage.schema import metadata
+from tacit.storage.schema import metadata, tombstones
 
 _NOT_REWRITTEN = (
     "the tables could not be shown to be rewritten: end older transactions and run it again, as "
     "the owner of the tables and of the database"
 )
-_UNSCRUBBED = "SELECT count(*) FROM tombstones WHERE NOT scrubbed"
 
 
 def check_invariants(connection: Connection) -> list[str]:
     """Check, in all spaces at once, the invariants that the doctor repairs."""
-    counted = (
-        (what, integrity.count_broken_rows(connection, one))
+    return [
+        f"{count} {what}"
         for what, one in integrity.INVARIANTS.items()
-    )
-    return [f"{count} {what}" for what, count in counted if count]
+        if (count := integrity.count_broken_rows(connection, one))
+    ]
 
 
 def maintain_database(database: Database, *, rewrite: bool = False) -> Maintained:
@@ -45,8 +45,9 @@ def maintain_database(database: Database, *, rewrite: bool = False) -> Maintaine
         problems = database.dialect.check(connection) + check_invariants(connection)
         database.dialect.analyze(connection)
         database.dialect.compact(connection)
+        scrubbed = tombstones.c.scrubbed.is_(True)
         unfinished = max(
-            connection.execute(text(_UNSCRUBBED)).scalar() or 0,
+            connection.execute(select(func.count()).where(~scrubbed)).scalar_one(),
             list(erasures.list_unfinished(connection).values()).count(None),
         )
         indexed = database.dialect.index_vectors(connection)
@@ -68,7 +69,6 @@ def maintain_database(database: Database, *, rewrite: bool = False) -> Maintaine
 
 _ASIDE_SUFFIX = ".before-restore"
 _BUSY_SECONDS = 5.0
-_TABLE_NAMES = tuple(sorted(metadata.tables))
 
 
 def create_backup(database: Database, path: object, *, overwrite: bool) -> Backup:
@@ -138,8 +138,7 @@ def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, i
         raise InvalidInput("path", "is the database itself; name a backup")
     database.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _temporary_file(database) as part:
-        part.write_bytes(b"")
-        _copy_bytes(copy, part)
+        shutil.copyfile(copy, part)
         aside = None
         if database.exists():
             _require_exclusive(database)
@@ -219,12 +218,6 @@ def _replace_file(part: Path, target: Path) -> None:
     fsync_folder(target.parent)
 
 
-def _copy_bytes(source: Path, target: Path) -> None:
-    with source.open("rb") as reading, target.open("rb+") as writing:
-        while some := reading.read(1 << 20):
-            writing.write(some)
-
-
 @contextmanager
 def _open_source(database: Database) -> Iterator[sqlite3.Connection]:
     """Open a separate connection, so that no other thread of this process waits for the copy."""
@@ -245,6 +238,5 @@ def _count_rows(connection: sqlite3.Connection) -> dict[str, int]:
     there = {name for (name,) in rows}
     return {
         name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
-        for name in _TABLE_NAMES
-        if name in there
+        for name in sorted(there & metadata.tables.keys())
     }

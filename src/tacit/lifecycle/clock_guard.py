@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -18,12 +18,6 @@ _M = memories_table.c
 _MICROSECOND = timedelta(microseconds=1)
 _AHEAD_MAX_MICROS = timedelta(days=limits.CLOCK_JUMP_MAX_DAYS) // _MICROSECOND
 _BEHIND_MAX_MICROS = timedelta(seconds=limits.CLOCK_BACK_MAX_SECONDS) // _MICROSECOND
-_LAST_SWEEP = select(_S.seen_at, _S.jump_from, _S.jump_to, _S.purged_until).where(
-    _S.space_id == bindparam("space")
-)
-_SPACE_CREATED_AT = select(spaces_table.c.created_at).where(
-    spaces_table.c.space_id == bindparam("space")
-)
 
 
 def is_clock_steady(tx: Transaction) -> bool:
@@ -60,9 +54,8 @@ def accept_clock(tx: Transaction) -> None:
 
 def get_purged_until(tx: Transaction) -> int:
     """Return the time up to which all that was due is purged (at first: when the space was made)."""
-    last = _lock_last_sweep(tx)
-    made: int = tx.connection.execute(_SPACE_CREATED_AT, {"space": tx.space}).scalar_one()
-    return made if last.purged_until is None else int(last.purged_until)
+    until = _lock_last_sweep(tx).purged_until
+    return _get_space_creation(tx) if until is None else int(until)
 
 
 def record_purge(tx: Transaction) -> None:
@@ -101,15 +94,21 @@ def _lock_last_sweep(tx: Transaction) -> Any:
     Before the first one, use the time at which the space was made: nothing in a space newer than
     the allowed gap can be purged early.
     """
-    found = tx.connection.execute(tx.dialect.lock_memory(_LAST_SWEEP), {"space": tx.space}).first()
+    last = tx.dialect.lock_memory(select(clock_guard).where(_S.space_id == tx.space))
+    found = tx.connection.execute(last).first()
     if found is None:
-        made = tx.connection.execute(_SPACE_CREATED_AT, {"space": tx.space}).scalar_one()
-        row = {"space_id": tx.space, "seen_at": made}
+        row = {"space_id": tx.space, "seen_at": _get_space_creation(tx)}
         tx.dialect.insert_missing(tx.connection, clock_guard, [row])
-        found = tx.connection.execute(
-            tx.dialect.lock_memory(_LAST_SWEEP), {"space": tx.space}
-        ).one()
+        found = tx.connection.execute(last).one()
     return found
+
+
+def _get_space_creation(tx: Transaction) -> int:
+    s = spaces_table.c
+    made: int = tx.connection.execute(
+        select(s.created_at).where(s.space_id == tx.space)
+    ).scalar_one()
+    return made
 
 
 def _update_sweep(tx: Transaction, **values: int | None) -> None:

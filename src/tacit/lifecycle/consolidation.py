@@ -106,7 +106,13 @@ def merge_pair(tx: Transaction, pair: MemoryPair, run: str) -> bool:
         return False
     if any(one.version != looked_at[one.id] for one in (kept, gone)):
         return False
-    _record_merge(tx, kept, gone, run)
+    better = enrich_kept(kept, gone)
+    if better != kept:
+        better = replace(better, updated_at=tx.at)
+    before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _MERGED_FIELDS}
+    told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
+    memories.update_fields(tx, better, HistoryEvent.MERGE, "merged", told)
+    _add_accesses(tx, kept, gone.access_count, gone.last_accessed_at)
     _copy_relations(tx, kept.id, gone.id)
     left = replace(gone, state=State.SUPERSEDED, superseded_by=kept.id, updated_at=tx.at)
     told = {_RUN: run, _INTO: kept.id, _UPDATED: str(to_micros(gone.updated_at))}
@@ -141,16 +147,6 @@ def enrich_kept(kept: Memory, gone: Memory) -> Memory:
         pinned=kept.pinned or gone.pinned,
         tags=tuple(dict.fromkeys([*kept.tags, *gone.tags]))[: limits.TAGS_MAX_COUNT],
     )
-
-
-def _record_merge(tx: Transaction, kept: Memory, gone: Memory, run: str) -> None:
-    better = enrich_kept(kept, gone)
-    if better != kept:
-        better = replace(better, updated_at=tx.at)
-    before = {name: json.dumps(getattr(kept, name), ensure_ascii=False) for name in _MERGED_FIELDS}
-    told = {_RUN: run, _OTHER: gone.id, _UPDATED: str(to_micros(kept.updated_at)), **before}
-    memories.update_fields(tx, better, HistoryEvent.MERGE, "merged", told)
-    _add_accesses(tx, kept, gone.access_count, gone.last_accessed_at)
 
 
 def _add_accesses(tx: Transaction, kept: Memory, count: int, last: datetime | None) -> None:
@@ -247,34 +243,30 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
     kept = held[kept_id]
     if kept is None or kept.state not in _UNDOABLE_STATES:
         return 0
-    back = 0
+    back, undo = 0, replace(tx, why=_UNDO_REASON)
     for one in merged:
         gone = held[one.gone]
         if gone is None or gone.state is not State.SUPERSEDED or gone.superseded_by != kept_id:
             continue
         if _has_changed_since(_list_history_details(tx, gone.id), run):
             continue
-        _restore_merged(tx, one, gone, run)
+        back_again = replace(
+            gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at
+        )
+        memories.update_fields(undo, back_again, HistoryEvent.RESTORE, "restored", {_RUN: run})
+        # Record the check, or the next run would merge them again.
+        check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=tx.at + FOREVER)
+        relations.save_pair_checks(tx, {relations.pair_key(one.kept, one.gone): check})
         _delete_copied_relations(tx, kept_id, one.gone)
         counted = memories.get_for_update(tx, kept_id)
         assert counted is not None
         _add_accesses(tx, counted, -gone.access_count, None)
         back += 1
     if back and back == len(merged):
-        _restore_kept(tx, kept, run)
+        _restore_kept(undo, kept, run)
     if back:
         revisions.restamp_memories(tx.connection, tx.space, [kept_id])
     return back
-
-
-def _restore_merged(tx: Transaction, one: MergeRecord, gone: Memory, run: str) -> None:
-    back = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
-    memories.update_fields(
-        replace(tx, why=_UNDO_REASON), back, HistoryEvent.RESTORE, "restored", {_RUN: run}
-    )
-    # Record the check, or the next run would merge them again.
-    check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=tx.at + FOREVER)
-    relations.save_pair_checks(tx, {relations.pair_key(one.kept, one.gone): check})
 
 
 def _delete_copied_relations(tx: Transaction, kept: str, gone: str) -> None:
@@ -310,9 +302,7 @@ def _restore_kept(tx: Transaction, kept: Memory, run: str) -> None:
         tags=tuple(was["tags"]),
         updated_at=from_micros(int(before[_UPDATED])),
     )
-    memories.update_fields(
-        replace(tx, why=_UNDO_REASON), as_before, HistoryEvent.UPDATE, "updated", {_RUN: run}
-    )
+    memories.update_fields(tx, as_before, HistoryEvent.UPDATE, "updated", {_RUN: run})
 
 
 def _list_history_details(tx: Transaction, id: str) -> list[dict[str, str]]:
@@ -383,27 +373,18 @@ class _Consolidation:
             read = partial(self._plan_owner, space, asks=asks)
             plan, passed = find_next_owner(self.store, space, before.cursor or "", read)
         behind = before.advance(passed)
+        write = partial(write_step, self.store, space, save)
         if plan is None:
-            return self._skip_owners(space, behind, save)
+            return write(lambda tx: _skip_owners(tx, behind))
         if plan.certain:
-            return self._merge_certain(space, behind, plan, save)
+            return write(lambda tx: _merge_certain(tx, behind, plan))
         try:
             same = self._ask_model(space, plan.alike)
         except LanguageFailed as failed:
             _log.info("The model did not compare pairs: %s", type(failed).__name__)
             after = count_unanswered(behind.advance(None, people=1), plan.owner, failed)
-            return write_step(self.store, space, save, lambda _: after)
-        return self._merge_same(space, behind, plan, same, save)
-
-    def _skip_owners(self, space: str, after: StepProgress, save: SaveProgress) -> StepProgress:
-        """Save that owners up to the cursor need nothing; without a cursor, that none is left."""
-
-        def work(tx: Transaction) -> StepProgress:
-            if after.cursor is None:
-                relations.delete_old_pair_checks(tx)
-            return after
-
-        return write_step(self.store, space, save, work)
+            return write(lambda _: after)
+        return write(lambda tx: _merge_same(tx, behind, plan, same))
 
     def _plan_owner(
         self, space: str, connection: Connection, owner: str, *, asks: bool
@@ -465,59 +446,49 @@ class _Consolidation:
             for one, verdict in zip(alike, said, strict=True)
         ]
 
-    def _merge_certain(
-        self, space: str, before: StepProgress, plan: _OwnerPlan, save: SaveProgress
-    ) -> StepProgress:
-        run = str(before.counts["run"])
 
-        def work(tx: Transaction) -> StepProgress:
-            _lock_pairs(tx, plan.certain)
-            merged = sum(merge_pair(tx, one, run) for one in plan.certain)
-            # As long as merges succeed, stay with the same owner.
-            cursor = before.cursor if merged else plan.owner
-            people = 0 if merged else 1
-            return before.advance(cursor, merged=merged, certain=merged, people=people)
+def _merge_certain(tx: Transaction, before: StepProgress, plan: _OwnerPlan) -> StepProgress:
+    _lock_pairs(tx, plan.certain)
+    merged = sum(merge_pair(tx, one, str(before.counts["run"])) for one in plan.certain)
+    # As long as merges succeed, stay with the same owner.
+    cursor = before.cursor if merged else plan.owner
+    return before.advance(cursor, merged=merged, certain=merged, people=0 if merged else 1)
 
-        return write_step(self.store, space, save, work)
 
-    def _merge_same(
-        self,
-        space: str,
-        before: StepProgress,
-        plan: _OwnerPlan,
-        same: Sequence[bool],
-        save: SaveProgress,
-    ) -> StepProgress:
-        run = str(before.counts["run"])
+def _merge_same(
+    tx: Transaction, before: StepProgress, plan: _OwnerPlan, same: Sequence[bool]
+) -> StepProgress:
+    there, run = _lock_pairs(tx, plan.alike), str(before.counts["run"])
+    said = list(zip(plan.alike, same, strict=True))
+    merged = sum(merge_pair(tx, one, run) for one, is_same in said if is_same)
+    noted = {
+        one.key: PairCheck(
+            similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at
+        )
+        for one, is_same in said
+        if there >= {*one.key}
+    }
+    relations.save_pair_checks(tx, noted)
+    spent = plan.spent + len(plan.alike)
+    relations.save_reflection(tx, plan.owner, CONSOLIDATE_TASK, tx.at, spent)
+    return before.advance(
+        before.cursor if plan.more else plan.owner,
+        merged=merged,
+        asked=1,
+        answered=1,
+        pairs=len(plan.alike),
+        people=0 if plan.more else 1,
+    )
 
-        def work(tx: Transaction) -> StepProgress:
-            there = _lock_pairs(tx, plan.alike)
-            said = list(zip(plan.alike, same, strict=True))
-            merged = sum(merge_pair(tx, one, run) for one, is_same in said if is_same)
-            noted = {
-                one.key: PairCheck(
-                    similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at
-                )
-                for one, is_same in said
-                if there >= {*one.key}
-            }
-            relations.save_pair_checks(tx, noted)
-            relations.save_reflection(
-                tx, plan.owner, CONSOLIDATE_TASK, tx.at, plan.spent + len(plan.alike)
-            )
-            return before.advance(
-                before.cursor if plan.more else plan.owner,
-                merged=merged,
-                asked=1,
-                answered=1,
-                pairs=len(plan.alike),
-                people=0 if plan.more else 1,
-            )
 
-        return write_step(self.store, space, save, work)
+def _skip_owners(tx: Transaction, after: StepProgress) -> StepProgress:
+    """Save that owners up to the cursor need nothing; without a cursor, that none is left."""
+    if after.cursor is None:
+        relations.delete_old_pair_checks(tx)
+    return after
 
 
 def _lock_pairs(tx: Transaction, found: Sequence[MemoryPair]) -> set[str]:
     """Lock all rows in the order of their ids, which avoids deadlocks; return those that exist."""
     ids = sorted({id for one in found for id in one.key})
-    return {id for id in ids if memories.get_for_update(tx, id) is not None}
+    return {memory.id for memory in memories.lock_memories(tx, ids)}

@@ -15,7 +15,13 @@ from tacit.errors import StoreBusy
 from tacit.identity.external_keys import EXTERNAL_PREFIX
 from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure_records import RecordedErasure, Removal
-from tacit.lifecycle.revert import AS_VERSION, Origin, list_learned_wordings, revert_source
+from tacit.lifecycle.revert import (
+    AS_VERSION,
+    Origin,
+    list_learned_wordings,
+    revert_source,
+    update_owner_key,
+)
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, State, Trust
 from tacit.records.results import Erased
 from tacit.storage import (
@@ -34,7 +40,7 @@ from tacit.storage import (
 )
 from tacit.storage.engine import Database
 from tacit.storage.erasures import hard_delete
-from tacit.storage.memories import Transaction, update_key_precedence
+from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import effective_subjects
 from tacit.storage.schema import (
     api_keys,
@@ -96,8 +102,7 @@ def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> Rec
         if turns:
             ids |= _find_source_turns(tx, ids, owners)
     remove_memories(tx, removal, ids)
-    if memory.key is not None and memory.owner is not None:
-        update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
+    update_owner_key(tx, memory.owner, memory.category, memory.key)
     whole = operator or (own and tx.request.private)
     count = None if whole else len(ids) if tx.request.private else 1
     return erasure_records.record_erasure(tx, removal, count=count, whole=whole)
@@ -163,8 +168,7 @@ def remove_and_update_keys(tx: Transaction, removal: Removal, ids: Collection[st
         named |= {(owner, category, key) for owner, category, key in tx.connection.execute(rows)}
     remove_memories(tx, removal, todo)
     for owner, category, key in sorted(named):
-        owners = load_identities(tx.connection, tx.space, [owner]).current_identities(owner)
-        update_key_precedence(tx.connection, tx.space, sorted(owners), category, key)
+        update_owner_key(tx, owner, category, key)
 
 
 def erase_single_memory(tx: Transaction, id: str) -> RecordedErasure:
@@ -196,13 +200,7 @@ def remove_owned(tx: Transaction, removal: Removal, owners: Collection[str]) -> 
     )
     idempotency.clear_results_of_people(*theirs)
     removal.counts.update(notes.erase_notes(tx, owners))
-    owned = (
-        select(_M.id)
-        .where(_M.space_id == tx.space, _M.owner.in_(sorted(owners)))
-        .limit(_ERASED_AT_ONCE_COUNT)
-    )
-    while ids := tx.connection.execute(owned).scalars().all():
-        remove_memories(tx, removal, ids)
+    remove_memories(tx, removal, _select_ids(tx, _M.owner.in_(sorted(owners))))
 
 
 def erase_space(connection: Connection, store: Store, space: str) -> RecordedErasure | None:
@@ -383,11 +381,9 @@ def _remove_statements(tx: Transaction, removal: Removal, who: list[str]) -> Non
     said = select(_M.id, _M.owner, _M.is_turn).where(_M.space_id == tx.space, _M.speaker.in_(who))
     rows = tx.connection.execute(said).all()
     remove_memories(tx, removal, [row.id for row in rows if row.owner is None or row.is_turn])
-    for row in rows:  # those that are gone are not found any more
-        memory = memories.get_for_update(tx, row.id)
-        if memory is not None:
-            cleared = replace(memory, speaker=None, subjects=effective_subjects(memory))
-            memories.update_fields(tx, cleared, HistoryEvent.UPDATE, None, {"fields": "speaker"})
+    for memory in memories.lock_memories(tx, [row.id for row in rows]):  # those that are left
+        cleared = replace(memory, speaker=None, subjects=effective_subjects(memory))
+        memories.update_fields(tx, cleared, HistoryEvent.UPDATE, None, {"fields": "speaker"})
     for table, column, value in (
         (memory_versions, memory_versions.c.speaker, None),
         (memory_versions, memory_versions.c.actor, ERASED_PERSON),
@@ -471,12 +467,9 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
         steps = checkpoints.delete_steps_of_chats(tx.connection, tx.space, origin.chat_ids)
         removal.counts["graph_steps"] += steps
     dead: set[str] = set()
-    for id in _select_ids(tx, origin.row_filter):
-        memory = memories.get_for_update(tx, id)
-        if memory is None:
-            continue
+    for memory in memories.lock_memories(tx, _select_ids(tx, origin.row_filter)):
         if memory.is_turn or _is_only_learned(tx, memory):
-            dead.add(id)
+            dead.add(memory.id)
         elif origin.chat is not None and origin.message is None:
             bad = {one.version for one in list_learned_wordings(tx, memory) if one.learned}
             _redact_versions(tx, removal, memory, bad)
@@ -487,10 +480,8 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
         _H.memory_id == _M.id,
         _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
     )
-    for id in _select_ids(tx, put_back.exists(), *here):
-        memory = memories.get_for_update(tx, id)
-        if memory is not None:
-            _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
+    for memory in memories.lock_memories(tx, _select_ids(tx, put_back.exists(), *here)):
+        _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
 
 
 def _select_ids(tx: Transaction, *which: ColumnElement[bool]) -> list[str]:

@@ -102,20 +102,15 @@ def _journal_line_id(raw: bytes) -> str:
 # on an older copy, and tells neither what was removed nor whose it was.
 
 SCOPES = ("memory", "owned", "person", "subject", "source", "space")
-SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS = (
-    "space",
-    "ids",
-    "people",
-    "owners",
-    "sources",
-)
+SPACE_DIGEST, ID_DIGESTS, PEOPLE_DIGESTS = "space", "ids", "people"
+OWNER_DIGESTS, SOURCE_DIGESTS = "owners", "sources"
 _CERTIFICATE_KEY = "key"  # in the row of an erased space: the key that verifies its certificate
 _HASH_CHARS = 32  # of a hexadecimal hash: 128 bits
 
 
 @dataclass(slots=True)
 class Removal:
-    """Collect what one erasure has removed so far."""
+    """Collect what one erasure has removed so far; its sets are named as their digests are."""
 
     scope: str
     ids: set[str] = field(default_factory=set)
@@ -179,15 +174,9 @@ def record_space_erasure(
 
 
 def sign_erasure(secret: str, space: str, removal: Removal, at: int) -> Erasure:
-    lists = {
-        ID_DIGESTS: removal.ids,
-        PEOPLE_DIGESTS: removal.people,
-        OWNER_DIGESTS: removal.owners,
-        SOURCE_DIGESTS: removal.sources,
-    }
     digests: dict[str, str | list[str]] = {SPACE_DIGEST: hash_value(secret, SPACE_DIGEST, space)}
-    for what, values in lists.items():
-        if values:
+    for what in (ID_DIGESTS, PEOPLE_DIGESTS, OWNER_DIGESTS, SOURCE_DIGESTS):
+        if values := getattr(removal, what):
             digests[what] = sorted(hash_value(secret, what, value) for value in values)
     bare = Erasure(
         id=secrets.token_hex(8),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -36,10 +36,13 @@ def forget_memory(
         updated_at=tx.at,
     )
     memories.update_fields(tx, gone, HistoryEvent.DELETE, "deleted")
-    for id in list_insights(tx, [memory.id]):  # insights go with what they rest on
-        insight = memories.get_for_update(tx, id)
-        if insight is not None:
-            forget_memory(tx, insight, restorable_days)
+    forget_insights(tx, [memory.id], restorable_days)
+
+
+def forget_insights(tx: Transaction, ids: Sequence[str], restorable_days: int) -> None:
+    """Forget the insights that rest on these memories."""
+    for insight in memories.lock_memories(tx, list_insights(tx, ids)):
+        forget_memory(tx, insight, restorable_days)
 
 
 def restore_memory(tx: Transaction, memory: Memory, ttls: Ttls) -> None:
@@ -70,8 +73,6 @@ def forget_owned(tx: Transaction, owners: Collection[str], restorable_days: int)
         m.state.not_in([State.FORGOTTEN.value, State.SUPERSEDED.value]),
     )
     ids = tx.connection.execute(owned).scalars().all()
-    for id in ids:
-        memory = memories.get_for_update(tx, id)
-        if memory is not None:
-            forget_memory(tx, memory, restorable_days)
+    for memory in memories.lock_memories(tx, ids):
+        forget_memory(tx, memory, restorable_days)
     return len(ids)

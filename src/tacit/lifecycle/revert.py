@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
@@ -15,7 +16,7 @@ from tacit.clock import to_micros
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import external_keys
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
-from tacit.lifecycle.forget import forget_memory
+from tacit.lifecycle.forget import forget_insights
 from tacit.lifecycle.purge import purge_memories
 from tacit.policy.rules import decide
 from tacit.records import validation
@@ -30,7 +31,6 @@ from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
-from tacit.storage.relations import list_insights
 from tacit.storage.schema import (
     history_table,
     jobs,
@@ -123,11 +123,9 @@ class WordingVersion:
 
 def parse_source(source: object) -> Origin:
     name = validation.parse_identifier("source", source, 2 * limits.LABEL_MAX_CHARS)
+    parse_label = partial(validation.parse_identifier, "source", max_chars=limits.LABEL_MAX_CHARS)
     if name.startswith(_AGENT_PREFIX):
-        agent = validation.parse_identifier(
-            "source", name.removeprefix(_AGENT_PREFIX), limits.LABEL_MAX_CHARS
-        )
-        return Origin(agent=agent)
+        return Origin(agent=parse_label(name.removeprefix(_AGENT_PREFIX)))
     if name.startswith(_ROLE_PREFIX):
         return Origin(role=validation.parse_enum("source", name.removeprefix(_ROLE_PREFIX), Role))
     if name.startswith(_IMPORT_PREFIX):
@@ -137,11 +135,7 @@ def parse_source(source: object) -> Origin:
         room = external_keys.parse_chat_id(chat)
     except InvalidInput:
         raise InvalidInput("source", f"is not known; name {SOURCE_FORMS}") from None
-    if not slash:
-        return Origin(chat=room)
-    return Origin(
-        chat=room, message=validation.parse_identifier("source", message, limits.LABEL_MAX_CHARS)
-    )
+    return Origin(chat=room, message=parse_label(message) if slash else None)
 
 
 def list_learned_wordings(tx: Transaction, memory: Memory) -> list[WordingVersion]:
@@ -183,13 +177,7 @@ _TURNS_AT_ONCE_COUNT = 500
 _L = learned_facts_table.c
 _J = jobs.c
 _V = memory_versions.c
-_REVERTIBLE_STATES = (
-    State.ACTIVE,
-    State.PENDING,
-    State.QUARANTINED,
-    State.SUPERSEDED,
-    State.EXPIRED,
-)
+_REVERTIBLE_STATES = tuple(state for state in State if state is not State.FORGOTTEN)
 # The reason must not name the source: everyone who sees a memory may read its history.
 _FORGET_REASON = "what was learned from its source was reverted"
 _REWORD_REASON = "the earlier wording; the source of the later one was reverted"
@@ -211,14 +199,15 @@ class _RevertTally:
     recorded: set[str] = field(default_factory=set)
 
     def add(self, other: _RevertTally) -> None:
-        self.forgotten.update(other.forgotten)
-        self.reworded.update(other.reworded)
-        self.restored.update(other.restored)
-        self.proposals.update(other.proposals)
-        self.turns.update(other.turns)
+        for one in fields(self):
+            getattr(self, one.name).update(getattr(other, one.name))
 
     def to_result(self) -> Reverted:
         return Reverted(**{one.name: len(getattr(self, one.name)) for one in fields(self)})
+
+
+# Reverts one batch; returns where the next one begins, None at the end.
+_RevertPart = Callable[[Transaction, Origin, Any], tuple[_RevertTally, Any]]
 
 
 class _DryRun(Exception):
@@ -236,7 +225,19 @@ def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) ->
     for part in (_revert_turns, _revert_memories):
         after: Any = None
         while True:
-            done, after = _run_batch(act, part, origin, after, dry_run=dry_run)
+
+            def work(
+                tx: Transaction, part: _RevertPart = part, after: Any = after
+            ) -> tuple[_RevertTally, Any]:
+                came = part(tx, origin.resolve_chat(tx.connection, tx.space), after)
+                if dry_run:
+                    raise _DryRun(came)
+                return came
+
+            try:
+                done, after = act(work)
+            except _DryRun as rehearsed:
+                done, after = rehearsed.came
             whole.add(done)
             if after is None:
                 break
@@ -260,16 +261,16 @@ def unlearn_message(tx: Transaction, message: str, only: Collection[str] | None)
         _J.owner.in_(sorted(tx.request.own_identities)),
     )
     _delete_queued_turns(tx, origin, tx.connection.execute(queued).all(), done)
-    for id in _find_own(tx, origin):
-        memory = memories.get_for_update(tx, id)
-        if memory is None or not origin.matches_memory(memory):
+    for memory in memories.lock_memories(tx, _find_own(tx, origin)):
+        if not origin.matches_memory(memory):
             continue
         if memory.is_turn:
-            done.recorded.add(id)
+            done.recorded.add(memory.id)
         elif memory.state in _REVERTIBLE_STATES:
             _undo_memory(tx, origin, memory, done)
     purge_memories(tx, sorted(done.recorded))
-    told = {id for id in done.restored if _is_visible(tx, id)}
+    restored = memories.lock_memories(tx, sorted(done.restored))
+    told = {memory.id for memory in restored if decide(tx.request, memory).allowed}
     return replace(done, restored=told).to_result()
 
 
@@ -283,32 +284,6 @@ def _find_own(tx: Transaction, origin: Origin) -> list[str]:
         rows = select(_M.id).where(_M.space_id == tx.space, which, origin.row_filter)
         found.update(tx.connection.execute(rows).scalars())
     return sorted(found)
-
-
-def _is_visible(tx: Transaction, id: str) -> bool:
-    memory = memories.get_for_update(tx, id)
-    return memory is not None and decide(tx.request, memory).allowed
-
-
-def _run_batch(
-    act: RunTransaction[Any],
-    part: Callable[[Transaction, Origin, Any], tuple[_RevertTally, Any]],
-    origin: Origin,
-    after: Any,
-    *,
-    dry_run: bool,
-) -> tuple[_RevertTally, Any]:
-    def work(tx: Transaction) -> tuple[_RevertTally, Any]:
-        came = part(tx, origin.resolve_chat(tx.connection, tx.space), after)
-        if dry_run:
-            raise _DryRun(came)
-        return came
-
-    try:
-        done, onward = act(work)
-    except _DryRun as rehearsed:
-        done, onward = rehearsed.came
-    return done, onward
 
 
 def _revert_turns(
@@ -343,6 +318,7 @@ def _delete_queued_turns(
 def _revert_memories(
     tx: Transaction, origin: Origin, after: str | None
 ) -> tuple[_RevertTally, Any]:
+    learned = select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id)
     found = (
         select(_M.id)
         .where(
@@ -350,7 +326,7 @@ def _revert_memories(
             _M.is_turn.is_(False),
             _M.id > (after or ""),
             _M.state.in_([state.value for state in _REVERTIBLE_STATES]),
-            or_(_is_learned(), _M.trust == Trust.UNTRUSTED.value),
+            or_(learned.exists(), _M.trust == Trust.UNTRUSTED.value),
             origin.row_filter,
         )
         .order_by(_M.id)
@@ -358,19 +334,10 @@ def _revert_memories(
     )
     ids = list(tx.connection.execute(found).scalars())
     done = _RevertTally()
-    for id in ids:
-        memory = memories.get_for_update(tx, id)
-        if (
-            memory is not None
-            and memory.state in _REVERTIBLE_STATES
-            and origin.matches_memory(memory)
-        ):
+    for memory in memories.lock_memories(tx, ids):
+        if memory.state in _REVERTIBLE_STATES and origin.matches_memory(memory):
             _undo_memory(tx, origin, memory, done)
     return done, ids[-1] if len(ids) == _MEMORIES_AT_ONCE_COUNT else None
-
-
-def _is_learned() -> ColumnElement[bool]:
-    return select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id).exists()
 
 
 def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertTally) -> None:
@@ -385,9 +352,7 @@ def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertT
         _forget_reverted(tx, memory, done)
         if memory.state is not State.SUPERSEDED:
             _restore_superseded(tx, origin, memory.id, done, since=0)
-    elif (
-        memory.state is not State.SUPERSEDED
-    ):  # a superseded one returns with its successor, or not at all
+    elif memory.state is not State.SUPERSEDED:  # that one returns with its successor, or not at all
         _restore_wording(tx, memory, first.version - 1, done)
         _restore_superseded(tx, origin, memory.id, done, since=first.at)
 
@@ -451,7 +416,7 @@ def _restore_wording(tx: Transaction, memory: Memory, version: int, done: _Rever
     )
     memories.update_content(replace(tx, why=_REWORD_REASON), back, {AS_VERSION: str(version)})
     _reset_learned_fact(tx, back)
-    _update_key_precedence(tx, back)
+    update_owner_key(tx, back.owner, back.category, back.key)
     done.reworded.add(memory.id)
 
 
@@ -485,9 +450,8 @@ def _restore_superseded(
     gave_way = select(_M.id).where(
         _M.space_id == tx.space, _M.superseded_by == id, _M.updated_at >= since
     )
-    for before in tx.connection.execute(gave_way).scalars().all():
-        memory = memories.get_for_update(tx, before)
-        if memory is None or memory.superseded_by != id:
+    for memory in memories.lock_memories(tx, tx.connection.execute(gave_way).scalars().all()):
+        if memory.superseded_by != id:
             continue
         first = _first_reverted_wording(tx, origin, memory)
         if memory.state is State.FORGOTTEN:  # reverted before
@@ -506,16 +470,15 @@ def _restore_superseded(
 def _restore_reverted(tx: Transaction, memory: Memory, done: _RevertTally) -> None:
     back = replace(memory, state=State.ACTIVE, superseded_by=None, updated_at=tx.at)
     memories.update_fields(replace(tx, why=_RESTORE_REASON), back, HistoryEvent.RESTORE, "restored")
-    _update_key_precedence(tx, back)
+    update_owner_key(tx, back.owner, back.category, back.key)
     done.restored.add(memory.id)
 
 
-def _update_key_precedence(tx: Transaction, memory: Memory) -> None:
-    if memory.key is not None and memory.owner is not None:
-        owners = load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
-            memory.owner
-        )
-        update_key_precedence(tx.connection, tx.space, sorted(owners), memory.category, memory.key)
+def update_owner_key(tx: Transaction, owner: str | None, category: str, key: str | None) -> None:
+    """Choose which value of a key holds among the owner's identities; nothing without a key."""
+    if key is not None and owner is not None:
+        owners = load_identities(tx.connection, tx.space, [owner]).current_identities(owner)
+        update_key_precedence(tx.connection, tx.space, sorted(owners), category, key)
 
 
 # Revert an import: forget what it made, except what was changed since.
@@ -538,7 +501,10 @@ def revert_import_step(
         raise NotFound("import")
     newest = found[0]
     some = imports.list_imported(tx, run, _IMPORTED_AT_ONCE_COUNT)
-    _forget_imported(tx, [one.memory_id for one in some if one.is_untouched], restorable_days)
+    ids = [one.memory_id for one in some if one.is_untouched]
+    until = tx.at + timedelta(days=restorable_days)
+    retention.forget_memories(tx, ids, until, _IMPORT_REVERTED_REASON)
+    forget_insights(tx, ids, restorable_days)
     gone = [one.token for one in some if one.is_untouched]
     left = [one.token for one in some if not one.is_untouched]
     imports.mark_undone(tx, run, gone, left)
@@ -552,13 +518,3 @@ def revert_import_step(
             imports.update_import(tx, one, state)
         imports.update_import(tx, newest, {"forgotten": forgotten, "changed": changed})
     return RevertedImport(run=run, forgotten=forgotten, changed=changed), more
-
-
-def _forget_imported(tx: Transaction, ids: Sequence[str], restorable_days: int) -> None:
-    retention.forget_memories(
-        tx, ids, tx.at + timedelta(days=restorable_days), _IMPORT_REVERTED_REASON
-    )
-    for id in list_insights(tx, ids):  # insights go with what they rest on
-        insight = memories.get_for_update(tx, id)
-        if insight is not None:
-            forget_memory(tx, insight, restorable_days)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -82,14 +82,11 @@ def _render_memory_item(line: MemoryLine) -> str:
 def _render_filtered_item(line: MemoryLine) -> str:
     value = render_line(line, keyed=False)
     shown = value if not make_hedge(line) and _is_json(value) else _quote_json(value)
-    return f"  {_render_key(line.key)}{shown} [id:{line.id}]"
-
-
-def _render_key(key: str | None) -> str:
-    if key is None:
-        return ""
-    name = make_inert(key)
-    return f"{name if _PLAIN_KEY.fullmatch(name) else _quote_json(name)} = "
+    key = ""
+    if line.key is not None:
+        name = make_inert(line.key)
+        key = f"{name if _PLAIN_KEY.fullmatch(name) else _quote_json(name)} = "
+    return f"  {key}{shown} [id:{line.id}]"
 
 
 def _quote_json(text: str) -> str:
@@ -187,9 +184,9 @@ def choose_lines(
     chars_max: int,
 ) -> list[WrittenLine]:
     """Choose the memories to show within both limits, in display order."""
-    by_category: dict[str, list[MemoryLine]] = {}
+    by_category: defaultdict[str, list[MemoryLine]] = defaultdict(list)
     for line in lines:
-        by_category.setdefault(line.category, []).append(line)
+        by_category[line.category].append(line)
     if not by_category or items_max < 1:
         return []
     groups = [
@@ -265,20 +262,16 @@ def render_block(
     )
     cut = Counter(line.category for line in lines)
     cut.subtract(item.line.category for item in shown)
-    return RenderedBlock(
-        text=_join_layout(layout, shown) if shown else "",
-        shown=tuple(item.line.id for item in shown),
-        cut={name: count for name, count in sorted(cut.items()) if count},
-    )
-
-
-def _join_layout(layout: Layout, shown: Sequence[WrittenLine]) -> str:
     text = [*layout.head]
     for category, items in groupby(shown, key=lambda item: item.line.category):
         text += layout.before_group(category)
         text += [item.text for item in items]
         text += layout.after_group
-    return "\n".join([*text, *layout.tail])
+    return RenderedBlock(
+        text="\n".join([*text, *layout.tail]) if shown else "",
+        shown=tuple(item.line.id for item in shown),
+        cut={name: count for name, count in sorted(cut.items()) if count},
+    )
 
 
 # The notes style: a line for each item of the long-term index, then one for each recent session
@@ -427,12 +420,15 @@ class BlockCache:
             )
             for memory, _ in found.values()
         ]
-        limits_ = {"items_max": wanted.items_max, "chars_max": wanted.chars_max}
-        rendered = render_block(lines, wanted.style, **limits_)
-        cut = dict(rendered.cut)
-        for category, missed in _count_skipped(candidates, positions, ids).items():
-            name = codes.word(category)
-            cut[name] = cut.get(name, 0) + missed
+        rendered = render_block(
+            lines, wanted.style, items_max=wanted.items_max, chars_max=wanted.chars_max
+        )
+        # Add those of each category that were not selected.
+        categories = candidates.facts[partition_index.CATEGORY]
+        selected = [at for at in map(candidates.position_of, ids) if at is not None]
+        cut = Counter(rendered.cut)
+        cut.update(map(codes.word, categories[positions].tolist()))
+        cut.subtract(map(codes.word, categories[selected].tolist()))
         return _make_block(rendered, cut, wanted, count), until
 
     def _read_memories(
@@ -484,7 +480,7 @@ def _make_block(
         text=rendered.text,
         revision=wanted.taken_at,
         ids=rendered.shown,
-        cut={name: cut[name] for name in sorted(cut)},
+        cut={name: cut[name] for name in sorted(cut) if cut[name]},
         tokens=count(rendered.text),
     )
 
@@ -511,11 +507,3 @@ def _select_positions(candidates: CandidateSet, positions: Ints, most: int) -> S
         else:
             chosen += some.tolist()
     return chosen
-
-
-def _count_skipped(candidates: CandidateSet, positions: Ints, ids: Sequence[str]) -> dict[int, int]:
-    """Count the memories of each category that were not selected."""
-    counts: Counter[int] = Counter(candidates.facts[partition_index.CATEGORY, positions].tolist())
-    selected = [at for at in map(candidates.position_of, ids) if at is not None]
-    counts.subtract(candidates.facts[partition_index.CATEGORY, selected].tolist())
-    return {category: count for category, count in counts.items() if count}

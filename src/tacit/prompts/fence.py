@@ -210,21 +210,14 @@ def make_line(memory: Memory, about: Iterable[str] = ()) -> MemoryLine:
         key=memory.key,
         about=tuple(about),
         speaker=by,
-        hearsay=_is_hearsay(memory),
+        # With a speaker, the line names another person, and needs no hedge for the requester.
+        hearsay=memory.trust is Trust.UNTRUSTED
+        or (memory.trust is Trust.HEARSAY and memory.speaker is None),
         inferred=memory.inferred or memory.trust is Trust.INFERRED,
         done=is_task_done(memory),
         pinned=memory.pinned,
         importance=memory.importance,
     )
-
-
-def _is_hearsay(memory: Memory) -> bool:
-    """Whether the text is untrusted, or hearsay without a known speaker.
-
-    With a speaker, the line names another person, and needs no hedge for the requester.
-    """
-    spoken = memory.speaker is not None
-    return memory.trust is Trust.UNTRUSTED or (memory.trust is Trust.HEARSAY and not spoken)
 
 
 def make_hedge(line: MemoryLine) -> str:

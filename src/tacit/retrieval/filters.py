@@ -17,7 +17,6 @@ from tacit.retrieval.partition_index import CandidateSet, StringCodes
 from tacit.storage import people
 
 Mask = NDArray[np.bool_]
-_COMPARED_MAX_COUNT = 4
 
 
 def build_filter_mask(
@@ -58,14 +57,17 @@ def build_filter_mask(
     if question.importance_max is not None:
         kept &= facts[partition_index.IMPORTANCE] <= question.importance_max
     if question.updated_after is not None or question.updated_before is not None:
-        moved = np.where(
-            owned, facts[partition_index.UPDATED], facts[partition_index.CONTENT_CHANGED]
-        )
+        updated, changed = facts[partition_index.UPDATED], facts[partition_index.CONTENT_CHANGED]
+        moved = np.where(owned, updated, changed)
         if question.updated_after is not None:
             kept &= moved > to_micros(question.updated_after)
         if question.updated_before is not None:
             kept &= moved < to_micros(question.updated_before)
-    return kept & ~_mask_unrequested_procedures(question, candidates, codes)
+    # A query finds procedures only if it asks for their kind or category.
+    filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
+    if Kind.PROCEDURE not in (question.kinds or ()) and filed not in (question.categories or ()):
+        kept &= facts[partition_index.KIND] != codes.of(Kind.PROCEDURE)
+    return kept
 
 
 def _mask_shown_people(
@@ -76,15 +78,13 @@ def _mask_shown_people(
     codes: StringCodes,
 ) -> Mask:
     """Match only by identities that the result would show."""
-    mine = request.own_identities if request.private else frozenset()
-    found = []
-    for code in np.unique(candidates.facts[column]).tolist():
-        if code >= 0:
-            identity = codes.word(code)
-            if request.visible_identity(identity) in meant or (
-                identity in mine and identity in meant
-            ):
-                found.append(code)
+    mine = meant & request.own_identities if request.private else frozenset()
+    found = [
+        code
+        for code in np.unique(candidates.facts[column]).tolist()
+        if code >= 0
+        and ((who := codes.word(code)) in mine or request.visible_identity(who) in meant)
+    ]
     return np.isin(candidates.facts[column], found)
 
 
@@ -101,23 +101,7 @@ def mask_owned(request: Request, candidates: CandidateSet, codes: StringCodes) -
     return _mask_values(candidates, partition_index.OWNER, request.own_identities, codes)
 
 
-def _mask_unrequested_procedures(
-    question: RecallQuery, candidates: CandidateSet, codes: StringCodes
-) -> Mask:
-    """Mask procedures, which a query finds only if it asks for their kind or category."""
-    filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
-    if Kind.PROCEDURE in (question.kinds or ()) or filed in (question.categories or ()):
-        return np.zeros(len(candidates), np.bool_)
-    return _mask_values(candidates, partition_index.KIND, {Kind.PROCEDURE}, codes)
-
-
 def _mask_values(
     candidates: CandidateSet, column: int, words: Collection[str], codes: StringCodes
 ) -> Mask:
-    values = candidates.facts[column]
-    found = np.zeros(len(values), np.bool_)
-    if len(words) > _COMPARED_MAX_COUNT:
-        return np.isin(values, [codes.of(str(word)) for word in words])
-    for word in words:
-        found |= values == codes.of(str(word))
-    return found
+    return np.isin(candidates.facts[column], [codes.of(str(word)) for word in words])

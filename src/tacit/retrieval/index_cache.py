@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
@@ -59,16 +59,13 @@ class IndexCache:
     ) -> CandidateSet:
         """Return these ids at these stamps; load what is missing into the indexes first."""
         space = request.space
-        by_home: dict[str, list[tuple[str, int]]] = {}
+        by_home: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         for id, (stamp, home) in held.items():
-            by_home.setdefault(home, []).append((id, stamp))
-        gathered = []
-        for home, wanted in sorted(by_home.items()):
-            index = self._get_index(space, home)
-            with index.lock:
-                self._fill(connection, space, home, index, wanted)
-                places = np.array([index.rows[id][1] for id, _ in wanted], np.int32)
-            gathered.append((index, places))
+            by_home[home].append((id, stamp))
+        gathered = [
+            self._load_rows(connection, space, home, wanted)
+            for home, wanted in sorted(by_home.items())
+        ]
         self._evict()
         return self._assemble(gathered, KnownNames(request, known), _own_identities(request))
 
@@ -81,10 +78,10 @@ class IndexCache:
         known: Sequence[Person],
     ) -> CandidateSet:
         """Apply a few changes: each id has another stamp, or None if it is no longer permitted."""
-        added: dict[str, list[tuple[str, int]]] = {}
+        added: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         for id, now in changes.items():
             if now is not None:
-                added.setdefault(now[1], []).append((id, now[0]))
+                added[now[1]].append((id, now[0]))
         gone = [at for at in map(candidates.position_of, changes) if at is not None]
         kept = np.ones(len(candidates), np.bool_)
         kept[gone] = False
@@ -92,10 +89,7 @@ class IndexCache:
         stay = [(part.partition, part.rows[kept[part.positions]]) for part in candidates.parts]
         by_index = {index: places for index, places in stay if len(places)}
         for home, wanted in added.items():
-            index = self._get_index(request.space, home)
-            with index.lock:
-                self._fill(connection, request.space, home, index, wanted)
-                places = np.array([index.rows[one][1] for one, _ in wanted], np.int32)
+            index, places = self._load_rows(connection, request.space, home, wanted)
             old = by_index.get(index, np.zeros(0, np.int32))
             by_index[index] = np.concatenate([old, places])
         return self._assemble(
@@ -216,6 +210,15 @@ class IndexCache:
                     index.add_edge(edge)
                 index.complete_at = row["stamp"]
 
+    def _load_rows(
+        self, connection: Connection, space: str, home: str, wanted: list[tuple[str, int]]
+    ) -> tuple[PartitionIndex, RowNumbers]:
+        """Return the index of a partition, and the rows of these ids at these stamps."""
+        index = self._get_index(space, home)
+        with index.lock:
+            self._fill(connection, space, home, index, wanted)
+            return index, np.array([index.rows[id][1] for id, _ in wanted], np.int32)
+
     def _fill(
         self,
         connection: Connection,
@@ -227,20 +230,17 @@ class IndexCache:
         """Load the missing ids. The caller holds the lock of the index."""
         missing = index.list_missing(wanted)
         if missing:
-            stamps, vectors = dict(wanted), self._vectors(connection, space, home, missing)
+            stamps, found = dict(wanted), {}
+            if self.model is not None:
+                some = missing if len(missing) <= _VECTORS_BY_ID_MAX_COUNT else None
+                found = vectors.read_vectors(
+                    connection, self._dialect, space, home, some, self.model
+                )
             for row in memory_reads.read_features(connection, space, missing):
-                index.add(row, stamps[row.id], vectors.get(row.id))
+                index.add(row, stamps[row.id], found.get(row.id))
             for edge in memory_reads.list_edges(connection, space, missing):
                 index.add_edge(edge)
         index.index_pending()
-
-    def _vectors(
-        self, connection: Connection, space: str, home: str, ids: list[str]
-    ) -> dict[str, bytes]:
-        if self.model is None:
-            return {}
-        some = ids if len(ids) <= _VECTORS_BY_ID_MAX_COUNT else None
-        return vectors.read_vectors(connection, self._dialect, space, home, some, self.model)
 
     def _get_index(self, space: str, home: str, *, replace: bool = False) -> PartitionIndex:
         with self._lock:

@@ -6,8 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-
-from sqlalchemy import Connection
+from functools import partial
 
 from tacit import limits
 from tacit.embeddings.embedder import Embedder
@@ -26,6 +25,17 @@ from tacit.storage.vectors import (
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
 
 _log = logging.getLogger(__name__)
+
+
+def embed_page(
+    store: Store, embedder: Embedder, space: str, after: str
+) -> list[tuple[Unembedded, bytes]]:
+    """Embed the next memories without a vector; the caller saves the vectors."""
+    with store.database.read() as connection:
+        most = limits.EMBEDDING_BATCH_COUNT
+        some = list_unembedded(connection, space, embedder.name, after, most)
+    vectors = embedder.embed([one.text for one in some]) if some else ()
+    return [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
 
 
 class VectorIndexer:
@@ -102,29 +112,18 @@ class VectorIndexer:
         database, model = self._store.database, self._embedder.name
         after = ""
         while not self._closing.is_set():
-            with database.read() as connection:
-                most = limits.EMBEDDING_BATCH_COUNT
-                some = list_unembedded(connection, space, model, after, most)
-            if not some:
-                break
             begun = time.monotonic()
-            made += self._embed(space, some)
-            after = some[-1].id
+            found = embed_page(self._store, self._embedder, space, after)
+            if not found or self._closing.is_set():
+                break
+            save = partial(
+                save_vectors, dialect=database.dialect, space=space, model=model, made=found
+            )
+            made += database.write(save)
+            after = found[-1][0].id
             progress(made)
             self._pause(begun)
         return made
-
-    def _embed(self, space: str, some: list[Unembedded]) -> int:
-        vectors = self._embedder.embed([one.text for one in some])
-        if self._closing.is_set():
-            return 0
-        made = [(one, row.tobytes()) for one, row in zip(some, vectors, strict=True)]
-
-        def work(connection: Connection) -> int:
-            dialect = self._store.database.dialect
-            return save_vectors(connection, dialect, space, self._embedder.name, made)
-
-        return self._store.database.write(work)
 
     def status(self, space: str) -> EmbeddingStatus:
         with self._store.database.read() as connection:

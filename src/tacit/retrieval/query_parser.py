@@ -58,7 +58,12 @@ def parse_query(
         speakers=named,
         asks_when=asks_when(text),
         day=parse_date(text),
-        word_of_term=_words_of_terms(text, terms) | pairs,
+        word_of_term={
+            term: word.lower()
+            for word in reversed(_WORD.findall(text))  # the first of several words counts
+            if (term := stem_word(fold_text(word))) in terms
+        }
+        | pairs,
         joined_terms=tuple(pairs),
         personal_topics=() if people or named else find_personal_topics(text),
     )
@@ -80,14 +85,3 @@ def _remove_names(text: str, names: frozenset[str]) -> str:
         pattern = rf"\b{re.escape(name)}(?:['\u2019]s)?(?!\w)"
         plain = re.sub(pattern, "", plain, flags=re.IGNORECASE)
     return " ".join(plain.split()) or text
-
-
-def _words_of_terms(text: str, terms: tuple[str, ...]) -> dict[str, str]:
-    """Map terms to the words of the question, for explanations."""
-    wanted, found = set(terms), dict[str, str]()
-    for word in _WORD.findall(text):
-        folded = fold_text(word)
-        term = stem_word(folded)
-        if term in wanted:
-            found.setdefault(term, word.lower())
-    return found

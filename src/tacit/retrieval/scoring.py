@@ -62,33 +62,17 @@ def score_own_facts(
     found = np.zeros(len(candidates), np.float32)
     names = candidates.names.labels_of(request.own_identities)
     for topic in topics:
-        by_words = (
-            of_them
-            & _mask_topic_words(topic, candidates)
-            & _mask_openings(topic, candidates, names, codes)
-        )
+        by_words = np.zeros(len(candidates), np.bool_)
+        for term in topic.content_stems | topic.name_stems:
+            by_words[candidates.postings(term)[0]] = True
+        openings = [codes.of(one) for one in list_openings(topic, names)]
+        by_words &= of_them & np.isin(candidates.facts[partition_index.OPENING], openings)
         if request.private:
             others = list_topic_slots() - topic.slots
             by_words &= ~np.isin(slots, [codes.of(one) for one in others])
             found[of_them & np.isin(slots, [codes.of(one) for one in topic.slots])] = 1.0
         found[by_words] = np.maximum(found[by_words], np.float32(WEIGHTS.own_by_words))
     return found
-
-
-def _mask_topic_words(topic: PersonalTopic, candidates: CandidateSet) -> BoolArray:
-    found = np.zeros(len(candidates), np.bool_)
-    for term in topic.content_stems | topic.name_stems:
-        found[candidates.postings(term)[0]] = True
-    return found
-
-
-def _mask_openings(
-    topic: PersonalTopic, candidates: CandidateSet, names: Sequence[str], codes: StringCodes
-) -> BoolArray:
-    return np.isin(
-        candidates.facts[partition_index.OPENING],
-        [codes.of(one) for one in list_openings(topic, names)],
-    )
 
 
 # Scores: evidence (words and vectors, each alone and with the surrounding turns) times fit (people,
@@ -289,27 +273,21 @@ _IMPORTANT = 0.75
 
 def explain_signals(signals: Signals, shared: Sequence[str], named: Sequence[str]) -> str:
     """Return a sentence. `shared` are words of the question, `named` the people it names."""
-    parts = []
-    if shared:
-        parts.append(_describe_words(shared))
-    if signals.meaning >= _CLOSE_MEANING:
-        parts.append("it is close in meaning")
-    elif signals.meaning >= _SOMEWHAT_CLOSE_MEANING:
-        parts.append("it is somewhat close in meaning")
-    if signals.own > 0:
-        parts.append("it answers what you ask about yourself")
-    if named:
-        parts.append(f"it is about {_join_names(named)}")
-    if signals.around > signals.words:
-        parts.append("what was said right before or after it fits")
-    if signals.time > 0:
-        parts.append("it is from the time that was asked for")
-    if signals.related > 0:
-        parts.append("it is related to another memory that fits")
-    if signals.pinned > 0:
-        parts.append("it is pinned")
-    if signals.importance >= _IMPORTANT:
-        parts.append("it is important")
+    words = _join_names([f"“{word}”" for word in shared[:_WORDS_SHOWN_COUNT]])
+    close = signals.meaning >= _CLOSE_MEANING
+    reasons = {
+        f"it shares the word{'s' if len(shared) > 1 else ''} {words}": bool(shared),
+        "it is close in meaning": close,
+        "it is somewhat close in meaning": not close and signals.meaning >= _SOMEWHAT_CLOSE_MEANING,
+        "it answers what you ask about yourself": signals.own > 0,
+        f"it is about {_join_names(named)}": bool(named),
+        "what was said right before or after it fits": signals.around > signals.words,
+        "it is from the time that was asked for": signals.time > 0,
+        "it is related to another memory that fits": signals.related > 0,
+        "it is pinned": signals.pinned > 0,
+        "it is important": signals.importance >= _IMPORTANT,
+    }
+    parts = [reason for reason, holds in reasons.items() if holds]
     if not parts and signals.meaning > 0:
         parts.append("it is a little close in meaning")
     if signals.recency >= _RECENT:
@@ -318,13 +296,8 @@ def explain_signals(signals: Signals, shared: Sequence[str], named: Sequence[str
     return text[0].upper() + text[1:] + "."
 
 
-def _describe_words(shared: Sequence[str]) -> str:
-    some = [f"“{word}”" for word in shared[:_WORDS_SHOWN_COUNT]]
-    return f"it shares the word{'s' if len(shared) > 1 else ''} {_join_names(some)}"
-
-
 def _join_names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), *names[-1:]])
 
 
 # From scores to ranked answers.

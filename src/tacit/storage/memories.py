@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -389,6 +389,11 @@ def get_for_update(tx: Transaction, id: str) -> Memory | None:
         return None
     members = tx.audiences.get_people(tx.connection, tx.space, [row[_AUDIENCE]])
     return to_memory(row, members[row[_AUDIENCE]])
+
+
+def lock_memories(tx: Transaction, ids: Iterable[str]) -> Iterator[Memory]:
+    """Lock and yield those of these memories that exist, each when the caller comes to it."""
+    return (memory for id in ids if (memory := get_for_update(tx, id)) is not None)
 
 
 def insert_memory(

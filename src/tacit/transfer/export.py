@@ -191,7 +191,7 @@ def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
         if kind != last:
             yield from ("", f"## {SECTION_TITLES[kind]}", "")
             last = kind
-        yield from _SECTION_LINES[kind](part)
+        yield from _section_lines(part)
 
 
 def escape_markdown(text: str) -> str:
@@ -202,34 +202,55 @@ def escape_markdown(text: str) -> str:
     return "  \n  ".join(rows)
 
 
-def _person_lines(part: ExportPart) -> Iterator[str]:
-    for name in part["names"]:
-        yield f"- {name['kind']}: {escape_markdown(name['text'])}"
-    for identity in part["identities"]:
-        yield f"- known as `{identity}`"
-
-
-def _chat_lines(part: ExportPart) -> Iterator[str]:
-    yield f"- `{part['chat']}`, {part['kind']}, since {_format_day(part['joined_at'])}"
+def _section_lines(part: ExportPart) -> Iterator[str]:
+    say = {name: escape_markdown(one) for name, one in part.items() if isinstance(one, str)}
+    day = {name: one[:10] for name, one in part.items() if isinstance(one, str)}
+    match part["type"]:
+        case "person":
+            yield from (
+                f"- {name['kind']}: {escape_markdown(name['text'])}" for name in part["names"]
+            )
+            yield from (f"- known as `{identity}`" for identity in part["identities"])
+        case "chat":
+            yield f"- `{part['chat']}`, {part['kind']}, since {day['joined_at']}"
+        case "memory":
+            yield from _memory_lines(part)
+        case "about":
+            said_by = f", said by {say['said_by']}" if part["said_by"] else ""
+            yield f"- {say['content']}"
+            yield f"  <br>{part['category']}, {day['created_at']}{said_by} (`{part['id']}`)"
+            yield from _data_lines(part)
+        case "proposal":
+            yield f"- {say['content']}"
+            yield f"  <br>{say['reason']}, until {day['expires_at']} (`{part['id']}`)"
+        case "known":
+            names = ", ".join(escape_markdown(name["text"]) for name in part["names"])
+            yield f"- {names} (`{part['id']}`)"
+        case "checkpoint":
+            yield f"- {say['thread']}, {day['updated_at']}: {_format_json(part['data'])}"
+        case "step":
+            where = " ".join(filter(None, (part["thread"], part["namespace"], part["id"])))
+            named = sorted({one["channel"] for one in (*part["values"], *part["writes"])})
+            channels = escape_markdown(", ".join(named))
+            yield f"- {escape_markdown(where)}, {day['saved_at']}: {channels}"
+        case "import":
+            kept = "reverted" if part["reverted_at"] else f"{part['created']} kept"
+            yield f"- {say['source']} ({say['run']}), {day['started_at']}: {kept}"
+        case "turn":
+            yield f"- {day['created_at']}, {say.get('role', '')}: {say['content']}"
 
 
 def _memory_lines(part: ExportPart) -> Iterator[str]:
     key = f", {escape_markdown(part['key'])}" if part["key"] else ""
     state = "" if part["state"] == "active" else f", {part['state']}"
     yield f"- {escape_markdown(part['content'])}"
-    yield f"  <br>{part['category']}{key}, {_format_day(part['created_at'])}{state} (`{part['id']}`)"
+    yield f"  <br>{part['category']}{key}, {part['created_at'][:10]}{state} (`{part['id']}`)"
     yield from _data_lines(part)
     for version in part["versions"][:-1]:
-        yield f"  - before: {escape_markdown(version['content'])} ({_format_day(version['created_at'])})"
+        yield f"  - before: {escape_markdown(version['content'])} ({version['created_at'][:10]})"
     for entry in part.get("history", [])[1:]:
-        yield f"  - {entry['event'].lower()} on {_format_day(entry['at'])} by {escape_markdown(entry['actor'])}"
-
-
-def _about_lines(part: ExportPart) -> Iterator[str]:
-    said_by = f", said by {escape_markdown(part['said_by'])}" if part["said_by"] else ""
-    yield f"- {escape_markdown(part['content'])}"
-    yield f"  <br>{part['category']}, {_format_day(part['created_at'])}{said_by} (`{part['id']}`)"
-    yield from _data_lines(part)
+        by = escape_markdown(entry["actor"])
+        yield f"  - {entry['event'].lower()} on {entry['at'][:10]} by {by}"
 
 
 def _data_lines(part: ExportPart) -> Iterator[str]:
@@ -237,53 +258,5 @@ def _data_lines(part: ExportPart) -> Iterator[str]:
         yield f"  <br>{_format_json(part['data'])}"
 
 
-def _proposal_lines(part: ExportPart) -> Iterator[str]:
-    yield f"- {escape_markdown(part['content'])}"
-    yield f"  <br>{escape_markdown(part['reason'])}, until {_format_day(part['expires_at'])} (`{part['id']}`)"
-
-
-def _known_lines(part: ExportPart) -> Iterator[str]:
-    names = ", ".join(escape_markdown(name["text"]) for name in part["names"])
-    yield f"- {names} (`{part['id']}`)"
-
-
-def _checkpoint_lines(part: ExportPart) -> Iterator[str]:
-    yield f"- {escape_markdown(part['thread'])}, {_format_day(part['updated_at'])}: {_format_json(part['data'])}"
-
-
-def _step_lines(part: ExportPart) -> Iterator[str]:
-    where = " ".join(filter(None, (part["thread"], part["namespace"], part["id"])))
-    channels = ", ".join(sorted({one["channel"] for one in (*part["values"], *part["writes"])}))
-    yield f"- {escape_markdown(where)}, {_format_day(part['saved_at'])}: {escape_markdown(channels)}"
-
-
-def _import_lines(part: ExportPart) -> Iterator[str]:
-    kept = "reverted" if part["reverted_at"] else f"{part['created']} kept"
-    named = f"{escape_markdown(part['source'])} ({escape_markdown(part['run'])})"
-    yield f"- {named}, {_format_day(part['started_at'])}: {kept}"
-
-
-def _turn_lines(part: ExportPart) -> Iterator[str]:
-    yield f"- {_format_day(part['created_at'])}, {escape_markdown(part['role'] or '')}: {escape_markdown(part['content'])}"
-
-
 def _format_json(value: Any) -> str:
     return escape_markdown(json.dumps(value, ensure_ascii=False, sort_keys=True))
-
-
-def _format_day(moment: str) -> str:
-    return moment[:10]
-
-
-_SECTION_LINES = {
-    "person": _person_lines,
-    "chat": _chat_lines,
-    "memory": _memory_lines,
-    "about": _about_lines,
-    "proposal": _proposal_lines,
-    "known": _known_lines,
-    "checkpoint": _checkpoint_lines,
-    "step": _step_lines,
-    "import": _import_lines,
-    "turn": _turn_lines,
-}
