@@ -44,7 +44,7 @@ def test_what_is_edited_taken_back_or_forgotten_is_not_shown_again() -> None:
         recent.add(ROOM, None, turn)
     recent.edit_message(ROOM, "1", "eleven")
     assert texts(recent) == ["eleven", "ten"], "what was answered to the old words is gone"
-    recent.remove_message(ROOM, "2")
+    recent.edit_message(ROOM, "2")
     assert texts(recent) == ["eleven"]
     recent.add(OTHER, None, said("elsewhere", "9"))
     recent.forget(ALICE.key)

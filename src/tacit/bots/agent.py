@@ -23,8 +23,8 @@ from tacit.bots.messages import Quote, TextMessage
 from tacit.errors import InvalidInput, LanguageFailed, LanguageOverBudget, TacitError
 from tacit.memory import Memory, View, wrap_in_fence
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
-from tacit.records.memory import ChatKind, Sensitivity
 from tacit.records.memory import Memory as Record
+from tacit.records.memory import Sensitivity
 from tacit.records.request import Requester
 from tacit.records.results import Proposal
 from tacit.records.text import estimate_tokens
@@ -49,7 +49,7 @@ def list_offered_tools(view: View, said: TextMessage, *, asks: bool) -> list[Too
     would store it for one person; and the prompt contains text of other members. A message that
     only forwards text gets no tool that writes.
     """
-    left_out = frozenset() if said.chat.kind is ChatKind.PRIVATE else _INSERT_TOOLS | _DELETE_TOOLS
+    left_out = frozenset() if said.private else _INSERT_TOOLS | _DELETE_TOOLS
     own = bool(said.text.strip())
     found = [
         ToolSpec(one.name, one.description, one.parameters)
@@ -77,7 +77,7 @@ class TurnTools:
         self._names, self._answerable = frozenset(names), tuple(answerable)
         self._calls: Counter[str] = Counter()
         self._chars_left = limits.CHAT_TOOL_ANSWERS_MAX_CHARS
-        self._update = f"{said.channel}:{said.update}"
+        self._update = said.key
         self._recalls_left = how.recall_calls
         self._tokens_left = how.recall_tokens
         self.recalled = False  # the model called a recall tool
@@ -335,10 +335,9 @@ class Agent:
 
     def _instructions(self, view: View, said: TextMessage) -> str:
         """Join the instructions, the most stable part first, for prompt caching."""
-        alone = said.chat.kind is ChatKind.PRIVATE
         where = (
             texts.IN_PRIVATE_CHAT.format(name=prompt_name(said.who))
-            if alone
+            if said.private
             else texts.IN_GROUP_CHAT
         )
         asking = "" if self.asks else texts.ASKED_BY_BUTTONS
@@ -371,9 +370,7 @@ class Agent:
             return
         theirs = [turn.text for turn in before if turn.message == last.message]
         if covers_content(" ".join(theirs), asked[0].content, who):
-            self._consent.apply_answer(
-                view, asked[0].id, f"{said.channel}:{said.update}", yes=answer
-            )
+            self._consent.apply_answer(view, asked[0].id, said.key, yes=answer)
 
     def _count(self, *, recalled: bool) -> None:
         with self._lock:

@@ -74,7 +74,7 @@ class PlainAnswers:
         A view of a group does not tell which message a memory is from, so new ones are found by
         comparison.
         """
-        if said.chat.kind is ChatKind.PRIVATE or not texts.asks_to_remember(said.text):
+        if said.private or not texts.asks_to_remember(said.text):
             return frozenset()
         return frozenset((one.id, one.version) for one in _list_newest(view))
 
@@ -108,7 +108,7 @@ class PlainAnswers:
         if not clear or decision == UNCLEAR:
             again = self.consent.ask(view, said.who, again=True, before=texts.UNCLEAR_REPLY)
             return DecisionReply(again)
-        done = self.consent.answer(view, shown, decision, f"{said.channel}:{said.update}")
+        done = self.consent.answer(view, shown, decision, said.key)
         if decision.says_more:
             return DecisionReply([done], says_more=True)
         still_waiting = self.consent.ask(view, said.who, again=True, left=True)
@@ -127,9 +127,8 @@ class PlainAnswers:
             return [make_message(texts.UNKNOWN_SENDER)]
         if not said.text.strip():
             return []
-        alone = said.chat.kind is ChatKind.PRIVATE
         if texts.asks_to_remember(said.text):
-            if not learned and not alone:
+            if not learned and not said.private:
                 return []
             replies = self._confirm_request(view, said, before)
             if replies or texts.is_plain_request(said.text):
@@ -140,10 +139,10 @@ class PlainAnswers:
             return self._answer_question(view, said)
         if learned:
             self._wait_for_learning(said)
-        kept = list_learned_from(view, said) if alone else []
+        kept = list_learned_from(view, said) if said.private else []
         replies = [_confirm_remembered(said, one) for one in kept]
         replies += self.consent.ask(view, said.who)
-        return replies if replies or not alone else self._answer_small_talk(view, said)
+        return replies if replies or not said.private else self._answer_small_talk(view, said)
 
     def _answer_small_talk(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         """Answer every message in a private chat, also one that taught nothing."""
@@ -167,21 +166,21 @@ class PlainAnswers:
         )
         if found is not None:
             return [found, *waiting]
-        alone = said.chat.kind is ChatKind.PRIVATE
         if waiting:
             return waiting
-        return [make_message(*format_text(texts.NOTHING_YET if alone else texts.NOTHING_HERE))]
+        return [
+            make_message(*format_text(texts.NOTHING_YET if said.private else texts.NOTHING_HERE))
+        ]
 
     def _confirm_request(
         self, view: View, said: TextMessage, before: MemoryVersions
     ) -> list[OutboundMessage]:
         """Confirm what was stored, as far as it is visible in this chat; empty if nothing was."""
         self._wait_for_learning(said)
-        alone = said.chat.kind is ChatKind.PRIVATE
-        kept = list_learned_from(view, said) if alone else _list_new(view, said, before)
+        kept = list_learned_from(view, said) if said.private else _list_new(view, said, before)
         asked = self.consent.ask(view, said.who)
         replies = [_confirm_remembered(said, one) for one in kept]
-        if not replies and not asked and alone:
+        if not replies and not asked and said.private:
             replies = [
                 make_message(texts.KNOWN_ALREADY, strong_span(one))
                 for one in _find_same(view, said)
@@ -189,7 +188,7 @@ class PlainAnswers:
         return [*replies, *asked]
 
     def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
-        if said.chat.kind is not ChatKind.PRIVATE:
+        if not said.private:
             return [make_message(*format_text(texts.NOTED_SEE_PRIVATE))]
         late = self.memory.jobs.pending().turns
         return [make_message(*format_text(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD))]
@@ -224,7 +223,7 @@ def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | No
     if said.who is None:
         return None
     most = limits.CHAT_ABOUT_ME_COUNT
-    if said.chat.kind is ChatKind.PRIVATE:
+    if said.private:
         own = list(view.list(state=State.ACTIVE, limit=most + 1))
     else:
         me = f"ext:{said.who.key}"
@@ -240,7 +239,6 @@ def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | No
 
 
 def _memory_line(one: Record) -> str:
-
     return shorten(one.content if one.key is None else f"{one.key}: {one.content}")
 
 
@@ -335,7 +333,7 @@ class Bot:
             self._recent.move_chat(heard.before, heard.chat.id)
         elif isinstance(heard, MessageDeleted):
             self._unlearn(self._view(heard), heard, heard.message)
-            self._recent.remove_message(heard.chat.id, heard.message)
+            self._recent.edit_message(heard.chat.id, heard.message)
         elif isinstance(heard, ButtonPressed):
             return self._handle_button(heard, outlet)
         elif isinstance(heard, TextMessage):
@@ -361,7 +359,7 @@ class Bot:
         self._recent.add_person(heard.chat.id, who.key)
 
     def _handle_text(self, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
-        if said.chat.kind is not ChatKind.PRIVATE:
+        if not said.private:
             for one in _list_present(said):
                 if not self._recent.has_person(said.chat.id, one.key):
                     self._add_member(said, one)
@@ -370,7 +368,7 @@ class Bot:
         if command is not None:
             if said.edited:  # the earlier text of the message is withdrawn
                 self._unlearn(view, said, said.message)
-                self._recent.remove_message(said.chat.id, said.message)
+                self._recent.edit_message(said.chat.id, said.message)
             return self._run_command(view, said, command[0], outlet)
         if said.edited and not self._handle_edit(view, said):
             return []
@@ -388,7 +386,7 @@ class Bot:
             answered = self._answer_open_question(view, said, outlet) or self._answer_without_model(
                 view, said, outlet
             )
-        if said.chat.kind is ChatKind.PRIVATE:
+        if said.private:
             return answered
         return [replace(one, answers=said.message) for one in answered]
 
@@ -408,7 +406,7 @@ class Bot:
         newest = self._recent.last_message(said.chat.id, said.thread) == said.message
         self._unlearn(view, said, said.message)
         if said.addressed and newest:
-            self._recent.remove_message(said.chat.id, said.message)
+            self._recent.edit_message(said.chat.id, said.message)
             return True
         self._learn(view, said)
         self._recent.edit_message(said.chat.id, said.message, said.text)
@@ -451,7 +449,7 @@ class Bot:
         if replied is not None and not replied.says_more:
             return replied.messages
         command = None if replied is not None else parse_plain_command(said.text)
-        if command is not None and command[1] and said.chat.kind is not ChatKind.PRIVATE:
+        if command is not None and command[1] and not said.private:
             return [make_message(texts.TELL_IN_PRIVATE)]
         if command is not None:
             spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
@@ -476,7 +474,7 @@ class Bot:
             Message(Role.USER, part, at=said.at, id=said.message) for part in parts if part.strip()
         ]
         try:
-            return view.once(f"{_idempotency_key(said)}/learn").learn(messages)
+            return view.once(f"{said.key}/learn").learn(messages)
         except StoreError:
             raise
         except TacitError:
@@ -485,7 +483,7 @@ class Bot:
     def _unlearn(self, view: View, heard: InboundMessage, message: str) -> None:
         """Forget what was learned from a message, also what the model stored with a tool."""
         with suppress(Conflict):  # done before
-            view.once(f"{_idempotency_key(heard)}/unlearn").unlearn(message)
+            view.once(f"{heard.key}/unlearn").unlearn(message)
 
     def _add_recent_turn(self, view: View, said: TextMessage) -> None:
         if view.enabled and said.who is not None:
@@ -498,7 +496,7 @@ class Bot:
         self, pressed: ButtonPressed, outlet: ChannelSender
     ) -> list[OutboundMessage]:
         view = self._view(pressed)
-        settled = self._consent.handle_button(view, pressed.data, _idempotency_key(pressed))
+        settled = self._consent.handle_button(view, pressed.data, pressed.key)
         if settled is not None:
             # The message with the list was replaced: list again what still waits.
             lists = settled[0].instead and not self._memory.llm.available
@@ -541,10 +539,6 @@ def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
 def _own_keys(view: View, who: Requester | None) -> list[str]:
     """Return all keys of the person: forgetting applies to all of their accounts."""
     return [] if who is None else [who.key, *view.account.identities()]
-
-
-def _idempotency_key(heard: InboundMessage) -> str:
-    return f"{heard.channel}:{heard.update}"
 
 
 def _refuse_secret(kinds: tuple[str, ...]) -> list[OutboundMessage]:

@@ -109,9 +109,9 @@ class MessageSender(ABC):
         """Spell a span as people of this channel write it."""
         return span
 
-    def measure(self, span: Span) -> int:
-        """Return the size of a span in the unit of `part_max`."""
-        return len(span.text)
+    def measure(self, char: str) -> int:
+        """Return the size of a character in the unit of `part_max`."""
+        return len(char)
 
     def _retry(self, call: Callable[[], None], *, begun: bool) -> None:
         """Call, waiting out short failures.

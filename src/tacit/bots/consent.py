@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+
+from cachetools import LRUCache
 
 from tacit import limits
 from tacit.bots import texts
@@ -33,7 +34,7 @@ class Consent:
     """Ask about a view's proposals. A view has only the proposals of its own person."""
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[str, set[str]] = OrderedDict()
+        self._asked: LRUCache[str, set[str]] = LRUCache(limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT)
         self._lock = threading.Lock()
 
     def list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
@@ -53,7 +54,10 @@ class Consent:
         """
         if who is None:
             return []
-        some = [*(self.list_pending(view, who) if keeping else ()), *_list_sharing_proposals(view)]
+        some = [
+            *(self.list_pending(view, who) if keeping else ()),
+            *_list_proposals(view, widens=True),
+        ]
         new = (one for one in some if self._mark_asked(who.key, one.id))
         return [_ask_one(one) for one in islice(new, limits.CHAT_PROPOSALS_MAX_COUNT)]
 
@@ -76,7 +80,7 @@ class Consent:
             return []
         wider = [
             one
-            for one in _list_sharing_proposals(view)
+            for one in _list_proposals(view, widens=True)
             if self._mark_asked(who.key, one.id) or again
         ]
         found = self._list_pending(view, who)
@@ -100,11 +104,9 @@ class Consent:
 
     def has_asked_to_share(self, view: View, who: Requester) -> bool:
         """Whether a question is open that only buttons can answer."""
-        return any(self._has_asked(who, one) for one in _list_sharing_proposals(view))
-
-    def _has_asked(self, who: Requester, one: Proposal) -> bool:
+        shared = {one.id for one in _list_proposals(view, widens=True)}
         with self._lock:
-            return one.id in self._asked.get(who.key, ())
+            return not shared.isdisjoint(self._asked.get(who.key, ()))
 
     def answer(
         self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str
@@ -161,9 +163,6 @@ class Consent:
     def _mark_asked(self, who: str, id: str) -> bool:
         with self._lock:
             asked = self._asked.setdefault(who, set())
-            self._asked.move_to_end(who)
-            while len(self._asked) > limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT:
-                self._asked.popitem(last=False)
             if id in asked:
                 return False
             if len(asked) >= limits.CHAT_QUESTIONS_PER_PERSON_MAX_COUNT:
@@ -172,22 +171,19 @@ class Consent:
             return True
 
     def _list_pending(self, view: View, who: Requester | None) -> list[Proposal]:
-        found = [one for one in _list_proposals(view) if not one.widens]
+        found = _list_proposals(view, widens=False)
         count = limits.CHAT_NEWEST_MEMORIES_COUNT
         newest = (one for one in found[-count:] if one.replaces or not _is_known(view, one, who))
         return [*found[:-count], *newest]
 
 
-def _list_proposals(view: View) -> list[Proposal]:
-    return sorted(view.proposals.list(), key=lambda one: (one.created_at, one.id))
-
-
-def _list_sharing_proposals(view: View) -> list[Proposal]:
-    return [one for one in _list_proposals(view) if one.widens]
+def _list_proposals(view: View, *, widens: bool) -> list[Proposal]:
+    """Return the proposals to share something, or those to store something, in order."""
+    found = (one for one in view.proposals.list() if one.widens is widens)
+    return sorted(found, key=lambda one: (one.created_at, one.id))
 
 
 def _ask_one(one: Proposal, *, left: bool = False) -> OutboundMessage:
-
     asked = texts.ASK_TO_SHARE if one.widens else texts.ASK_TO_KEEP
     asks = None if one.widens else OpenQuestion(ids=(one.id,), is_remainder=left)
     return make_message(
@@ -236,31 +232,20 @@ def _describe_answers(kept: Sequence[str], left: Sequence[str], gone: int) -> Ou
     if left and kept:
         spans.append(Span(f"\n{texts.OTHERS_DECLINED}{'; '.join(left)}"))
     elif left:
-        spans.append(
-            Span(
-                texts.PROPOSAL_DECLINED
-                if len(left) == 1
-                else texts.PROPOSALS_DECLINED.format(len(left))
-            )
-        )
+        many = texts.PROPOSALS_DECLINED.format(len(left))
+        spans.append(Span(texts.PROPOSAL_DECLINED if len(left) == 1 else many))
     if gone:
         spans.append(Span(f"\n{texts.REST_NOT_PENDING}"))
-    return OutboundMessage(spans=tuple(spans))
+    return make_message(*spans)
 
 
 def _describe_outcome(meant: Proposal | None, *, yes: bool) -> tuple[Span, ...]:
-    if meant is None:
+    if meant is None or (not yes and not meant.widens):
         return (Span(texts.PROPOSAL_KEPT_PLAIN if yes else texts.PROPOSAL_DECLINED),)
+    told = texts.PROPOSAL_KEPT
     if meant.widens:
-        return (
-            Span(texts.NOW_SHARED if yes else texts.STAYS_PRIVATE),
-            Span(meant.content, "strong"),
-        )
-    return (
-        (Span(texts.PROPOSAL_KEPT), Span(meant.content, "strong"))
-        if yes
-        else (Span(texts.PROPOSAL_DECLINED),)
-    )
+        told = texts.NOW_SHARED if yes else texts.STAYS_PRIVATE
+    return Span(told), Span(meant.content, "strong")
 
 
 def find_same_proposal(

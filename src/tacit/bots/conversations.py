@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+
+from cachetools import LRUCache
 
 from tacit import limits
 from tacit.bots.messages import ChannelSender, InboundMessage, OpenQuestion, OutboundMessage
@@ -26,7 +27,9 @@ class RecentTurn:
 
 @dataclass(slots=True)
 class _RecentChat:
-    threads: OrderedDict[str | None, list[RecentTurn]] = field(default_factory=OrderedDict)
+    threads: LRUCache[str | None, list[RecentTurn]] = field(
+        default_factory=lambda: LRUCache(limits.CHAT_RECENT_THREADS_MAX_COUNT)
+    )
     people: set[str] = field(default_factory=set)  # keys of people known to be present
 
 
@@ -38,17 +41,15 @@ class RecentTurns:
 
     def __init__(self, most: int, clock: Clock = system_clock) -> None:
         self._most, self._clock = most, clock
-        self._chats: OrderedDict[str, _RecentChat] = OrderedDict()
+        self._chats: LRUCache[str, _RecentChat] = LRUCache(limits.CHAT_RECENT_CHATS_MAX_COUNT)
         self._lock = threading.Lock()
 
     def turns(self, chat: str, thread: str | None) -> tuple[RecentTurn, ...]:
         """Return the turns of the last hour; the limit lets erased facts vanish here as well."""
         oldest = self._clock() - timedelta(seconds=limits.CHAT_RECENT_MAX_SECONDS)
         with self._lock:
-            here = self._chats.get(chat) or _RecentChat()
-            kept = [turn for turn in here.threads.get(thread, ()) if turn.noted_at >= oldest]
-            if thread in here.threads:
-                here.threads[thread][:] = kept
+            kept = self._chats.get(chat, _RecentChat()).threads.get(thread, [])
+            kept[:] = [turn for turn in kept if turn.noted_at >= oldest]
             return tuple(kept)
 
     def add(self, chat: str, thread: str | None, turn: RecentTurn) -> None:
@@ -57,11 +58,8 @@ class RecentTurns:
         text = turn.text[: limits.CHAT_RECENT_MAX_CHARS]
         short = replace(turn, text=text, noted_at=self._clock())
         with self._lock:
-            threads = self._open(chat).threads
-            kept = [*threads.pop(thread, ()), short]
-            threads[thread] = kept[-self._most :]
-            while len(threads) > limits.CHAT_RECENT_THREADS_MAX_COUNT:
-                threads.popitem(last=False)
+            threads = self._chats.setdefault(chat, _RecentChat()).threads
+            threads[thread] = [*threads.get(thread, ()), short][-self._most :]
 
     def last_message(self, chat: str, thread: str | None) -> str | None:
         """Return the id of the last message of a person."""
@@ -71,13 +69,12 @@ class RecentTurns:
     def has_person(self, chat: str, who: str) -> bool:
         """Whether a person was present for all kept turns."""
         with self._lock:
-            found = self._chats.get(chat)
-            return found is not None and who in found.people
+            return who in self._chats.get(chat, _RecentChat()).people
 
     def add_person(self, chat: str, who: str) -> None:
         """Add a person and drop all turns, which they have not read."""
         with self._lock:
-            here = self._open(chat)
+            here = self._chats.setdefault(chat, _RecentChat())
             if len(here.people) >= limits.CHAT_RECENT_PEOPLE_MAX_COUNT:
                 here.people.clear()
             here.people.add(who)
@@ -85,30 +82,26 @@ class RecentTurns:
 
     def remove_person(self, chat: str, who: str) -> None:
         with self._lock:
-            if chat in self._chats:
-                self._chats[chat].people.discard(who)
+            self._chats.get(chat, _RecentChat()).people.discard(who)
 
-    def edit_message(self, chat: str, message: str, text: str) -> None:
-        def change(turn: RecentTurn) -> RecentTurn | None:
-            if turn.message != message:
-                return turn
-            return None if turn.ours else replace(turn, text=text[: limits.CHAT_RECENT_MAX_CHARS])
-
+    def edit_message(self, chat: str, message: str, text: str | None = None) -> None:
+        """Change a message, or remove it if there is no text; remove the answer to it."""
         with self._lock:
-            self._edit_turns(chat, change)
-
-    def remove_message(self, chat: str, message: str) -> None:
-        """Remove a message and the answer to it."""
-        with self._lock:
-            self._edit_turns(chat, lambda turn: None if turn.message == message else turn)
+            for turns in list(self._chats.get(chat, _RecentChat()).threads.values()):
+                turns[:] = [
+                    turn
+                    if turn.message != message
+                    else replace(turn, text=(text or "")[: limits.CHAT_RECENT_MAX_CHARS])
+                    for turn in turns
+                    if turn.message != message or (text is not None and not turn.ours)
+                ]
 
     def forget(self, *keys: str) -> None:
         """Drop the turns of all chats of a person: any of them may repeat what is forgotten."""
-        gone = frozenset(keys)
         with self._lock:
-            for here in self._chats.values():
-                said = {turn.who for turns in here.threads.values() for turn in turns}
-                if not gone.isdisjoint(here.people | said):
+            for here in list(self._chats.values()):
+                said = {turn.who for turns in list(here.threads.values()) for turn in turns}
+                if not (here.people | said).isdisjoint(keys):
                     here.threads.clear()
 
     def reset_chat(self, chat: str) -> None:
@@ -123,19 +116,6 @@ class RecentTurns:
             if old is not None and self._chats.pop(now, None) is None:
                 self._chats[now] = old
 
-    def _open(self, chat: str) -> _RecentChat:
-        here = self._chats.setdefault(chat, _RecentChat())
-        self._chats.move_to_end(chat)
-        while len(self._chats) > limits.CHAT_RECENT_CHATS_MAX_COUNT:
-            self._chats.popitem(last=False)
-        return here
-
-    def _edit_turns(self, chat: str, change: Callable[[RecentTurn], RecentTurn | None]) -> None:
-        here = self._chats.get(chat) or _RecentChat()
-        for turns in here.threads.values():
-            changed = [change(turn) for turn in turns]
-            turns[:] = [turn for turn in changed if turn is not None]
-
 
 class OpenQuestions:
     """The open question of each conversation; safe to share between threads.
@@ -145,19 +125,18 @@ class OpenQuestions:
     """
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[str, tuple[str, OpenQuestion]] = OrderedDict()  # by conversation
+        self._asked: LRUCache[str, tuple[str, OpenQuestion]] = LRUCache(
+            limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT
+        )  # by conversation
         self._lock = threading.Lock()
 
     def find(self, heard: InboundMessage) -> OpenQuestion | None:
-        if heard.who is None:
-            return None
         with self._lock:
             who, question = self._asked.get(heard.conversation, (None, None))
-            return question if who == heard.who.key else None
+        return question if heard.who is not None and who == heard.who.key else None
 
-    def record(self, heard: InboundMessage, says: Iterable[OutboundMessage]) -> None:
+    def record(self, heard: InboundMessage, said: Sequence[OutboundMessage]) -> None:
         """Record the replies to a message. Without a reply an open question stays open."""
-        said = list(says)
         if not said:
             return
         asked = said[-1].asks
@@ -165,8 +144,6 @@ class OpenQuestions:
             self._asked.pop(heard.conversation, None)
             if asked is not None and heard.who is not None:
                 self._asked[heard.conversation] = (heard.who.key, asked)
-            while len(self._asked) > limits.CHAT_QUESTIONED_PEOPLE_MAX_COUNT:
-                self._asked.popitem(last=False)
 
     def close(self, person: str) -> None:
         """Close this person's questions in all conversations."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate, takewhile
 from typing import Literal, Protocol, TypedDict
 
 from tacit import limits
+from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
 # Inbound messages: what a channel parses its updates into.
@@ -23,6 +26,15 @@ class InboundMessage:
     chat: Chat
     who: Requester | None  # None: the channel does not know the sender, and memory is disabled
     thread: str | None = None  # the channel's id of the thread, if there is one
+
+    @property
+    def private(self) -> bool:
+        return self.chat.kind is ChatKind.PRIVATE
+
+    @property
+    def key(self) -> str:
+        """The start of idempotency keys of writes that this message leads to."""
+        return f"{self.channel}:{self.update}"
 
     @property
     def conversation(self) -> str:
@@ -222,93 +234,59 @@ class ChannelSender(Protocol):
 # Splitting of long text into parts, at a pause and never inside a character. Only white space at
 # the cut is dropped.
 
-# The size of a span in the channel's unit: characters, UTF-16 units, escaped bytes. It must grow
-# with the text, by at least one for each character.
-SpanMeasure = Callable[[Span], int]
-
-_PARAGRAPH, _LINE, _SPACE = "\n\n", "\n", " "
 _JOINER = "\u200d"
-_EMOJI_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
-_FLAG_TAGS = range(0xE0020, 0xE0080)
-_HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
+# Emoji tones, flag tags, and vowels and finals of Hangul.
+_JOINED_CODES = (range(0x1F3FB, 0x1F400), range(0xE0020, 0xE0080), range(0x1160, 0x1200))
 
 
-def split_spans(spans: Iterable[Span], most: int, measure: SpanMeasure) -> list[tuple[Span, ...]]:
+def split_spans(
+    spans: Iterable[Span], most: int, measure: Callable[[str], int] = len
+) -> list[tuple[Span, ...]]:
     """Split into parts of at most `most`, at a paragraph, else a line, else a word.
 
-    A word that is too long for a part is split between two characters.
+    A word that is too long for a part is split between two characters. `measure` gives the size of
+    a character in the channel's unit.
     """
-    whole = _JoinedSpans(spans, measure)
+    given = [span for span in spans if span.text]
+    text = "".join(span.text for span in given)
+    sizes = [0, *accumulate(map(measure, text))]
     found: list[tuple[Span, ...]] = []
-    start = whole.after_white_space(0, _LINE)
-    while start < len(whole.text):
-        room = whole.room(start, most)
-        end, then = (room, room) if room == len(whole.text) else whole.cut(start, room)
-        cut = whole.spans(start, end)
-        if any(span.text.strip() for span in cut):
-            found.append(cut)
+    start = len(text) - len(text.lstrip("\n"))
+    while start < len(text):
+        room = max(start + 1, bisect_right(sizes, sizes[start] + most) - 1)
+        end, then = (room, room) if room == len(text) else _find_cut(text, start, room)
+        if text[start:end].strip():
+            found.append(_slice_spans(given, start, end))
         start = then
     return found
 
 
-class _JoinedSpans:
-    """All spans as one text, sliceable back into spans."""
+def _slice_spans(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
+    found, at = [], 0
+    for span in spans:
+        found.append(Span(span.text[max(0, start - at) : max(0, end - at)], span.style))
+        at += len(span.text)
+    return tuple(span for span in found if span.text)
 
-    def __init__(self, spans: Iterable[Span], measure: SpanMeasure) -> None:
-        self._measure = measure
-        self._given = [span for span in spans if span.text]
-        self.text = "".join(span.text for span in self._given)
 
-    def spans(self, start: int, end: int) -> tuple[Span, ...]:
-        found, at = [], 0
-        for span in self._given:
-            text = span.text[max(0, start - at) : max(0, end - at)]
-            if text:
-                found.append(Span(text, span.style))
-            at += len(span.text)
-            if at >= end:
-                break
-        return tuple(found)
+def _find_cut(text: str, start: int, room: int) -> tuple[int, int]:
+    """Return the end of this part and the start of the next one.
 
-    def room(self, start: int, most: int) -> int:
-        """Return the furthest end of a part that starts here, at least one character on."""
-        low, high = start + 1, min(len(self.text), start + most)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if sum(map(self._measure, self.spans(start, middle))) <= most:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def cut(self, start: int, room: int) -> tuple[int, int]:
-        """Return the end of this part and the start of the next one.
-
-        A pause in the first third would leave the part mostly empty, so a smaller pause is used.
-        """
-        for pause in (_PARAGRAPH, _LINE, _SPACE):
-            at = self.text.rfind(pause, start + (room - start) // 3, room + len(pause))
-            if at > start:
-                return self._before_white_space(start, at), self.after_white_space(at, pause)
-        end = room
-        while end > start + 1 and _is_one_character(self.text, end):
-            end -= 1
-        if _is_one_character(self.text, end):
-            end = room  # one character with more combining marks than fit a part
-        return end, end
-
-    def after_white_space(self, at: int, pause: str) -> int:
-        """Skip empty lines at a cut, but keep the indentation of the next line."""
-        drop = _LINE if _LINE in pause else _SPACE
-        while at < len(self.text) and self.text[at] in drop:
-            at += 1
-        return at
-
-    def _before_white_space(self, start: int, at: int) -> int:
-        while at > start and self.text[at - 1].isspace():
-            at -= 1
-        return at
+    A pause in the first third would leave the part mostly empty, so a smaller pause is used. After
+    a pause empty lines are skipped, but the indentation of the next line is kept.
+    """
+    for pause in ("\n\n", "\n", " "):
+        at = text.rfind(pause, start + (room - start) // 3, room + len(pause))
+        if at > start:
+            rest = text[at:].lstrip(pause[0])
+            return start + len(text[start:at].rstrip()), len(text) - len(rest)
+    end = room
+    while end > start + 1 and _is_one_character(text, end):
+        end -= 1
+    if _is_one_character(text, end):
+        end = room  # one character with more combining marks than fit a part
+    return end, end
 
 
 def _is_one_character(text: str, at: int) -> bool:
@@ -318,19 +296,8 @@ def _is_one_character(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if _JOINER in (before, after) or (before, after) == ("\r", "\n"):
         return True
-    number = ord(after)
-    if number in _FLAG_LETTERS:
-        return _flag_letters_before(text, at) % 2 == 1
-    return (
-        unicodedata.category(after) in ("Mn", "Me", "Mc")
-        or number in _EMOJI_TONES
-        or number in _FLAG_TAGS
-        or number in _HANGUL_VOWELS_AND_FINALS
-    )
-
-
-def _flag_letters_before(text: str, at: int) -> int:
-    count = 0
-    while at > count and ord(text[at - count - 1]) in _FLAG_LETTERS:
-        count += 1
-    return count
+    if ord(after) in _FLAG_LETTERS:
+        letters = takewhile(lambda one: ord(one) in _FLAG_LETTERS, reversed(text[:at]))
+        return sum(1 for _ in letters) % 2 == 1
+    marks = unicodedata.category(after) in ("Mn", "Me", "Mc")
+    return marks or any(ord(after) in codes for codes in _JOINED_CODES)

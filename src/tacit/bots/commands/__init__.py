@@ -14,7 +14,6 @@ from tacit.bots.commands.request import (
     OTHER_PERSONS_BUTTON,
     ButtonAction,
     CommandRequest,
-    is_in_private,
     make_undo_button,
     parse_button,
     parse_command,
@@ -85,7 +84,7 @@ class Commands:
         if found is None or said.edited:
             return []  # an edited command was run when it was first sent
         name, words = found
-        private = is_in_private(said)
+        private = said.private
         where, handler = COMMANDS.get(name, (None, None))
         if handler is None:  # in a group it may be meant for another bot
             replies = reply(texts.UNKNOWN_COMMAND) if private else []
@@ -107,7 +106,7 @@ class Commands:
         if found == OTHER_PERSONS_BUTTON or not view.enabled:
             return []
         action, words = ButtonAction(found[0]), found[1:]
-        if action not in _BUTTONS_ANYWHERE and not is_in_private(pressed):
+        if action not in _BUTTONS_ANYWHERE and not pressed.private:
             return []
         return self._act(_BUTTON_HANDLERS[action], view, pressed, outlet, words)
 
@@ -115,7 +114,7 @@ class Commands:
         self, view: View, said: TextMessage, outlet: ChannelSender, question: OpenQuestion
     ) -> list[OutboundMessage]:
         """Handle a reply to the question what to forget or erase; empty if it is no such reply."""
-        if not view.enabled or said.who is None or not is_in_private(said):
+        if not view.enabled or said.who is None or not said.private:
             return []
         handler = partial(memories.answer_which, question=question)
         return self._act(handler, view, said, outlet, (said.text,))

@@ -20,7 +20,6 @@ from tacit.bots.messages import (
     make_message,
 )
 from tacit.memory import Memory, View
-from tacit.records.memory import ChatKind
 from tacit.settings import ConsoleSettings
 
 # A letter must follow the slash, so that "/ 2" is text; "/etc/passwd" does not match either.
@@ -45,15 +44,11 @@ class CommandRequest:
 
     @property
     def private(self) -> bool:
-        return is_in_private(self.message)
+        return self.message.private
 
     def idempotent_view(self, action: str) -> View:
         """Return a view for one write, which a repeated update does not repeat."""
-        return self.view.once(f"{self.message.channel}:{self.message.update}/{action}")
-
-
-def is_in_private(heard: InboundMessage) -> bool:
-    return heard.chat.kind is ChatKind.PRIVATE
+        return self.view.once(f"{self.message.key}/{action}")
 
 
 def parse_command(text: str) -> tuple[str, tuple[str, ...]] | None:

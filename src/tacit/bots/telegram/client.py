@@ -236,9 +236,9 @@ class TelegramSender(MessageSender):
             return False
         return isinstance(member, dict) and member.get("status") in ("administrator", "creator")
 
-    def measure(self, span: Span) -> int:
+    def measure(self, char: str) -> int:
         """Count as Telegram does: without markup, in UTF-16 units."""
-        return len(span.text) + sum(char > "\uffff" for char in span.text)
+        return 1 + (char > "\uffff")
 
     def choose_delivery(
         self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
