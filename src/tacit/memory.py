@@ -20,7 +20,7 @@ from tacit.admin.space import (
     SpaceContext,
     space_resource,
 )
-from tacit.identity.resolution import parse_request
+from tacit.identity import parse_request
 from tacit.learning.consent import refuse_profile_sentence
 from tacit.operator import Operator
 from tacit.policy.rules import RULE_TEXTS

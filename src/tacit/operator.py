@@ -13,14 +13,12 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
-from tacit.identity import external_keys
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import RawRequest, parse_identity, parse_request
 from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
 from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
-from tacit.policy.permissions import effective_visibility
-from tacit.policy.rules import decide_with_precedence, preview_decision
+from tacit.policy.rules import decide_with_precedence, effective_visibility, preview_decision
 from tacit.records import drafts, validation
 from tacit.records import queries as questions
 from tacit.records.accounts import Person
@@ -221,7 +219,7 @@ class OperatorWrites(OperatorContext):
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Withhold a memory from people, given by key: an operator has no names for people."""
         named = tuple(
-            external_keys.parse_identity(one, "who") or _refuse_name(one)
+            parse_identity(one, "who") or _refuse_name(one)
             for one in drafts.parse_people("who", who)
         )
         self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
@@ -528,7 +526,7 @@ class OperatorPeople(OperatorContext):
             if name is None
             else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
         )
-        who = None if begun is None else external_keys.parse_identity(begun, "name")
+        who = None if begun is None else parse_identity(begun, "name")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = _decode_person_cursor(cursor)
 
@@ -549,7 +547,7 @@ class OperatorPeople(OperatorContext):
 
         Give the person by key or id: an operator has no names for people.
         """
-        who = external_keys.parse_identity(person, "person")
+        who = parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
@@ -582,7 +580,7 @@ def _decode_person_cursor(cursor: str | None) -> str:
         plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if external_keys.parse_identity(plain, "cursor") is None:
+    if parse_identity(plain, "cursor") is None:
         raise InvalidInput("cursor", "is not one we gave; start again without it")
     return plain
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.identity.resolution import RawRequest
+from tacit.identity import RawRequest
 from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
 from tacit.learning.extraction.locale import load_locale
 from tacit.learning.facts import StatedFact

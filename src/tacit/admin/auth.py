@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput, NotFound, SignInRefused, StoreBusy
-from tacit.identity import external_keys
-from tacit.identity.external_keys import parse_external_key
+from tacit.identity import parse_external_key, parse_subject
 from tacit.records import validation
 from tacit.records.accounts import Key, NewKey, NewSignIn, Scope, SignedIn, WebSession
 from tacit.storage import auth, spaces
@@ -308,4 +307,4 @@ def _parse_who(person: object, operator: object) -> SignInOwner:
         return SignInOwner(
             operator=validation.parse_identifier("operator", operator, limits.LABEL_MAX_CHARS)
         )
-    return SignInOwner(person=external_keys.parse_subject(person, "person"))
+    return SignInOwner(person=parse_subject(person, "person"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
+from tacit.identity import parse_subject
 from tacit.learning.extraction.holds import has_hold
 from tacit.learning.extraction.locale import AUTO
 from tacit.learning.pipeline import choose_locale
@@ -105,9 +105,7 @@ def _parse_update(update: object) -> Update:
         update,
         id=_parse_update_id(update.id),
         chat=validation.parse_identifier("chat", update.chat, limits.EXTERNAL_KEY_MAX_CHARS),
-        person=None
-        if update.person is None
-        else external_keys.parse_subject(update.person, "person"),
+        person=None if update.person is None else parse_subject(update.person, "person"),
     )
 
 

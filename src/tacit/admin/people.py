@@ -8,8 +8,15 @@ from pathlib import Path
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.identity.resolution import parse_request
+from tacit.identity import (
+    ACCOUNT_PREFIX,
+    parse_chat_id,
+    parse_external_key,
+    parse_identity,
+    parse_request,
+    parse_subject,
+    subject_of_key,
+)
 from tacit.lifecycle import erasure, erasure_records, erasure_replay
 from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records import validation
@@ -47,7 +54,7 @@ class IdentityAdmin(SpaceContext):
 
     def links(self, identity: str) -> list[Link]:
         """List all links of an identity, past and present, oldest first."""
-        who = external_keys.parse_identity(identity, "identity")
+        who = parse_identity(identity, "identity")
         if who is None:
             raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
         with self._storage.database.read() as connection:
@@ -56,8 +63,8 @@ class IdentityAdmin(SpaceContext):
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
         """Merge two people. The first must be known by name only."""
         source, target = (
-            external_keys.parse_identity(person, "person"),
-            external_keys.parse_identity(into, "into"),
+            parse_identity(person, "person"),
+            parse_identity(into, "into"),
         )
         if source is None or target is None:
             raise InvalidInput("person", "merging takes person:… ids or keys, never names")
@@ -65,7 +72,7 @@ class IdentityAdmin(SpaceContext):
 
     def unmerge_people(self, person: str) -> Link:
         """Undo the merge of this person into another."""
-        source = external_keys.parse_identity(person, "person")
+        source = parse_identity(person, "person")
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
         return self._write_identities(
@@ -88,15 +95,15 @@ class IdentityAdmin(SpaceContext):
 
 
 def _parse_external_key(key: str) -> str:
-    found = external_keys.subject_of_key(external_keys.parse_external_key(key, "external_key"))
-    if found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+    found = subject_of_key(parse_external_key(key, "external_key"))
+    if found.startswith(f"{ACCOUNT_PREFIX}:"):
         raise InvalidInput("external_key", "is an account; name the channel's key, as telegram:123")
     return found
 
 
 def _parse_account(account: str) -> str:
-    found = external_keys.subject_of_key(external_keys.parse_external_key(account, "account"))
-    if not found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+    found = subject_of_key(parse_external_key(account, "account"))
+    if not found.startswith(f"{ACCOUNT_PREFIX}:"):
         raise InvalidInput("account", "is not of the form acct:<account id>")
     return found
 
@@ -110,7 +117,7 @@ class ErasureAdmin(SpaceContext):
 
         This includes what they said, their names and their chat memberships.
         """
-        return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
+        return self._erase_people(parse_subject(subject), erasure.erase_person)
 
     def erase_about(self, person: str) -> Erased:
         """Erase everything about a person, from every owner.
@@ -118,7 +125,7 @@ class ErasureAdmin(SpaceContext):
         Only an operator can do this: a person can erase only what they may see about themselves,
         and does not learn of the rest.
         """
-        who = external_keys.parse_identity(person, "person")
+        who = parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
         return self._erase_people(who, erasure.erase_subject)
@@ -189,7 +196,7 @@ class Chats(SpaceContext):
 
     def join(self, chat: str, person: str) -> None:
         """Record that a person joined a group, or spoke there."""
-        room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
+        room, who = parse_chat_id(chat), parse_subject(person, "person")
         self._write_identities(
             lambda tx: chats.join_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
         )
@@ -200,15 +207,15 @@ class Chats(SpaceContext):
         Without a person, all members are removed: for an adapter that was offline and does not know
         who left meanwhile.
         """
-        room = external_keys.parse_chat_id(chat)
-        who = None if person is None else external_keys.parse_subject(person, "person")
+        room = parse_chat_id(chat)
+        who = None if person is None else parse_subject(person, "person")
         self._write_identities(
             lambda tx: chats.leave_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
         )
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """Set whether a group is confidential: what is said there is then never shown elsewhere."""
-        room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
+        room, flag = parse_chat_id(chat), validation.parse_bool("on", on)
         self._write_identities(
             lambda tx: chats.set_chat_confidential(
                 tx.connection, tx.dialect, tx.space, room, flag, tx.at
@@ -217,7 +224,7 @@ class Chats(SpaceContext):
 
     def migrate(self, old: str, new: str) -> None:
         """Record the new id that a channel gave a group."""
-        was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
+        was, now = parse_chat_id(old), parse_chat_id(new)
         self._write_identities(
             lambda tx: chats.migrate_chat(tx.connection, tx.dialect, tx.space, was, now, tx.at)
         )

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, overload
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput, StoreError
-from tacit.identity import external_keys
+from tacit.identity import parse_subject
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.backup import create_backup, maintain_database
 from tacit.lifecycle.doctor.check import DoctorContext
@@ -85,7 +85,7 @@ class SpaceAdmin(SpaceContext):
 
         The person is signed out of all web sessions.
         """
-        who = external_keys.parse_subject(subject)
+        who = parse_subject(subject)
 
         def work(tx: Transaction) -> int:
             now = spaces.load_identities(tx.connection, tx.space, [who]).current_identities(who)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from tacit import limits
-from tacit.identity.external_keys import channel_of_chat
+from tacit.identity import channel_of_chat
 from tacit.learning.extraction.locale import Lexicon, list_locales, load_lexicon
 from tacit.learning.regex_prefilter import fold_case
 from tacit.policy.rules import decide

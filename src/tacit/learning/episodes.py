@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from tacit import limits
-from tacit.identity.external_keys import channel_of_chat
+from tacit.identity import channel_of_chat
 from tacit.learning.composition import find_floor, has_unidentified_person, list_listeners
 from tacit.learning.extraction.holds import HoldScope, combine_holds, is_only_hold, read_holds
 from tacit.learning.facts import Hold

@@ -27,8 +27,7 @@ from tacit.learning.reconciliation import (
     make_stored_fact,
 )
 from tacit.learning.turns import QueuedTurn
-from tacit.policy.permissions import ChangeAction, RequesterRole, effective_visibility, may_change
-from tacit.policy.rules import decide
+from tacit.policy.rules import ChangeAction, RequesterRole, decide, effective_visibility, may_change
 from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import (

@@ -12,7 +12,7 @@ from sqlalchemy import delete
 
 from tacit import limits
 from tacit.errors import InvalidInput, LanguageFailed
-from tacit.identity import external_keys
+from tacit.identity import PERSON_PREFIX
 from tacit.learning.corrections.supersession import KnownFact, find_superseded, replaces
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.facts import Mention, StatedFact
@@ -98,7 +98,7 @@ def is_about_family(
         if one.identities & others
     ]
     ids = others.union(*(one.identities for one in known))
-    if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
+    if any(not id.startswith(f"{PERSON_PREFIX}:") for id in ids):
         return False
     family = locale.words["family"]
     kin = [one for one in known if any(name.text in family for name in one.names)]

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.resolution import RawRequest
+from tacit.identity import RawRequest
 from tacit.learning.extraction.holds import HoldScope, combine_holds, read_holds
 from tacit.learning.facts import Hold
 from tacit.records.accounts import NameKind

@@ -20,7 +20,7 @@ from tacit.learning.verification import check_form, check_support, classify_stat
 from tacit.notes import merge, paths
 from tacit.notes.lexicon import get_lexicon
 from tacit.notes.writers import ViewNoteWriter, draft_item
-from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.external_keys import channel_of_chat
+from tacit.identity import channel_of_chat
 from tacit.learning.composition import compute_expiry
 from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.inferred import build_inferred_memory
@@ -26,7 +26,7 @@ from tacit.notes.merge import (
 )
 from tacit.notes.promotion import Promotion, find_promotion, promote
 from tacit.notes.writers import ViewNoteWriter, chat_sensitivity
-from tacit.policy.permissions import ChangeAction, may_change
+from tacit.policy.rules import ChangeAction, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.fence import clip_text
 from tacit.prompts.readable_notes import MemoryFilter

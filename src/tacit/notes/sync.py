@@ -10,8 +10,14 @@ from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, NoteOutside, NoteUnreadable
-from tacit.identity import external_keys
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import (
+    EXTERNAL_PREFIX,
+    RawRequest,
+    infer_chat_kind,
+    parse_chat_id,
+    parse_request,
+    parse_subject,
+)
 from tacit.notes import paths, rendering
 from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
@@ -149,7 +155,7 @@ def build_note_row(
     session = place.kind is NoteKind.SESSION
     subject = head.subject_id if session else place.subject or head.subject_id
     try:
-        subject = None if subject is None else external_keys.parse_subject(subject)
+        subject = None if subject is None else parse_subject(subject)
         if not session and (subject is None or head.subject_id not in (None, subject)):
             return None  # no person, or the folder and the head name two
         name = place.session or (head.session_id if session else None)
@@ -185,19 +191,19 @@ def _find_chat(head: Frontmatter, session: str | None, subject: str | None) -> s
     for named in (head.channel, (session or "").partition("/")[0]):
         if named and ":" in named:
             try:
-                chat = external_keys.parse_chat_id(named)
+                chat = parse_chat_id(named)
             except InvalidInput:
                 continue
-            if external_keys.infer_chat_kind(chat) in (None, wanted):
+            if infer_chat_kind(chat) in (None, wanted):
                 return chat
-    return None if subject is None else subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    return None if subject is None else subject.removeprefix(f"{EXTERNAL_PREFIX}:")
 
 
 def _resolve_owner(store: Store, space: str, row: NoteRow) -> RawRequest | None:
     """Return the owner of a note, in their private chat; None for a group's note."""
     if row.subject is None:
         return None
-    key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    key = row.subject.removeprefix(f"{EXTERNAL_PREFIX}:")
     asking = parse_request(Requester(key), Chat.private(row.chat or key))
     if row.chat in (None, key) or store.read(space, asking, lambda _, request: request.private):
         return asking

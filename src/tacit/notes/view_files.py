@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NotFound
-from tacit.identity.external_keys import channel_of_chat
+from tacit.identity import channel_of_chat
 from tacit.notes import paths
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines

@@ -14,10 +14,26 @@ from tacit.records.memory import Memory, Trust
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Signals
-from tacit.retrieval import partition_index
-from tacit.retrieval.filters import Mask
-from tacit.retrieval.partition_index import CandidateSet, Floats, Ints, StaticScores, StringCodes
-from tacit.retrieval.query_parser import ParsedQuery
+from tacit.retrieval.index_cache import (
+    ABOUT_OWNER,
+    CONTENT_CHANGED,
+    HAS_QUESTION,
+    MENTIONS_TIME,
+    NAME,
+    OBSERVED,
+    OPENING,
+    OWNER,
+    SESSION,
+    SLOT,
+    TRUST,
+    WEIGHTS,
+    CandidateSet,
+    Floats,
+    Ints,
+    StaticScores,
+    StringCodes,
+)
+from tacit.retrieval.query_parser import Mask, ParsedQuery
 from tacit.retrieval.text_features import (
     MICROS_PER_DAY,
     PersonalTopic,
@@ -26,7 +42,6 @@ from tacit.retrieval.text_features import (
     list_topic_slots,
     score_date_proximity,
 )
-from tacit.retrieval.weights import WEIGHTS
 from tacit.storage.memory_reads import MemoryDecision, MemoryEdge
 
 # Questions of the requester about themselves.
@@ -39,11 +54,9 @@ def mask_about_requester(
 ) -> BoolArray:
     """Mask what the requester stated about themselves."""
     facts = candidates.facts
-    mine: BoolArray = np.isin(
-        facts[partition_index.OWNER], [codes.of(one) for one in request.own_identities]
-    )
-    mine &= (facts[partition_index.ABOUT_OWNER] > 0) & (facts[partition_index.SESSION] < 0)
-    mine &= facts[partition_index.TRUST] != codes.of(Trust.HEARSAY)
+    mine: BoolArray = np.isin(facts[OWNER], [codes.of(one) for one in request.own_identities])
+    mine &= (facts[ABOUT_OWNER] > 0) & (facts[SESSION] < 0)
+    mine &= facts[TRUST] != codes.of(Trust.HEARSAY)
     return mine
 
 
@@ -58,7 +71,7 @@ def score_own_facts(
 
     Only the owner in private may see slots, so in other chats they are not used.
     """
-    slots = candidates.facts[partition_index.SLOT]
+    slots = candidates.facts[SLOT]
     found = np.zeros(len(candidates), np.float32)
     names = candidates.names.labels_of(request.own_identities)
     for topic in topics:
@@ -66,7 +79,7 @@ def score_own_facts(
         for term in topic.content_stems | topic.name_stems:
             by_words[candidates.postings(term)[0]] = True
         openings = [codes.of(one) for one in list_openings(topic, names)]
-        by_words &= of_them & np.isin(candidates.facts[partition_index.OPENING], openings)
+        by_words &= of_them & np.isin(candidates.facts[OPENING], openings)
         if request.private:
             others = list_topic_slots() - topic.slots
             by_words &= ~np.isin(slots, [codes.of(one) for one in others])
@@ -111,7 +124,7 @@ def score_candidates(
     )
     answer = np.zeros_like(alone)
     if static.has_turns:
-        asks = candidates.facts[partition_index.HAS_QUESTION] > 0
+        asks = candidates.facts[HAS_QUESTION] > 0
         answer[1:] = alone[:-1] * ((sessions[1:] == sessions[:-1]) & asks[:-1])
     evidence = WEIGHTS.words * alone + WEIGHTS.words_around * around + WEIGHTS.answer * answer
     parts = {"words": alone, "importance": static.importance, "pinned": static.pinned}
@@ -230,7 +243,7 @@ def _term_coverage(term_counts: Floats, rarity: Floats) -> Floats:
 
 
 def _recency(candidates: CandidateSet, request: Request) -> Floats:
-    age = (to_micros(request.at) - candidates.facts[partition_index.CONTENT_CHANGED]).astype(
+    age = (to_micros(request.at) - candidates.facts[CONTENT_CHANGED]).astype(
         np.float32
     ) / MICROS_PER_DAY
     fading: Floats = np.exp(-np.maximum(age, 0) / np.float32(WEIGHTS.recency_days))
@@ -240,11 +253,9 @@ def _recency(candidates: CandidateSet, request: Request) -> Floats:
 def _time_fit(query: ParsedQuery, candidates: CandidateSet) -> Floats:
     found = np.zeros(len(candidates), np.float32)
     if query.asks_when:
-        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (
-            candidates.facts[partition_index.MENTIONS_TIME] > 0
-        )
+        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (candidates.facts[MENTIONS_TIME] > 0)
     if query.day is not None:
-        found += score_date_proximity(query.day, candidates.facts[partition_index.OBSERVED])
+        found += score_date_proximity(query.day, candidates.facts[OBSERVED])
     return found
 
 
@@ -253,9 +264,7 @@ def _person_fit(query: ParsedQuery, candidates: CandidateSet, codes: StringCodes
     named = len(query.speakers | set(query.people))
     by: NDArray[np.bool_] = np.zeros(len(candidates), np.bool_)
     if query.speakers:
-        by |= np.isin(
-            candidates.facts[partition_index.NAME], [codes.of(name) for name in query.speakers]
-        )
+        by |= np.isin(candidates.facts[NAME], [codes.of(name) for name in query.speakers])
     meant = frozenset().union(*query.people.values())
     if meant:
         by |= candidates.mask_about(meant)
@@ -338,7 +347,7 @@ def rank_candidates(
         least = np.partition(totals, len(totals) - pool)[len(totals) - pool]
         positions, totals = positions[totals >= least], totals[totals >= least]
     # Break ties by time and id, which are the same in every process.
-    newest = candidates.facts[partition_index.CONTENT_CHANGED, positions].tolist()
+    newest = candidates.facts[CONTENT_CHANGED, positions].tolist()
     places, worth = positions.tolist(), totals.tolist()
     ids = candidates.ids(places)
     order = sorted(range(len(ids)), key=lambda at: (-worth[at], -newest[at], ids[at]))[:pool]
@@ -461,6 +470,6 @@ def _explain(
     if signals.person > 0:
         about = memory.subjects | {memory.speaker}
         named = [name for name, who in query.people.items() if about & who]
-        if not named and facts[partition_index.NAME, position] >= 0 and memory.name:
+        if not named and facts[NAME, position] >= 0 and memory.name:
             named = [memory.name]
     return explain_signals(signals, shared, named)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
-from tacit.identity.external_keys import parse_external_key
+from tacit.identity import parse_external_key
 from tacit.records import validation
 
 Parse = Callable[[str, str], object]

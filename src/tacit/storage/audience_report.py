@@ -12,9 +12,15 @@ from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, se
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.identity.links import Identities
-from tacit.identity.resolution import RawRequest, StoredChat, resolve_request
+from tacit.identity import (
+    EXTERNAL_PREFIX,
+    PERSON_PREFIX,
+    Identities,
+    RawRequest,
+    StoredChat,
+    parse_chat_id,
+    resolve_request,
+)
 from tacit.policy.rules import decide_with_precedence, explain_decision
 from tacit.records.accounts import Link, LinkKind, Person
 from tacit.records.memory import ChatKind, Memory
@@ -116,7 +122,7 @@ def _link_ends(link: Link) -> tuple[str, str]:
 
 
 def _is_known(identity: str, met: frozenset[str]) -> bool:
-    return identity in met or identity.startswith(f"{external_keys.PERSON_PREFIX}:")
+    return identity in met or identity.startswith(f"{PERSON_PREFIX}:")
 
 
 # Groups and their members, read in batches: the cost depends on the number of rows shown.
@@ -200,9 +206,7 @@ def parse_group_cursor(cursor: Any) -> str:
         return ""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        return external_keys.parse_chat_id(
-            base64.urlsafe_b64decode(padded.encode("ascii")).decode()
-        )
+        return parse_chat_id(base64.urlsafe_b64decode(padded.encode("ascii")).decode())
     except (AttributeError, TypeError, ValueError, InvalidInput):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
 
@@ -374,7 +378,7 @@ class _MemoryAudience:
 
     def decide_alone(self, identity: str) -> Decision:
         """Decide whether the memory may be shown to a person in a private chat."""
-        chat = identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+        chat = identity.removeprefix(f"{EXTERNAL_PREFIX}:")
         asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
         at = resolve_hypothetical(
             self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True

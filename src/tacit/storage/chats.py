@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from tacit.clock import from_micros, to_micros
 from tacit.errors import Conflict, NotFound
-from tacit.identity.resolution import RawRequest, StoredChat
+from tacit.identity import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
 from tacit.storage import spaces

@@ -25,8 +25,7 @@ from sqlalchemy import (
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import external_keys
-from tacit.identity.links import Identities
+from tacit.identity import ACCOUNT_PREFIX, PERSON_PREFIX, Identities, is_subject, parse_identity
 from tacit.records.accounts import Link, LinkKind, Name, NameKind, Person
 from tacit.records.request import Request
 from tacit.records.validation import fold_name, parse_screened_identifier
@@ -214,7 +213,7 @@ _WITHHELD_PEOPLE = select(_N.person).where(
     _N.folded == bindparam("folded"),
 )
 _PEOPLE_BY_PUBLIC_NAME = select(_N.person).where(_PRESENT_NAMES, _N.folded == bindparam("folded"))
-_CHANNELLESS_PREFIXES = (f"{external_keys.PERSON_PREFIX}:", f"{external_keys.ACCOUNT_PREFIX}:")
+_CHANNELLESS_PREFIXES = (f"{PERSON_PREFIX}:", f"{ACCOUNT_PREFIX}:")
 _PUBLIC_NAMES = select(_N.person, _N.kind, _N.name).where(_PRESENT_NAMES)
 _ALL_NAMES = union_all(select(_N.person, _N.kind, _N.name).where(_OWN_NAMES), _PUBLIC_NAMES)
 _ME = chat_members.alias().c
@@ -283,14 +282,14 @@ def resolve_person(
     """
     if isinstance(who, str) and fold_name(who) in _SELF_WORDS:
         return request.own_identities
-    written = external_keys.parse_identity(who, field)
+    written = parse_identity(who, field)
     found = [written] if written else find_people(connection, request, _clean_name(who, field))[0]
     if len(found) > 1:
         raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
     if not found:
         return None
     known = set(_name_scope(connection, request)["here"])
-    if found[0] not in known and not found[0].startswith(f"{external_keys.PERSON_PREFIX}:"):
+    if found[0] not in known and not found[0].startswith(f"{PERSON_PREFIX}:"):
         return frozenset(found)
     everywhere = same_person_identities(connection, request, found)[found[0]]
     return frozenset(
@@ -331,7 +330,7 @@ def _resolve_or_create_person(
     at: datetime,
 ) -> list[str]:
     withholding = field == WITHHELD_FIELD
-    written = external_keys.parse_identity(who, field)
+    written = parse_identity(who, field)
     if written:
         return _withheld_identities(connection, request, [written]) if withholding else [written]
     name = _clean_name(who, field)
@@ -371,7 +370,7 @@ def create_person(
 ) -> str:
     """Create a person that the requester knows only by a name or by a relation to the requester."""
     assert request.subject is not None
-    person = f"{external_keys.PERSON_PREFIX}:{new_id()}"
+    person = f"{PERSON_PREFIX}:{new_id()}"
     row = {
         "space_id": request.space,
         "id": person,
@@ -462,7 +461,7 @@ def read_public_names(connection: Connection, space: str, who: Iterable[str]) ->
 def build_person(known: set[str], names: set[Name]) -> Person:
     """Build a person from the identities that the requester knows, without any others."""
     return Person(
-        id=min(known, key=lambda identity: (not external_keys.is_subject(identity), identity)),
+        id=min(known, key=lambda identity: (not is_subject(identity), identity)),
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
         identities=frozenset(known),
     )
@@ -492,7 +491,7 @@ def delete_unmentioned_people(
 ) -> None:
     """Delete people that only had a name in memories that are now deleted."""
     p, m, link = people_table.c, memory_people.c, identity_links.c
-    by_name_only = sorted(i for i in identities if i.startswith(f"{external_keys.PERSON_PREFIX}:"))
+    by_name_only = sorted(i for i in identities if i.startswith(f"{PERSON_PREFIX}:"))
     if not by_name_only:
         return
     mentioned = select(m.person).where(m.space_id == space, m.person.in_(by_name_only))

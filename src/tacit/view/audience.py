@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import RawRequest, parse_request
 from tacit.policy.rules import decide_with_precedence, explain_decision, preview_decision
 from tacit.records import validation
 from tacit.records.memory import Memory, Visibility

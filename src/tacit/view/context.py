@@ -11,10 +11,15 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolution import RawRequest
-from tacit.policy.permissions import ChangeAction, may_change
-from tacit.policy.redaction import is_owner, may_enter_prompt, redact_memory
-from tacit.policy.rules import decide
+from tacit.identity import RawRequest
+from tacit.policy.rules import (
+    ChangeAction,
+    decide,
+    is_owner,
+    may_change,
+    may_enter_prompt,
+    redact_memory,
+)
 from tacit.prompts.block import Style
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft
@@ -23,9 +28,8 @@ from tacit.records.queries import decode_cursor, encode_cursor
 from tacit.records.request import Request
 from tacit.records.results import Delta, Page, Remembered
 from tacit.records.text import TokenCounter, estimate_tokens
-from tacit.retrieval.candidate_generation import list_known_people
 from tacit.retrieval.index_cache import find_cached_neighbors, find_neighbors
-from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.retriever import Retriever, list_known_people
 from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
 from tacit.storage import history, memories, memory_reads, relations, search
 from tacit.storage.memories import (

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.identity import EXTERNAL_PREFIX
 from tacit.learning.extraction.locale import AUTO
 from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.inferred import make_budget
@@ -25,7 +25,7 @@ from tacit.notes.sessions import (
 )
 from tacit.notes.view_files import FileEditor, FileTree, ViewPath
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
-from tacit.policy.redaction import may_enter_prompt
+from tacit.policy.rules import may_enter_prompt
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.memory import Memory

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity import external_keys
+from tacit.identity import PERSON_PREFIX, parse_identity
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import Memory
@@ -128,8 +128,8 @@ class People(Resource, name="people"):
 
 
 def _parse_person_id(person: object, field: str) -> str:
-    found = external_keys.parse_identity(person, field)
-    if found is None or not found.startswith(f"{external_keys.PERSON_PREFIX}:"):
+    found = parse_identity(person, field)
+    if found is None or not found.startswith(f"{PERSON_PREFIX}:"):
         raise InvalidInput(field, "takes the person:… id of somebody you named; `people` tells it")
     return found
 

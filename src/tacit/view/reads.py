@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.policy.redaction import is_owner
+from tacit.identity import parse_chat_id, parse_identity
+from tacit.policy.rules import is_owner
 from tacit.prompts.fence import clip_text
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
@@ -112,7 +112,7 @@ def parse_search(
             prefixes=typed,
         ),
         about=_parse_identity("about", search.about) if operator else search.about,
-        chat=None if search.chat is None else external_keys.parse_chat_id(search.chat),
+        chat=None if search.chat is None else parse_chat_id(search.chat),
         owner=_parse_identity("owner", search.owner),
         has_no_words=not typed and bool(search.words and search.words.strip()),
     )
@@ -149,7 +149,7 @@ def _parse_identity(field: str, value: object) -> str | None:
     """Parse a person's key: operators have no names for people."""
     if value is None:
         return None
-    found = external_keys.parse_identity(value, field)
+    found = parse_identity(value, field)
     if found is None:
         raise InvalidInput(field, "names nobody; use a key such as telegram:123, or a person: id")
     return found

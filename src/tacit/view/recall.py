@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError
-from tacit.policy.redaction import redact_memory
+from tacit.policy.rules import redact_memory
 from tacit.prompts import fresh_context as freshly
 from tacit.prompts.block import BlockSpec, Style
 from tacit.prompts.fence import MemoryLine, make_line

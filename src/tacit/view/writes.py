@@ -14,8 +14,7 @@ from tacit.learning.episodes import read_held_messages
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.erasure_records import RecordedErasure
-from tacit.policy.permissions import ChangeAction, may_change
-from tacit.policy.redaction import is_owner
+from tacit.policy.rules import ChangeAction, is_owner, may_change
 from tacit.records import conversation, validation
 from tacit.records.conversation import Message
 from tacit.records.drafts import CategorizedFields, Draft, MemoryFields

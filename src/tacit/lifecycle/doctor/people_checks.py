@@ -10,8 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput
-from tacit.identity.external_keys import PERSON_PREFIX
-from tacit.identity.links import Identities
+from tacit.identity import PERSON_PREFIX, Identities
 from tacit.lifecycle.doctor.check import (
     DOCTOR_ACTOR,
     DoctorCheck,
