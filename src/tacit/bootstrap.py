@@ -11,9 +11,9 @@ from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder, create_embedder
 from tacit.errors import InvalidInput, SettingsError
-from tacit.learning.consent import Confirm
 from tacit.learning.extraction.locale import check_locale
 from tacit.learning.pipeline import LearningOptions
+from tacit.learning.reconciliation import Confirm
 from tacit.lifecycle.backup import check_backup_file, check_restored_database, install_backup
 from tacit.lifecycle.erasure_records import journal_path
 from tacit.lifecycle.erasure_replay import replay_journal
@@ -37,8 +37,7 @@ from tacit.storage.engine import (
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter
 from tacit.telemetry.spans import RequestTracer, create_tracer
-from tacit.view.context import ViewOptions
-from tacit.view.runtime import Runtime
+from tacit.view.context import Runtime, ViewOptions
 
 if TYPE_CHECKING:
     from tacit.notes.mirror import MirrorThread

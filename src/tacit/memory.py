@@ -21,7 +21,7 @@ from tacit.admin.space import (
     space_resource,
 )
 from tacit.identity import parse_request
-from tacit.learning.consent import refuse_profile_sentence
+from tacit.learning.composition import refuse_profile_sentence
 from tacit.operator import Operator
 from tacit.policy.rules import RULE_TEXTS
 from tacit.prompts.fence import FENCE_CLOSE, escape_fence, make_inert, quote_memory, wrap_in_fence
@@ -29,7 +29,6 @@ from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
-from tacit.view import table  # noqa: F401 (declares the metrics of operations)
 from tacit.view.checkpoints import GraphSteps
 from tacit.view.context import ViewContext
 from tacit.view.view import View, disabled_view, open_view

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +11,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
-from tacit.identity import RawRequest, parse_identity, parse_request
+from tacit.identity import RawRequest, parse_chat_id, parse_identity, parse_request
 from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
 from tacit.lifecycle import erasure, quarantine, revert
@@ -23,7 +21,14 @@ from tacit.records import drafts, validation
 from tacit.records import queries as questions
 from tacit.records.accounts import Person
 from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Visibility
-from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.queries import (
+    MATCH_ALL,
+    Search,
+    decode_cursor,
+    make_page,
+    memory_position,
+    parse_cursor,
+)
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import (
     AccessLogEntry,
@@ -71,15 +76,14 @@ from tacit.view.audit import (
     parse_day_count,
     parse_page_limit,
 )
-from tacit.view.context import ViewOptions
-from tacit.view.reads import (
+from tacit.view.context import Runtime, ViewOptions
+from tacit.view.search import (
     SearchFilter,
     build_graph,
     parse_node_limit,
     parse_search,
     person_node_lookup,
 )
-from tacit.view.runtime import Runtime
 
 T = TypeVar("T")
 
@@ -133,8 +137,7 @@ class OperatorContext:
         def work(tx: Transaction) -> Page[Memory]:
             chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
             found = browse_space(tx, replace(chosen, after=after), owners, most + 1)
-            shown = tuple(found[:most])
-            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
+            return make_page(found, most, memory_position)
 
         return work
 
@@ -350,14 +353,14 @@ class OperatorAudience(OperatorContext):
     ) -> Page[AudienceChat]:
         """List the groups of the space with their members."""
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
-        after = audience_report.parse_group_cursor(cursor)
+        after = parse_cursor(cursor, parse_chat_id) or ""
 
         def work(tx: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
             ids = audience_report.list_groups(tx.connection, tx.space, most + 1, after)
-            found = audience_report.read_group_members(tx.connection, tx.space, ids[:most])
+            page = make_page(ids, most, lambda id: (id,))
+            found = audience_report.read_group_members(tx.connection, tx.space, page.items)
             shown = tuple(found.to_audience_chat(place) for place in found.places)
-            following = audience_report.group_cursor(ids[most - 1]) if len(ids) > most else None
-            return Page(items=shown, cursor=following), ()
+            return Page(items=shown, cursor=page.cursor), ()
 
         return self._read_logged("rooms", work)
 
@@ -528,15 +531,14 @@ class OperatorPeople(OperatorContext):
         )
         who = None if begun is None else parse_identity(begun, "name")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = _decode_person_cursor(cursor)
+        after = parse_cursor(cursor, _parse_person_position) or ""
 
         def work(tx: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
             if who is not None:
                 return Page(items=people.find_in_directory(tx.connection, tx.space, who)), ()
             found = people.list_people_directory(tx.connection, tx.space, begun, after, most + 1)
-            following = _encode_person_cursor(found[most - 1][0]) if len(found) > most else None
-            shown = tuple(person for _, person in found[:most])
-            return Page(items=shown, cursor=following), ()
+            page = make_page(found, most, lambda last: (last[0],))
+            return Page(items=tuple(person for _, person in page), cursor=page.cursor), ()
 
         return self._read_logged("people", work, _list_people_concerned)
 
@@ -557,9 +559,8 @@ class OperatorPeople(OperatorContext):
             same = load_identities(tx.connection, tx.space, [who]).current_identities(who)
             wanted = ListFilter(state=State.ACTIVE.value, about=tuple(sorted(same)))
             found = search.browse_space(tx, replace(wanted, after=after), None, most + 1)
-            shown = tuple(found[:most])
-            following = encode_cursor(shown[-1]) if len(found) > most else None
-            return Page(items=shown, cursor=following), shown
+            page = make_page(found, most, memory_position)
+            return page, page.items
 
         return self._read_logged("about", work)
 
@@ -568,21 +569,10 @@ def _list_people_concerned(tx: Transaction, shown: Page[Person]) -> Iterable[str
     return people.list_concerned_people(tx.connection, tx.space, shown)
 
 
-def _encode_person_cursor(identity: str) -> str:
-    return base64.urlsafe_b64encode(identity.encode()).decode().rstrip("=")
-
-
-def _decode_person_cursor(cursor: str | None) -> str:
-    if cursor is None:
-        return ""
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
-    except (AttributeError, TypeError, ValueError, binascii.Error):
-        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if parse_identity(plain, "cursor") is None:
-        raise InvalidInput("cursor", "is not one we gave; start again without it")
-    return plain
+def _parse_person_position(identity: str) -> str:
+    if parse_identity(identity, "cursor") is None:
+        raise ValueError(identity)
+    return identity
 
 
 class OperatorQuarantine(OperatorContext):

@@ -15,7 +15,7 @@ import tacit
 from tacit.admin.space import space_resource
 from tacit.memory import Memory
 from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
-from tacit.view.table import VIEW_OPERATIONS
+from tacit.view.view import VIEW_OPERATIONS
 from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, NAIVE, ODD
 from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private
 

@@ -9,8 +9,8 @@ from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.identity import parse_subject
-from tacit.learning.extraction.holds import has_hold
 from tacit.learning.extraction.locale import AUTO
+from tacit.learning.extraction.sentences import has_hold
 from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.inferred import estimate_sensitivity, make_budget
 from tacit.records import validation

@@ -16,11 +16,9 @@ from tacit.learning.corrections.cues import CorrectionCues, load_cues
 from tacit.learning.corrections.messages import CorrectionMessage, read_message
 from tacit.learning.corrections.outlines import ClauseOutline
 from tacit.learning.extraction import rules
-from tacit.learning.extraction.dates import mark_dates
-from tacit.learning.extraction.holds import read_holds
 from tacit.learning.extraction.locale import Locale
-from tacit.learning.extraction.mentions import replace_speaker
-from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.learning.extraction.mentions import mark_dates, replace_speaker
+from tacit.learning.extraction.sentences import read_holds, squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.verification import check_form, classify_statement
 from tacit.lifecycle.inferred import estimate_sensitivity, find_refusal_reason

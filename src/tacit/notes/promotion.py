@@ -12,8 +12,8 @@ from tacit import limits
 from tacit.learning import memory_writes
 from tacit.learning.claims import has_negation
 from tacit.learning.extraction import rules
-from tacit.learning.extraction.dates import mark_dates
 from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.mentions import mark_dates
 from tacit.learning.extraction.sentences import LOOKED_AT_MAX_CHARS
 from tacit.learning.facts import StatedFact
 from tacit.learning.verification import check_form, check_support, classify_statement

@@ -14,9 +14,9 @@ from tacit.learning.composition import (
     compose_memory,
     compute_expiry,
     find_floor,
+    refuse_profile,
     stricter_sensitivity,
 )
-from tacit.learning.consent import refuse_profile
 from tacit.lifecycle import forget as forgetting
 from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.records import validation

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, TypeVar
 
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
+from tacit.records.results import Page
+
+T = TypeVar("T")
 
 INCLUDE_MEMORIES = "memories"
 INCLUDE_TURNS = "turns"
@@ -157,26 +159,49 @@ MATCH_ALL: Final = Search()
 # Cursors: opaque text for the position where a page ended.
 
 
-def encode_cursor(last: Memory) -> str:
-    return encode_position(to_micros(last.created_at), last.id)
+def make_page(found: Sequence[T], most: int, position: Callable[[T], Sequence[object]]) -> Page[T]:
+    """Make a page of `most` rows; `found` has one more if there is a next page."""
+    shown = tuple(found[:most])
+    following = encode_cursor(*position(shown[-1])) if len(found) > most else None
+    return Page(items=shown, cursor=following)
 
 
-def encode_position(at: int, id: str) -> str:
-    """Return the cursor after the row with this time (in microseconds) and id."""
-    plain = f"{at}.{id}"
+def memory_position(memory: Memory) -> tuple[int, str]:
+    return to_micros(memory.created_at), memory.id
+
+
+def encode_cursor(*position: object) -> str:
+    plain = " ".join(map(str, position))
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
+def parse_cursor(cursor: Any, parse: Callable[..., T]) -> T | None:
+    """Return the position in a cursor, or None for the first page.
+
+    `parse` takes the parts of the position, and raises ValueError for wrong ones.
+    """
     if cursor is None:
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
-        at, _, id = plain.partition(".")
-        moment = int(at)
-    except (AttributeError, TypeError, ValueError, binascii.Error):
+        return parse(*base64.urlsafe_b64decode(padded.encode("ascii")).decode().split(" "))
+    except (AttributeError, TypeError, ValueError):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if validation.parse_memory_id(id) is None or not -(2**62) < moment < 2**62:
-        raise InvalidInput("cursor", "is not one we gave; start again without it")
-    return moment, id
+
+
+def decode_cursor(cursor: Any) -> tuple[int, str] | None:
+    """Return the time (in microseconds) and the id of the row that a page ended with."""
+    return parse_cursor(cursor, _parse_row_position)
+
+
+def _parse_row_position(at: str, id: str) -> tuple[int, str]:
+    if validation.parse_memory_id(id) is None:
+        raise ValueError(id)
+    return parse_micros(at), id
+
+
+def parse_micros(text: str) -> int:
+    """Parse a time of a cursor, within the range of both databases."""
+    if abs(at := int(text)) >= 2**62:
+        raise ValueError(text)
+    return at

@@ -113,14 +113,7 @@ def list_access_log(tx: Transaction, after: AccessLogPosition, limit: int) -> li
 
 
 def access_log_page(found: Sequence[AccessLogEntry], most: int) -> Page[AccessLogEntry]:
-    """Make a page of `most` entries; `found` has one more if there is a next page."""
-    shown = tuple(found[:most])
-    more = len(found) > most
-    return Page(items=shown, cursor=_entry_cursor(shown[-1]) if more else None)
-
-
-def _entry_cursor(last: AccessLogEntry) -> str:
-    return queries.encode_position(to_micros(last.at), last.id)
+    return queries.make_page(found, most, lambda last: (to_micros(last.at), last.id))
 
 
 def _page_params(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,14 +10,12 @@ from typing import Any, TypeVar
 from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, select
 
 from tacit import limits
-from tacit.errors import InvalidInput
 from tacit.identity import (
     EXTERNAL_PREFIX,
     PERSON_PREFIX,
     Identities,
     RawRequest,
     StoredChat,
-    parse_chat_id,
     resolve_request,
 )
 from tacit.policy.rules import decide_with_precedence, explain_decision
@@ -194,21 +191,6 @@ def list_groups(connection: Connection, space: str, most: int, after: str = "") 
     """List the groups of a space in the order of their ids, after the given id."""
     params = {"space": space, "after": after, "most": most}
     return list(connection.execute(_SELECT_GROUPS, params).scalars())
-
-
-def group_cursor(last: str) -> str:
-    return base64.urlsafe_b64encode(last.encode()).decode().rstrip("=")
-
-
-def parse_group_cursor(cursor: Any) -> str:
-    """Return the id that a cursor continues after."""
-    if cursor is None:
-        return ""
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        return parse_chat_id(base64.urlsafe_b64decode(padded.encode("ascii")).decode())
-    except (AttributeError, TypeError, ValueError, InvalidInput):
-        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
 
 
 def count_groups(connection: Connection, space: str) -> int:

@@ -23,9 +23,8 @@ from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.people import begin_link, current_link, end_link
 from tacit.storage.spaces import load_identities
-from tacit.view.context import ViewContext
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import NOTHING, StoredOutcome
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 List = builtins.list  # views have a method named `list`
 _ACCOUNT_BYTES = 16  # 128 random bits: two accounts never get the same id

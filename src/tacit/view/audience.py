@@ -19,9 +19,8 @@ from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport,
 from tacit.storage import audience_report, memory_reads
 from tacit.storage.audience_report import hypothetical_request
 from tacit.telemetry.metrics import REFUSAL_COUNT
-from tacit.view.context import ViewContext
-from tacit.view.operations import Resource, not_found, read
-from tacit.view.reads import ViewSearch
+from tacit.view.context import Resource, ViewContext, not_found, read
+from tacit.view.search import ViewSearch
 
 List = builtins.list  # views have a method named `list`
 

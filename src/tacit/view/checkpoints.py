@@ -30,10 +30,9 @@ from tacit.storage.checkpoints import StepAccess, StepTarget
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.store import FAST_PATH_MISS
-from tacit.view import operations
-from tacit.view.context import ViewContext
+from tacit.view import context as operations
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, read, resource, write
 from tacit.view.idempotency import NOTHING, StoredOutcome
-from tacit.view.operations import Arguments, Replay, Resource, read, resource, write
 
 
 class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_steps"):

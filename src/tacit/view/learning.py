@@ -13,12 +13,17 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
-from tacit.learning import episodes as recording
-from tacit.learning.episodes import HeldMessage, read_held_messages
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
-from tacit.learning.turns import LEARN_JOB, QueuedTurn, is_question
+from tacit.learning.turns import (
+    LEARN_JOB,
+    HeldMessage,
+    QueuedTurn,
+    is_question,
+    read_held_messages,
+    record_episodes,
+)
 from tacit.lifecycle import revert as reverting
 from tacit.records import conversation as saying
 from tacit.records import validation
@@ -33,9 +38,8 @@ from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
-from tacit.view.context import ViewContext
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, read, write
 from tacit.view.idempotency import StoredOutcome, record_count
-from tacit.view.operations import Arguments, Replay, Resource, read, write
 
 # Trace one message through the stages of learning, and keep or roll back the result.
 
@@ -286,7 +290,7 @@ class ViewLearning(Resource):
         days = self._context.options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _has_statement(kept):
-            recorded = recording.record_episodes(tx, kept, None, days)
+            recorded = record_episodes(tx, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
         for held, id in zip(kept, recorded, strict=True):

@@ -40,11 +40,10 @@ from tacit.records.notes import (
 from tacit.records.request import Request
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
-from tacit.view import operations
-from tacit.view.context import ViewContext
+from tacit.view import context as operations
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import NOTHING, StoredOutcome, list_visible_ids
 from tacit.view.learning import screen_messages
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 
 def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:

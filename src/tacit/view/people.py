@@ -18,9 +18,8 @@ from tacit.storage import people, revisions
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
-from tacit.view.context import ViewContext
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import record_nothing
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 List = builtins.list
 

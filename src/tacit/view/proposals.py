@@ -18,8 +18,8 @@ from tacit.records.text import show_with_key
 from tacit.storage import learned_facts, memories
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction
+from tacit.view.context import Resource, read, write
 from tacit.view.idempotency import NOTHING
-from tacit.view.operations import Resource, read, write
 
 List = builtins.list
 

@@ -36,7 +36,7 @@ from tacit.retrieval.scoring import RecallAnswer
 from tacit.retrieval.text_features import LazyPersonLabels
 from tacit.storage import history, memory_reads
 from tacit.storage.memories import EventRecord
-from tacit.view.operations import Resource, read
+from tacit.view.context import Resource, read
 
 List = builtins.list
 _FILTER_ALIASES = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}

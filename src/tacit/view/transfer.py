@@ -27,7 +27,7 @@ from tacit.records.drafts import (
     RevertedImport,
 )
 from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
-from tacit.records.queries import decode_cursor, encode_cursor, encode_position
+from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Imported, Page
 from tacit.records.text import text_to_embed
@@ -40,10 +40,10 @@ from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.view.checkpoints import GraphSteps, step_to_plain
-from tacit.view.operations import Repeat, Resource, read, write
+from tacit.view.context import Repeat, Resource, read, write
+from tacit.view.memories import category_of
 from tacit.view.people import People
 from tacit.view.proposals import Proposals
-from tacit.view.writes import category_of
 
 
 class Imports(Resource, name="imports"):
@@ -122,12 +122,8 @@ class Imports(Resource, name="imports"):
             found = imports.list_imports(
                 connection, self._context.space, request.own_identities, after, most + 1
             )
-            shown = found[:most]
-            more = len(found) > most
-            last = (
-                encode_position(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
-            )
-            return Page(items=tuple(run for _, run in shown), cursor=last)
+            page = make_page(found, most, lambda last: (to_micros(last[1].started_at), last[0]))
+            return Page(items=tuple(run for _, run in page), cursor=page.cursor)
 
         return self._context.read(work)
 
@@ -470,12 +466,9 @@ class ViewExport(Resource):
                 replace(wanted, categories=self._context.category_filter()),
                 most + 1,
             )
-            shown = [
-                self._context.redact(connection, request, memory) for memory, _ in found[:most]
-            ]
-            return Page(
-                items=tuple(shown), cursor=encode_cursor(shown[-1]) if len(found) > most else None
-            )
+            page = make_page([memory for memory, _ in found], most, memory_position)
+            shown = (self._context.redact(connection, request, memory) for memory in page)
+            return replace(page, items=tuple(shown))
 
         return self._context.read(work)
 

@@ -1,8 +1,7 @@
-"""Get, list, search, count and draw the memories that a view may show."""
+"""Search, count and draw the requester's own memories."""
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,29 +13,31 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.identity import parse_chat_id, parse_identity
-from tacit.policy.rules import is_owner
 from tacit.prompts.fence import clip_text
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import (
-    HistoryEntry,
-    HistoryEvent,
     Kind,
     Memory,
     Sensitivity,
     State,
-    Version,
     Visibility,
 )
-from tacit.records.queries import ANY_STATE, MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.queries import (
+    ANY_STATE,
+    MATCH_ALL,
+    Search,
+    decode_cursor,
+    make_page,
+    memory_position,
+)
 from tacit.records.request import Request
-from tacit.records.results import Delta, Edge, Graph, Node, Page, Stats
+from tacit.records.results import Edge, Graph, Node, Page
 from tacit.records.text import parse_prefix_terms
-from tacit.storage import chats, memory_reads, people, relations, search
+from tacit.storage import chats, people, relations
 from tacit.storage.search import ListFilter, browse_own, count_own
 from tacit.storage.spaces import load_identities
-from tacit.storage.store import FAST_PATH_MISS
-from tacit.view.operations import Resource, not_found, read
+from tacit.view.context import Resource, read
 
 # Turn a Search into a ListFilter. The people and chats that it names are resolved in the
 # snapshot of the read.
@@ -159,155 +160,6 @@ def _linked_identities(connection: Connection, space: str, identity: str) -> fro
     return load_identities(connection, space, [identity]).current_identities(identity)
 
 
-List = builtins.list
-
-
-class ViewReads(Resource):
-    @read("GET /api/items/{category}/{key:rest}", disabled=None)
-    def get(self, category: str, key: str) -> Memory | None:
-        """Return the value of one of your keys; None if absent or not to be shown here."""
-        name, slot = self._context.parse_category(category), self._context.parse_key(key)
-
-        def work(connection: Connection, request: Request) -> Memory | None:
-            found = memory_reads.get_memory_by_key(
-                connection, self._context.storage.audiences, request, name, slot
-            )
-            return self._context.redact(connection, request, found[0]) if found else None
-
-        memory = self._context.get_fast("key", {"category": name, "key": slot})
-        if memory is FAST_PATH_MISS:
-            memory = self._context.read(work)
-        self._context.record_use(memory)
-        return memory
-
-    @read("GET /api/memory/{id}/record", disabled=not_found())
-    def show(self, id: str) -> Memory:
-        """Return one memory by its id. The owner, in private, sees it in any state."""
-
-        def work(connection: Connection, request: Request) -> Memory:
-            memory, _ = self._context.get_visible(connection, request, id)
-            return self._context.redact(connection, request, memory)
-
-        memory = (
-            self._context.get_fast("id", {"id": id})
-            if validation.parse_memory_id(id)
-            else FAST_PATH_MISS
-        )
-        if memory is FAST_PATH_MISS or memory is None:
-            memory = self._context.read(work)
-        self._context.record_use(memory)
-        return memory
-
-    @read("GET /api/items", disabled=Page)
-    def list(
-        self,
-        category: str | None = None,
-        *,
-        prefix: str | None = None,
-        kind: Kind | str | None = None,
-        state: State | str | None = None,
-        pinned: bool | None = None,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
-    ) -> Page[Memory]:
-        """List what may be shown here, newest first, without instructions that other people gave.
-
-        With `state`, list your own memories in that state, in private only.
-        """
-        wanted = self._build_filter(category, prefix, kind, state, pinned)
-        return self._context.list_page(
-            wanted, limit, cursor, manage=state is not None, orders=False
-        )
-
-    @read("GET /api/count", disabled=0)
-    def count(
-        self,
-        category: str | None = None,
-        *,
-        prefix: str | None = None,
-        kind: Kind | str | None = None,
-        state: State | str | None = None,
-        pinned: bool | None = None,
-    ) -> int:
-        """Count the memories that `list` returns on all its pages."""
-        narrowed = self._build_filter(category, prefix, kind, state, pinned)
-        wanted = replace(narrowed, categories=self._context.category_filter())
-
-        def work(connection: Connection, request: Request) -> int:
-            asked = request if state is None else request.for_management()
-            return search.count_memories(connection, asked, wanted)
-
-        return self._context.read(work)
-
-    def _build_filter(
-        self,
-        category: str | None,
-        prefix: str | None,
-        kind: Kind | str | None,
-        state: State | str | None,
-        pinned: bool | None,
-    ) -> ListFilter:
-        return ListFilter(
-            category=None if category is None else self._context.parse_category(category),
-            kind=None if kind is None else validation.parse_enum("kind", kind, Kind).value,
-            state=None if state is None else validation.parse_enum("state", state, State).value,
-            prefix=None if prefix is None else validation.parse_key_prefix(prefix),
-            pinned=None if pinned is None else validation.parse_bool("pinned", pinned),
-        )
-
-    @read("GET /api/memory/{id}/history", disabled=List)
-    def history(self, id: str) -> List[HistoryEntry]:
-        """Return the history of a memory, oldest first, with the wordings that you may see."""
-
-        def work(connection: Connection, request: Request) -> List[HistoryEntry]:
-            memory, _ = self._context.get_visible(connection, request, id)
-            managing = request.private and is_owner(request, memory)
-            asked = request.for_management() if managing else request
-            wordings = memory_reads.list_versions(
-                connection, self._context.storage.audiences, asked, memory
-            )
-            if not managing:
-                return _history_from_versions(wordings)
-            texts = {v.number: v.content for v in wordings}
-            return [
-                replace(entry, content=texts[entry.version])
-                for entry in memory_reads.list_memory_history(connection, memory)
-            ]
-
-        return self._context.read(work)
-
-    @read("GET /api/delta", disabled=Delta(revision=0))
-    def delta(self, since: int = 0) -> Delta:
-        """Return what changed in this thread since a revision."""
-        start = validation.parse_int("since", since, 0, limits.REVISION_MAX)
-        return self._context.read(lambda c, r: self._context.read_delta(c, r, start))
-
-    @read("GET /api/stats", disabled=Stats)
-    def stats(self) -> Stats:
-        """Count your own memories, in any state. Empty outside a private chat."""
-        return self._context.read(
-            lambda c, r: search.read_owner_stats(c, r, self._context.category_filter())
-        )
-
-
-def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
-    """Build the history that other people may see: the wordings they heard.
-
-    Changes that the owner makes in private are visible to the owner only.
-    """
-    return [
-        HistoryEntry(
-            event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
-            at=wording.created_at,
-            actor=wording.actor,
-            version=number,
-            content=wording.content,
-            detail={},
-        )
-        for number, wording in enumerate(wordings, start=1)
-    ]
-
-
 class ViewSearch(Resource):
     """Search of your memories in your own private chat. In other chats the result is empty."""
 
@@ -357,11 +209,9 @@ class ViewSearch(Resource):
                 replace(chosen, after=after),
                 most + 1,
             )
-            shown = [
-                self._context.redact(connection, request, memory) for memory, _ in found[:most]
-            ]
-            following = encode_cursor(shown[-1]) if len(found) > most else None
-            return Page(items=tuple(shown), cursor=following)
+            page = make_page([memory for memory, _ in found], most, memory_position)
+            shown = (self._context.redact(connection, request, memory) for memory in page)
+            return replace(page, items=tuple(shown))
 
         return work
 
