@@ -25,6 +25,7 @@ from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.records.results import Backup, Restored
 from tacit.records.text import estimate_tokens, load_token_counter
+from tacit.records.validation import parse_space
 from tacit.settings import Settings
 from tacit.storage.engine import (
     Database,
@@ -88,7 +89,7 @@ def open_memory(
     workers, upkeep = chosen.learn.workers, _build_upkeep(chosen)
     runtime = Runtime(store, maker, learning, workers, upkeep, mirroring, model, allowed)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
-    memory = Memory(runtime, policy, space=where, enabled=enabled)
+    memory = Memory(runtime, policy, parse_space(where), enabled)
     if enabled:
         if mirror:
             runtime.start_note_sync()

@@ -18,7 +18,6 @@ from tacit.admin.space import (
     HealthAdmin,
     SpaceAdmin,
     SpaceContext,
-    space_resource,
 )
 from tacit.identity import parse_request
 from tacit.learning.composition import refuse_profile_sentence
@@ -30,7 +29,7 @@ from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
 from tacit.view.checkpoints import GraphSteps
-from tacit.view.context import ViewContext
+from tacit.view.context import ViewContext, resource
 from tacit.view.view import View, disabled_view, open_view
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
@@ -68,14 +67,14 @@ class Memory(SpaceContext):
     Safe to share between threads; close it when done.
     """
 
-    admin = space_resource(Admin)
-    jobs = space_resource(Jobs)
-    keys = space_resource(Keys)
-    notes = space_resource(Notes)
-    console = space_resource(Console)
-    inbox = space_resource(Inbox)
-    chats = space_resource(Chats)
-    llm = space_resource(Llm)
+    admin = resource(Admin)
+    jobs = resource(Jobs)
+    keys = resource(Keys)
+    notes = resource(Notes)
+    console = resource(Console)
+    inbox = resource(Inbox)
+    chats = resource(Chats)
+    llm = resource(Llm)
 
     def view(
         self,
@@ -109,7 +108,7 @@ class Memory(SpaceContext):
 
     def space(self, name: str) -> Memory:
         """Return another space (tenant) of the same database. No data crosses spaces."""
-        return Memory(self._runtime, self._options, space=name, enabled=self._enabled)
+        return Memory(self._runtime, self._options, validation.parse_space(name), self._enabled)
 
     def spaces(self) -> list[str]:
         with self._storage.database.read() as connection:

@@ -76,7 +76,7 @@ from tacit.view.audit import (
     parse_day_count,
     parse_page_limit,
 )
-from tacit.view.context import Runtime, ViewOptions
+from tacit.view.context import Runtime, ViewOptions, resource
 from tacit.view.search import (
     SearchFilter,
     build_graph,
@@ -94,6 +94,10 @@ class OperatorContext:
     _space: str
     _actor: str
     _options: ViewOptions
+
+    @property
+    def shared(self) -> tuple[Runtime, str, str, ViewOptions]:
+        return self._runtime, self._space, self._actor, self._options
 
     @property
     def _storage(self) -> Store:
@@ -606,18 +610,7 @@ class Operator(OperatorReads, OperatorWrites):
     log of the people concerned: `view.audit.access_log`.
     """
 
-    @property
-    def audience(self) -> OperatorAudience:
-        return OperatorAudience(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def audit(self) -> OperatorAudit:
-        return OperatorAudit(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def people(self) -> OperatorPeople:
-        return OperatorPeople(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def quarantine(self) -> OperatorQuarantine:
-        return OperatorQuarantine(self._runtime, self._space, self._actor, self._options)
+    audience = resource(OperatorAudience)
+    audit = resource(OperatorAudit)
+    people = resource(OperatorPeople)
+    quarantine = resource(OperatorQuarantine)

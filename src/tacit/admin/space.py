@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import TypeVar
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -41,37 +41,20 @@ T = TypeVar("T")
 class SpaceContext:
     """One space of an open database."""
 
-    def __init__(
-        self, mind: Runtime, policy: ViewOptions, *, space: str = "default", enabled: bool = True
-    ) -> None:
-        self._runtime = mind
-        self._storage = mind.storage
-        self._options = policy
-        self._space = validation.parse_space(space)
+    def __init__(self, runtime: Runtime, options: ViewOptions, space: str, enabled: bool) -> None:
+        self._runtime = runtime
+        self._storage = runtime.storage
+        self._options = options
+        self._space = space
         self._enabled = enabled
+
+    @property
+    def shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
+        return self._runtime, self._options, self._space, self._enabled
 
     def _write_identities(self, work: Callable[[Transaction], T]) -> T:
         """Run a transaction that changes people, links or chats."""
         return self._storage.change_identities(self._space, "system", work)
-
-
-R = TypeVar("R", bound=SpaceContext)
-
-
-class space_resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
-    """An attribute of a memory that groups operations on the same space."""
-
-    def __init__(self, kind: type[R]) -> None:
-        self.kind = kind
-
-    @overload
-    def __get__(self, owner: None, kind: type) -> space_resource[R]: ...
-    @overload
-    def __get__(self, owner: SpaceContext, kind: type) -> R: ...
-    def __get__(self, owner: SpaceContext | None, kind: type) -> R | space_resource[R]:
-        if owner is None:
-            return self
-        return self.kind(owner._runtime, owner._options, space=owner._space, enabled=owner._enabled)
 
 
 # Forget, count and maintain a space; create vectors.

@@ -493,7 +493,7 @@ class ViewContext:
 # Declarations: what every surface needs to know of an operation.
 
 F = TypeVar("F", bound=Callable[..., Any])
-R = TypeVar("R", bound="Resource")
+R = TypeVar("R")
 Arguments = Mapping[str, Any]  # the arguments of a call, by name
 
 
@@ -581,6 +581,10 @@ class Resource:
         self._context = context
         self._dispatch = dispatch
 
+    @property
+    def shared(self) -> tuple[ViewContext, Dispatch | None]:
+        return self._context, self._dispatch
+
     def __init_subclass__(cls, name: str | None = None, measured_as: str | None = None) -> None:
         """Register the resource; `name` is the attribute of the view that returns it."""
         super().__init_subclass__()
@@ -594,18 +598,27 @@ class Resource:
                 method.__operation__ = replace(declared, name=full, measured_as=label)
 
 
+class ResourceOwner(Protocol):
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """What a resource of it is made from."""
+
+
 class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
-    """An attribute of a view that is a resource. Each access creates a new one."""
+    """An attribute that is a group of operations. Each access creates a new one."""
 
     def __init__(self, kind: type[R]) -> None:
-        self.kind = kind
+        self.kind: Any = kind
 
     @overload
     def __get__(self, owner: None, kind: type) -> resource[R]: ...
     @overload
-    def __get__(self, owner: Resource, kind: type) -> R: ...
-    def __get__(self, owner: Resource | None, kind: type) -> R | resource[R]:
-        return self if owner is None else self.kind(owner._context, owner._dispatch)
+    def __get__(self, owner: ResourceOwner, kind: type) -> R: ...
+    def __get__(self, owner: ResourceOwner | None, kind: type) -> R | resource[R]:
+        if owner is None:
+            return self
+        made: R = self.kind(*owner.shared)
+        return made
 
 
 def read(
