@@ -59,6 +59,7 @@ def open_memory(
 ) -> Memory:
     """Open a memory. Without `mirror`, note files are only read and written on request."""
     chosen = settings or load_settings()
+    settings_.check_together(chosen)  # settings that a program made are not checked yet
     url = _resolve_url(url, chosen)
     policy = _build_view_options(chosen)
     maker = _build_embedder(chosen) if embedder == "by settings" else embedder
@@ -247,8 +248,8 @@ def _build_embedder(settings: Settings) -> Embedder | None:
     return create_embedder(
         chosen.provider,
         folder=_resolve_path(chosen.folder) if chosen.folder else None,
-        url=chosen.url or None,
-        model=chosen.model or None,
+        url=chosen.url,
+        model=chosen.model,
         api_key=chosen.api_key or None,
         dimension=chosen.dimension or None,
         threads=chosen.threads,
@@ -276,10 +277,7 @@ def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     )
     if model is None:
         return None, Allowance()
-    bound = create_allowance(
-        prices, tokens_per_day=chosen.tokens_per_day, cost_per_day=chosen.cost_per_day
-    )
-    return model, bound
+    return model, create_allowance(chosen.tokens_per_day, chosen.cost_per_day)
 
 
 def _journal_path(settings: Settings, database: Database) -> Path | None:

@@ -20,8 +20,7 @@ import sqlalchemy
 
 from scripts import settings_reference
 from tacit import limits, settings
-from tacit.bootstrap import _build_llm
-from tacit.embeddings.embedder import EMBEDDING_PROVIDERS, create_embedder
+from tacit.bootstrap import _build_llm, open_memory
 from tacit.errors import InvalidInput, SettingsError
 from tacit.llm.endpoint import EndpointModel
 from tacit.prompts.block import Style, render_block
@@ -454,27 +453,22 @@ def test_paths_are_kept_as_written_and_resolved_like_every_other(place: Place) -
     assert (folder, tokenizer) == (place.home / "m", place.cwd / "t" / "tokenizer.json")
 
 
-@pytest.mark.parametrize("provider", EMBEDDING_PROVIDERS)
-def test_an_embedder_that_is_refused_here_would_be_when_opening_too(
-    place: Place, provider: str
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (Settings(embedding=EmbeddingSettings(provider="folder")), "embedding.folder"),
+        (Settings(embedding=EmbeddingSettings(url="http://host")), "embedding.url"),
+        (Settings(embedding=EmbeddingSettings(provider="x")), "embedding.provider"),  # type: ignore[arg-type]
+        (Settings(language=LanguageSettings(provider="openai")), "language.model"),
+        (Settings(language=LanguageSettings(provider="x")), "language.provider"),  # type: ignore[arg-type]
+    ],
+)
+def test_settings_that_a_program_made_are_checked_when_a_memory_is_opened(
+    wrong: Settings, field: str
 ) -> None:
-    own = {"folder": "m", "url": "https://host/v1", "model": "x", "api_key": "x", "dimension": "9"}
-    refused = set()
-    for name, value in own.items():
-        place.environ = {
-            "TACIT_EMBEDDING_PROVIDER": provider,
-            f"TACIT_EMBEDDING_{name.upper()}": value,
-        }
-        said = place.outcome()
-        if isinstance(said, str):
-            key = said.split(": ")[1]
-            with pytest.raises(InvalidInput) as caught:
-                create_embedder(provider, **{name: int(value) if name == "dimension" else value})  # type: ignore[arg-type]
-            assert caught.value.field in (key, f"embedding.{name}")
-            refused.add(name)
-    if provider in ("auto", "local"):
-        assert refused == set(own)
-    assert bool(refused) is (provider != "none")
+    with pytest.raises(InvalidInput) as caught:
+        open_memory("sqlite://", settings=wrong)
+    assert caught.value.field == field
 
 
 @pytest.mark.parametrize(
@@ -517,28 +511,6 @@ def test_a_model_made_by_hand_has_the_defaults_of_the_settings() -> None:
     made = inspect.signature(EndpointModel).parameters
     for name in ("timeout_seconds", "retries", "max_output_tokens", "temperature", "output"):
         assert made[name].default == getattr(DEFAULTS.language, name), name
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        LanguageSettings(provider="openai"),
-        LanguageSettings(provider="openai", model="tiny"),
-        LanguageSettings(provider="openai", model="tiny", base_url="http://host", cost_per_day=1.0),
-    ],
-)
-def test_a_model_that_is_refused_here_would_be_when_opening_too(
-    place: Place, wrong: LanguageSettings
-) -> None:
-    for name in ("provider", "model", "base_url", "cost_per_day"):
-        value = getattr(wrong, name)
-        if value:
-            place.environ[f"TACIT_LANGUAGE_{name.upper()}"] = str(value)
-    said = place.outcome()
-    assert isinstance(said, str)
-    with pytest.raises(InvalidInput) as caught:
-        _build_llm(Settings(language=wrong))
-    assert f": {caught.value.field}: " in said
 
 
 def test_one_variable_switches_the_model_off_whatever_the_file_says(place: Place) -> None:

@@ -24,17 +24,13 @@ from tacit.storage.memories import Transaction
 from tacit.storage.people import begin_link, current_link, end_link
 from tacit.storage.spaces import load_identities
 from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
-from tacit.view.idempotency import NOTHING, StoredOutcome
+from tacit.view.idempotency import NOTHING
 
 List = builtins.list  # views have a method named `list`
 _ACCOUNT_BYTES = 16  # 128 random bits: two accounts never get the same id
 _ALREADY_LINKED = (
     "this identity belongs to an account already: offer a code from here, or unlink it first"
 )
-
-
-def _record_accepted_link(made: LinkWaiting | None, _: Arguments) -> StoredOutcome:
-    return {"accepted": made is not None}, ()
 
 
 def _replay_accepted_link(
@@ -54,10 +50,6 @@ def _replay_accepted_link(
     return build_accepted_link(found)
 
 
-def _record_link(made: Link, _: Arguments) -> StoredOutcome:
-    return {"link": made.id}, ()
-
-
 def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> Link:
     """Return the link in its current state."""
     me = context.raw_request.subject or ""
@@ -68,8 +60,10 @@ def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> 
     return link
 
 
-ACCEPTED_LINK = Replay(record=_record_accepted_link, replay=_replay_accepted_link)
-LINK = Replay(record=_record_link, replay=_replay_link)
+ACCEPTED_LINK = Replay(
+    record=lambda made, _: ({"accepted": made is not None}, ()), replay=_replay_accepted_link
+)
+LINK = Replay(record=lambda made, _: ({"link": made.id}, ()), replay=_replay_link)
 
 
 class Account(Resource, name="account"):

@@ -93,22 +93,11 @@ class Audit(Resource, name="audit"):
             lambda _, request: (request.private, request.own_identities)
         )
         if private:
-            for memory in self._iter_listed(manage=True):
+            for memory in self._context.iter_listed(ListFilter(), manage=True):
                 yield from self._iter_history_lines(memory)
-        for memory in self._iter_listed(manage=False):
+        for memory in self._context.iter_listed(ListFilter()):
             if not (private and memory.owner in mine):
                 yield from self._iter_history_lines(memory)
-
-    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
-        cursor = None
-        while True:
-            page = self._context.list_page(
-                ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage
-            )
-            yield from page
-            cursor = page.cursor
-            if cursor is None:
-                return
 
     def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
         try:

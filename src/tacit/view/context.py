@@ -46,7 +46,7 @@ from tacit.prompts.block import BlockCache, Style
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import Memory, State, Visibility
-from tacit.records.queries import decode_cursor, encode_cursor, memory_position
+from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Delta, EmbeddingStatus, Page, Remembered
 from tacit.records.text import TokenCounter, estimate_tokens
@@ -432,17 +432,22 @@ class ViewContext:
                 most + 1,
             )
             called = self.person_labels(connection, request)
-            shown = [
+            page = make_page([memory for memory, _ in found], most, memory_position)
+            shown = (
                 self.redact(connection, request, memory, called)
-                for memory, _ in found[:most]
+                for memory in page
                 if orders or may_enter_prompt(request, memory)
-            ]
-            following = (
-                encode_cursor(*memory_position(found[most - 1][0])) if len(found) > most else None
             )
-            return Page(items=tuple(shown), cursor=following)
+            return replace(page, items=tuple(shown))
 
         return self.read(work)
+
+    def iter_listed(
+        self, wanted: ListFilter | FilterFactory, *, manage: bool = False
+    ) -> Iterator[Memory]:
+        """List all pages of memories, each from its own snapshot."""
+        most = limits.PAGE_MAX_COUNT
+        return iter_pages(lambda cursor: self.list_page(wanted, most, cursor, manage=manage))
 
     def category_filter(self) -> tuple[str, ...] | None:
         allowed = self.allowed_categories(self.agent)
@@ -488,6 +493,16 @@ class ViewContext:
     def record_use(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
         self.storage.accesses.count(self.space, ids, self.storage.clock())
+
+
+def iter_pages(page: Callable[[str | None], Page[T]]) -> Iterator[T]:
+    cursor: str | None = None
+    while True:
+        found = page(cursor)
+        yield from found
+        cursor = found.cursor
+        if cursor is None:
+            return
 
 
 # Declarations: what every surface needs to know of an operation.

@@ -181,10 +181,6 @@ def _replay_remembered(context: ViewContext, done: IdempotentResult, _: Argument
     )
 
 
-def _record_episodes(made: Sequence[str], _: Arguments) -> StoredOutcome:
-    return {}, tuple(made)
-
-
 def _replay_episodes(context: ViewContext, done: IdempotentResult, _: Arguments) -> Recorded:
     ids = list_visible_ids(context, done)
     if not ids:
@@ -194,11 +190,6 @@ def _replay_episodes(context: ViewContext, done: IdempotentResult, _: Arguments)
 
 def record_count(made: int, _: Arguments) -> StoredOutcome:
     return {"count": made}, ()
-
-
-def _replay_count(_: ViewContext, done: IdempotentResult, __: Arguments) -> int:
-    count: int = done.result["count"]
-    return count
 
 
 def _record_changed(_: None, asked: Arguments) -> StoredOutcome:
@@ -213,10 +204,6 @@ def _replay_changed(context: ViewContext, done: IdempotentResult, _: Arguments) 
 
 def record_nothing(_: Any, __: Arguments) -> StoredOutcome:
     return {}, ()
-
-
-def _replay_nothing(_: ViewContext, __: IdempotentResult, ___: Arguments) -> None:
-    return None
 
 
 def _record_erased(made: RecordedErasure, _: Arguments) -> StoredOutcome:
@@ -243,12 +230,12 @@ def _replay_erased(context: ViewContext, done: IdempotentResult, _: Arguments) -
 
 
 REMEMBERED = Replay(record=_record_remembered, replay=_replay_remembered)
-EPISODES = Replay(record=_record_episodes, replay=_replay_episodes)
+EPISODES = Replay(record=lambda made, _: ({}, tuple(made)), replay=_replay_episodes)
 CHANGED = Replay(record=_record_changed, replay=_replay_changed)
-FORGOTTEN = Replay(record=_record_changed, replay=_replay_nothing)
-COUNT = Replay(record=record_count, replay=_replay_count)
+FORGOTTEN = Replay(record=_record_changed, replay=lambda *_: None)
+COUNT = Replay(record=record_count, replay=lambda _, done, __: done.result["count"])
 ERASED = Replay(record=_record_erased, replay=_replay_erased)
-NOTHING = Replay(record=record_nothing, replay=_replay_nothing)
+NOTHING = Replay(record=record_nothing, replay=lambda *_: None)
 
 
 # What stands between the call of an operation and its method.

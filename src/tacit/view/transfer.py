@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -40,7 +40,7 @@ from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.view.checkpoints import GraphSteps, step_to_plain
-from tacit.view.context import Repeat, Resource, read, write
+from tacit.view.context import Repeat, Resource, iter_pages, read, write
 from tacit.view.memories import category_of
 from tacit.view.people import People
 from tacit.view.proposals import Proposals
@@ -356,10 +356,7 @@ class ViewExport(Resource):
         ]
 
     def _iter_own_memories(self, *, history: bool) -> Iterator[JsonObject]:
-        def page(cursor: str | None) -> Page[Memory]:
-            return self._context.list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
-
-        for memory in _iter_pages(page):
+        for memory in self._context.iter_listed(ListFilter(), manage=True):
             yield self._memory_to_plain(memory, history=history)
 
     def _memory_to_plain(self, memory: Memory, *, history: bool) -> JsonObject:
@@ -383,11 +380,8 @@ class ViewExport(Resource):
         def wanted(_: Connection, request: Request) -> ListFilter:
             return ListFilter(about=tuple(sorted(request.own_identities)))
 
-        def page(cursor: str | None) -> Page[Memory]:
-            return self._context.list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
-
         mine = self._own_identities()
-        for memory in _iter_pages(page):
+        for memory in self._context.iter_listed(wanted):
             if memory.owner not in mine:
                 yield {
                     "type": "about",
@@ -401,7 +395,12 @@ class ViewExport(Resource):
 
     def _iter_checkpoints(self) -> Iterator[JsonObject]:
         last: StoredCheckpoint | None = None
-        while page := self._list_checkpoints(last):
+
+        def work(connection: Connection, request: Request) -> list[StoredCheckpoint]:
+            mine = request.own_identities
+            return checkpoints.list_checkpoints(connection, request.space, mine, last)
+
+        while page := self._context.read(work):
             for told in (one.checkpoint for one in page):
                 yield {
                     "type": "checkpoint",
@@ -414,36 +413,19 @@ class ViewExport(Resource):
 
     def _iter_import_runs(self) -> Iterator[JsonObject]:
         """Yield the import runs; the imported memories are exported with the others."""
-        cursor = None
-        while True:
-            page = Imports(self._context).list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-            for run in page:
-                yield {"type": "import", **export.import_run_to_json(run)}
-            cursor = page.cursor
-            if cursor is None:
-                return
+        runs = partial(Imports(self._context).list, limit=limits.PAGE_MAX_COUNT)
+        for run in iter_pages(lambda cursor: runs(cursor=cursor)):
+            yield {"type": "import", **export.import_run_to_json(run)}
 
     def _iter_graph_steps(self) -> Iterator[JsonObject]:
-        cursor = None
-        while True:
-            page = GraphSteps(self._context).list(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
-            yield from map(step_to_plain, page)
-            cursor = page.cursor
-            if cursor is None:
-                return
-
-    def _list_checkpoints(self, after: StoredCheckpoint | None) -> list[StoredCheckpoint]:
-        return self._context.read(
-            lambda c, r: checkpoints.list_checkpoints(
-                c, self._context.space, r.own_identities, after
-            )
-        )
+        steps = partial(GraphSteps(self._context).list, limit=_STEPS_PER_PAGE_COUNT)
+        return map(step_to_plain, iter_pages(lambda cursor: steps(cursor=cursor)))
 
     def _own_identities(self) -> frozenset[str]:
         return self._context.read(lambda _, request: request.own_identities)
 
     def _iter_episodes(self) -> Iterator[JsonObject]:
-        for turn in _iter_pages(self._list_episodes):
+        for turn in iter_pages(self._list_episodes):
             yield {
                 "type": "turn",
                 "id": turn.id,
@@ -471,16 +453,6 @@ class ViewExport(Resource):
             return replace(page, items=tuple(shown))
 
         return self._context.read(work)
-
-
-def _iter_pages(page: Callable[[str | None], Page[Memory]]) -> Iterator[Memory]:
-    cursor = None
-    while True:
-        some = page(cursor)
-        yield from some
-        cursor = some.cursor
-        if cursor is None:
-            return
 
 
 def _names_to_plain(person: Person) -> list[JsonObject]:
