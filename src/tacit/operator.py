@@ -96,7 +96,7 @@ class OperatorContext:
     _options: ViewOptions
 
     @property
-    def shared(self) -> tuple[Runtime, str, str, ViewOptions]:
+    def _shared(self) -> tuple[Runtime, str, str, ViewOptions]:
         return self._runtime, self._space, self._actor, self._options
 
     @property
@@ -300,7 +300,7 @@ class OperatorReads(OperatorContext):
         """Return one memory by its id, in any state."""
 
         def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
-            memory = memory_reads.apply_expiry(_get_memory(tx, id), tx.at)
+            memory = memory_reads.apply_expiry(_get_for_update(tx, id), tx.at)
             return memory, [memory]
 
         return self._read_logged("show", work)
@@ -309,7 +309,7 @@ class OperatorReads(OperatorContext):
         """List what happened to a memory, oldest first, with the content of all versions."""
 
         def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
-            memory = _get_memory(tx, id)
+            memory = _get_for_update(tx, id)
             texts = list_wordings(tx, memory)
             entries = memory_reads.list_memory_history(tx.connection, memory)
             return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
@@ -341,14 +341,6 @@ class OperatorReads(OperatorContext):
             return picture, [memory for memory in newest if memory.id in shown]
 
         return self._read_logged("graph", work)
-
-
-def _get_memory(tx: Transaction, id: str) -> Memory:
-    good = validation.parse_memory_id(id)
-    memory = memories.get_for_update(tx, good) if good is not None else None
-    if memory is None or memory.is_turn:
-        raise NotFound
-    return memory
 
 
 class OperatorAudience(OperatorContext):
@@ -403,12 +395,9 @@ class OperatorAudience(OperatorContext):
             if visibility is None
             else validation.parse_enum("visibility", visibility, Visibility)
         )
-        good = validation.parse_memory_id(id)
 
         def work(tx: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
-            memory = memories.get_for_update(tx, good) if good is not None else None
-            if memory is None or memory.is_turn:
-                raise NotFound
+            memory = _get_for_update(tx, id)
             wondered = memory if wanted is None else replace(memory, visibility=wanted)
             return audience_report.report_for_space(tx.connection, tx.request, wondered), [memory]
 
@@ -438,9 +427,16 @@ class OperatorAudience(OperatorContext):
             request = self._resolve_request(tx, asking)
             some = memory_reads.list_visible(tx.connection, tx.audiences, request, ids)
             there = {id: memory for id, (memory, _) in some.items()}
-            return [
-                _reload_recalled(one, there) for one in found if one.memory.id in there
-            ], there.values()
+            shown = [
+                replace(
+                    one,
+                    memory=there[one.memory.id],
+                    related=tuple(there[other.id] for other in one.related if other.id in there),
+                )
+                for one in found
+                if one.memory.id in there
+            ]
+            return shown, there.values()
 
         return self._read_logged("recalled", work)
 
@@ -459,11 +455,6 @@ def _build_recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
         signals=one.signals,
         related=tuple(one.related),
     )
-
-
-def _reload_recalled(one: Recalled, there: dict[str, Memory]) -> Recalled:
-    related = tuple(there[other.id] for other in one.related if other.id in there)
-    return replace(one, memory=there[one.memory.id], related=related)
 
 
 class OperatorAudit(OperatorContext):
@@ -544,7 +535,11 @@ class OperatorPeople(OperatorContext):
             page = make_page(found, most, lambda last: (last[0],))
             return Page(items=tuple(person for _, person in page), cursor=page.cursor), ()
 
-        return self._read_logged("people", work, _list_people_concerned)
+        return self._read_logged(
+            "people",
+            work,
+            lambda tx, shown: people.list_concerned_people(tx.connection, tx.space, shown),
+        )
 
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -567,10 +562,6 @@ class OperatorPeople(OperatorContext):
             return page, page.items
 
         return self._read_logged("about", work)
-
-
-def _list_people_concerned(tx: Transaction, shown: Page[Person]) -> Iterable[str]:
-    return people.list_concerned_people(tx.connection, tx.space, shown)
 
 
 def _parse_person_position(identity: str) -> str:

@@ -49,7 +49,7 @@ class SpaceContext:
         self._enabled = enabled
 
     @property
-    def shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
+    def _shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
         return self._runtime, self._options, self._space, self._enabled
 
     def _write_identities(self, work: Callable[[Transaction], T]) -> T:

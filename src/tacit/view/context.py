@@ -57,7 +57,6 @@ from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
 from tacit.storage import history, memories, memory_reads, queue, relations, search
 from tacit.storage.memories import (
     NO_VECTORS,
-    SimilarMemories,
     StaleRevision,
     TextVectors,
     Transaction,
@@ -113,8 +112,11 @@ class Runtime:
             self.storage.after_erasure.append(self.mirroring.mirror.remove_erased)
         if indexing is not None:
             indexing.wake()
-        if path is not None and self._has_queued_turns():
-            self.wake_learners()
+        if path is not None:
+            with self.storage.database.read() as connection:
+                has_queued_turns = queue.has_waiting_jobs(connection)
+            if has_queued_turns:
+                self.wake_learners()
 
     @property
     def has_missing_vectors(self) -> bool:
@@ -144,10 +146,6 @@ class Runtime:
             if not self._workers:
                 self._workers.append(LearningWorkers(self.pipeline, self.learner_threads))
         self._workers[0].wake()
-
-    def _has_queued_turns(self) -> bool:
-        with self.storage.database.read() as connection:
-            return queue.has_waiting_jobs(connection)
 
     def periodic_runner(self) -> PeriodicRunner:
         """Return a runner for scheduled tasks."""
@@ -283,23 +281,16 @@ class ViewContext:
             if content is not None:
                 self.runtime.wake_indexer()
             return done
-        alike = self._find_cached_neighbors(vector) if new else None
+        cache, least = self.retriever.index_cache, self.options.link_min
+        kept = self.storage.requests.get_cached(self.space, self.raw_request, union=True)
+        alike = find_cached_neighbors(cache, kept[1], vector, least) if new and kept else None
         if alike is not None:
             try:
                 return self._write_with_relations(work, replace(vectors, alike=alike), vector)
             except StaleRevision:
                 pass  # another process wrote meanwhile: query the database
-        library, least = self.retriever.index_cache, self.options.link_min
-        near = self.read(lambda c, r: find_neighbors(library, c, r, vector, least))
+        near = self.read(lambda c, r: find_neighbors(cache, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
-
-    def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
-        kept = self.storage.requests.get_cached(self.space, self.raw_request, union=True)
-        if kept is None:
-            return None
-        return find_cached_neighbors(
-            self.retriever.index_cache, kept[1], vector, self.options.link_min
-        )
 
     def _write_with_relations(
         self,
@@ -373,18 +364,14 @@ class ViewContext:
         if memory is None:
             raise NotFound
         if may_change(act, tx.request, memory, to) is None:
-            self._count_refusal(tx.request, memory)
+            if self.storage.meter.on:  # only operators can read which rule refused the change
+                decision = decide(tx.request, memory)
+                rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
+                self.storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
             raise NotFound
         if not self.may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
             raise NotFound  # a turn can only be erased, not changed
         return memory
-
-    def _count_refusal(self, request: Request, memory: Memory) -> None:
-        """Count which rule refused the change. Only operators can read this metric."""
-        if self.storage.meter.on:
-            decision = decide(request, memory)
-            rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
-            self.storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
 
     def may_use(self, memory: Memory) -> bool:
         allowed = self.allowed_categories(self.agent)
@@ -597,7 +584,7 @@ class Resource:
         self._dispatch = dispatch
 
     @property
-    def shared(self) -> tuple[ViewContext, Dispatch | None]:
+    def _shared(self) -> tuple[ViewContext, Dispatch | None]:
         return self._context, self._dispatch
 
     def __init_subclass__(cls, name: str | None = None, measured_as: str | None = None) -> None:
@@ -615,7 +602,7 @@ class Resource:
 
 class ResourceOwner(Protocol):
     @property
-    def shared(self) -> tuple[Any, ...]:
+    def _shared(self) -> tuple[Any, ...]:
         """What a resource of it is made from."""
 
 
@@ -632,7 +619,7 @@ class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
     def __get__(self, owner: ResourceOwner | None, kind: type) -> R | resource[R]:
         if owner is None:
             return self
-        made: R = self.kind(*owner.shared)
+        made: R = self.kind(*owner._shared)
         return made
 
 

@@ -251,7 +251,11 @@ class Files(Resource, name="files"):
         where = view_files.parse_file_path(path)
         said = _parse_file_text("text", text)
         only_new = validation.parse_bool("new", new)
-        before = None if instead_of is None else _parse_expected_text("instead_of", instead_of)
+        before = (
+            None
+            if instead_of is None
+            else validation.check_storable("instead_of", instead_of, limits.NOTE_FILE_MAX_BYTES)
+        )
         fresh = self._new_lines(where, said)
         vectors = self._context.retriever.embed_inline(fresh) if fresh else NO_VECTORS
         self._write_tree(
@@ -317,10 +321,6 @@ class Files(Resource, name="files"):
         found = self._context.read(lambda c, r: self._open_tree(c, r).open_file(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
         return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
-
-
-def _parse_expected_text(field: str, value: object) -> str:
-    return validation.check_storable(field, value, limits.NOTE_FILE_MAX_BYTES)
 
 
 def _parse_file_text(field: str, value: object) -> str:
