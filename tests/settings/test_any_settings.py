@@ -138,8 +138,9 @@ def meant_by(key: str) -> st.SearchStrategy[object]:
     if hint is bool:
         return st.booleans()
     if int in kinds:
-        return st.integers(about["low"], about["high"])
-    return st.integers(math.ceil(about["low"]), int(about["high"])).map(float)
+        return st.integers(*about["within"])
+    low, high = about["within"]
+    return st.integers(math.ceil(low), int(high)).map(float)
 
 
 NEEDED = {key: TEXTS[key] for key in ("embedding.provider", "language.provider", "telegram.mode")}

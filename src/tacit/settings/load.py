@@ -96,9 +96,9 @@ def parser_of(key: str) -> Parse:
     if get_origin(hint) is Literal:
         return parsers.one_of(*get_args(hint))
     if isinstance(hint, types.UnionType):  # a number or None
-        return parsers.optional(_number_parser(get_args(hint)[0], about["low"], about["high"]))
+        return parsers.optional(_number_parser(get_args(hint)[0], *about["within"]))
     simple: dict[type, Parse] = {bool: parsers.flag, timedelta: parsers.duration}
-    return simple.get(hint) or _number_parser(hint, about["low"], about["high"])
+    return simple.get(hint) or _number_parser(hint, *about["within"])
 
 
 def _number_parser(kind: type, low: Any, high: Any) -> Parse:
