@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from types import TracebackType
 
-from tacit import limits
 from tacit.admin.auth import Console, Keys
 from tacit.admin.bots import Inbox, Llm
 from tacit.admin.jobs import Jobs
@@ -93,8 +92,8 @@ class Memory(SpaceContext):
         written.
         """
         asking = parse_request(requester, chat)
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        acting = validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("thread", thread)
+        acting = validation.parse_optional_label("agent", agent)
         only = None if categories is None else frozenset(validation.parse_categories(categories))
         if not self._enabled:
             return disabled_view(SWITCHED_OFF)
@@ -116,7 +115,7 @@ class Memory(SpaceContext):
 
     def operator(self, name: str) -> Operator:
         """Return operations under an operator's name: the history and the access log record it."""
-        actor = validation.parse_identifier("operator", name, limits.LABEL_MAX_CHARS)
+        actor = validation.parse_label("operator", name)
         return Operator(self._runtime, self._space, f"operator:{actor}", self._options)
 
     def close(self) -> None:

@@ -72,13 +72,11 @@ class Inbox(SpaceContext):
 
 
 def _parse_channel(value: object) -> str:
-    return validation.parse_channel(
-        "channel", validation.parse_identifier("channel", value, limits.LABEL_MAX_CHARS)
-    )
+    return validation.parse_channel("channel", validation.parse_label("channel", value))
 
 
 def _parse_update_id(value: object) -> str:
-    return validation.parse_identifier("id", value, limits.LABEL_MAX_CHARS)
+    return validation.parse_label("id", value)
 
 
 def _parse_updates(updates: object) -> list[Update]:

@@ -54,7 +54,7 @@ class ScheduledJobs(SpaceContext):
 
         An interrupted task continues where it stopped. Raises Conflict if another process runs it.
         """
-        name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
+        name = validation.parse_label("task", task)
         if name not in TASKS:
             raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
         if name not in self._runtime.tasks:
@@ -121,7 +121,7 @@ class LearningJobs(SpaceContext):
         that is the id of its chat.
         """
         most = validation.parse_int("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("thread", thread)
         runner = JobRunner(self._require_pipeline())
         if named is None:
             return runner.wait_for_all(most)
@@ -220,7 +220,7 @@ class ConsolidationJobs(SpaceContext):
 
         Skips a memory that was changed since, or whose merge target was forgotten.
         """
-        name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
+        name = validation.parse_label("run", run)
         with self._storage.database.read() as connection:
             merged = consolidation.list_merges(connection, self._space, name)
         return sum(

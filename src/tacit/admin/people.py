@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.identity import (
@@ -84,7 +83,7 @@ class IdentityAdmin(SpaceContext):
     def _begin_link(
         self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
     ) -> Link:
-        by = validation.parse_identifier("actor", actor, limits.LABEL_MAX_CHARS)
+        by = validation.parse_label("actor", actor)
 
         def work(tx: Transaction) -> Link:
             return people.begin_link(

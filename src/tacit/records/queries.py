@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypedDict, TypeVar
 
 from tacit import limits
@@ -67,13 +68,15 @@ def parse_recall_query(
     query: object, top_k: object, values: dict[str, Any], categories: Collection[str]
 ) -> RecallQuery:
     """Check a query and its filters. Raise InvalidInput for an unknown filter."""
-    checks = _filter_checks(categories)
     known: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in checks:
-            raise InvalidInput(name, f"unknown filter; use one of {', '.join(sorted(checks))}")
+        if name not in _FILTER_CHECKS:
+            filters = ", ".join(sorted(_FILTER_CHECKS))
+            raise InvalidInput(name, f"unknown filter; use one of {filters}")
         if value is not None:
-            known[name] = checks[name](value)
+            known[name] = _FILTER_CHECKS[name](name, value)
+    for one in known.get("categories", ()):
+        validation.parse_category(one, categories, "categories")
     low, high = known.get("importance_min"), known.get("importance_max")
     if low is not None and high is not None and low > high:
         raise InvalidInput("importance_min", "is above importance_max, so nothing could be found")
@@ -84,52 +87,43 @@ def parse_recall_query(
     )
 
 
-def _filter_checks(categories: Collection[str]) -> dict[str, Callable[[Any], Any]]:
-    def label(name: str) -> Callable[[Any], Any]:
-        return lambda value: validation.parse_identifier(name, value, limits.LABEL_MAX_CHARS)
+def _collection_parser(check: Callable[[str, Any], Any]) -> Callable[[str, Any], frozenset[Any]]:
+    def parse(field: str, value: object) -> frozenset[Any]:
+        if isinstance(value, str | bytes) or not isinstance(value, Collection):
+            raise InvalidInput(field, "expected a list")
+        if not value:
+            raise InvalidInput(field, "is empty, so nothing could be found; leave it out")
+        return frozenset(check(field, one) for one in value)
 
-    def importance(name: str) -> Callable[[Any], Any]:
-        low, high = limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
-        return lambda value: validation.parse_int(name, value, low, high)
-
-    def moment(name: str) -> Callable[[Any], Any]:
-        return lambda value: validation.parse_datetime(name, value)
-
-    return {
-        "categories": lambda v: _parse_collection(
-            "categories", v, lambda c: validation.parse_category(c, categories, "categories")
-        ),
-        "kinds": lambda v: _parse_collection(
-            "kinds", v, lambda k: validation.parse_enum("kinds", k, Kind)
-        ),
-        "user": label("user"),
-        "agent": label("agent"),
-        "run": label("run"),
-        "actor": label("actor"),
-        "role": label("role"),
-        "pinned": lambda v: validation.parse_bool("pinned", v),
-        "importance_min": importance("importance_min"),
-        "importance_max": importance("importance_max"),
-        "updated_after": moment("updated_after"),
-        "updated_before": moment("updated_before"),
-        "threshold": lambda v: validation.parse_fraction("threshold", v),
-        "as_of": moment("as_of"),
-        "include": lambda v: _parse_collection("include", v, _parse_include),
-    }
+    return parse
 
 
-def _parse_collection(field: str, value: object, check: Callable[[Any], Any]) -> frozenset[Any]:
-    if isinstance(value, str | bytes) or not isinstance(value, Collection):
-        raise InvalidInput(field, "expected a list")
-    if not value:
-        raise InvalidInput(field, "is empty, so nothing could be found; leave it out")
-    return frozenset(check(one) for one in value)
-
-
-def _parse_include(value: object) -> str:
+def _parse_include(field: str, value: object) -> str:
     if value not in (INCLUDE_MEMORIES, INCLUDE_TURNS):
-        raise InvalidInput("include", f"expected {INCLUDE_MEMORIES} or {INCLUDE_TURNS}")
+        raise InvalidInput(field, f"expected {INCLUDE_MEMORIES} or {INCLUDE_TURNS}")
     return str(value)
+
+
+_FILTER_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    # Which categories are known depends on the settings: parse_recall_query checks that.
+    "categories": _collection_parser(
+        partial(validation.parse_identifier, max_chars=limits.CATEGORY_MAX_CHARS)
+    ),
+    "kinds": _collection_parser(validation.enum_parser(Kind)),
+    "user": validation.parse_label,
+    "agent": validation.parse_label,
+    "run": validation.parse_label,
+    "actor": validation.parse_label,
+    "role": validation.parse_label,
+    "pinned": validation.parse_bool,
+    "importance_min": validation.parse_importance,
+    "importance_max": validation.parse_importance,
+    "updated_after": validation.parse_datetime,
+    "updated_before": validation.parse_datetime,
+    "threshold": validation.parse_fraction,
+    "as_of": validation.parse_datetime,
+    "include": _collection_parser(_parse_include),
+}
 
 
 ANY_STATE: Final = "any"

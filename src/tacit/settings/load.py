@@ -391,7 +391,7 @@ def _texts(where: str, key: str, node: Node) -> list[str]:
 
 
 def _parse_agent(key: str, value: str) -> str:
-    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS)
+    return validation.parse_label(key, value)
 
 
 def _unknown_key_error(

@@ -151,7 +151,7 @@ def category(key: str, value: str) -> str:
 
 
 def label(key: str, value: str) -> str:
-    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
+    return validation.parse_label(key, value) if value else ""
 
 
 def locale(key: str, value: str) -> str:

@@ -340,7 +340,7 @@ class Checkpoints(Resource, name="checkpoints"):
         return kept if kept is not None and kept.is_open_to(allowed) else None
 
     def _checkpoint_thread(self, thread: object) -> str:
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("thread", thread)
         return named or self._context.thread
 
 

@@ -197,7 +197,7 @@ class ViewLearning(Resource):
         proposals and recorded turns are deleted. What other people said since stays. A second call,
         or the id of a message that is not yours, has no effect.
         """
-        named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
+        named = validation.parse_label("message", message)
         done = self._context.write(
             lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter())
         )

@@ -323,7 +323,7 @@ class ViewWrites(Resource):
         to remember ("off the record") and the answer to it are not recorded and have no id.
         """
         said = conversation.parse_messages(messages)
-        named = validation.parse_optional_identifier("session", session, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("session", session)
         days = self._context.options.turns_days
         if days is None:
             raise InvalidInput("record", "turns are not kept; set memory.sessions.keep to true")

@@ -55,9 +55,7 @@ def _replay_session_end(
     context: ViewContext, done: IdempotentResult, asked: Arguments
 ) -> SessionEnded:
     """Return the outcome with the current note; without a note on a later day."""
-    named = validation.parse_optional_identifier(
-        "session", asked["session"], limits.LABEL_MAX_CHARS
-    )
+    named = validation.parse_optional_label("session", asked["session"])
 
     def work(connection: Connection, request: Request) -> Note | None:
         here = sessions.find_session(request, context.thread, named)

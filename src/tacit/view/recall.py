@@ -88,10 +88,7 @@ class ViewRecall(Resource):
         """
         if form not in ("bullets", "full"):
             raise InvalidInput("form", "expected bullets or full")
-        acting = (
-            validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
-            or self._context.agent
-        )
+        acting = validation.parse_optional_label("agent", agent) or self._context.agent
         if self._context.agent is not None and acting != self._context.agent:
             raise InvalidInput("agent", f"this view is {self._context.agent}'s")
         narrowing = _parse_filters(filters)
