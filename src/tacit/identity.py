@@ -104,10 +104,6 @@ def infer_private_chat_person(chat: str) -> str | None:
     return None
 
 
-def channel_of_chat(chat: str | None) -> str | None:
-    return chat.partition(":")[0] if chat else None
-
-
 def _split_key(field: str, value: object) -> tuple[str, tuple[str, ...]]:
     key = validation.parse_identifier(field, value, limits.EXTERNAL_KEY_MAX_CHARS)
     return _split_parts(field, key)

@@ -14,12 +14,12 @@ from tacit.learning.extraction.locale import (
     Rewrite,
     apply_rewrites,
     find_required_literals,
-    fold_case,
     list_locales,
     load_locale,
     make_rewrite,
     may_match,
 )
+from tacit.records.text import fold_case
 
 WITH_REWRITES = [code for code in list_locales() if load_restatements(code).said]
 

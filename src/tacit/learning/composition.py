@@ -11,10 +11,8 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput
-from tacit.identity import channel_of_chat
 from tacit.learning.extraction.locale import (
     Lexicon,
-    fold_case,
     list_locales,
     load_lexicon,
     load_profile_forms,
@@ -35,7 +33,7 @@ from tacit.records.memory import (
 )
 from tacit.records.request import Request
 from tacit.records.results import Remembered
-from tacit.records.text import split_key
+from tacit.records.text import fold_case, split_key
 from tacit.storage import learned_facts, memories, people
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import PendingProposal
@@ -396,8 +394,8 @@ def merge_data(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
 
 
 def make_source(tx: Transaction, draft: Draft) -> Source:
-    chat = tx.request.chat
-    return Source(channel=channel_of_chat(chat), chat=chat, message=draft.message)
+    request = tx.request
+    return Source(channel=request.channel, chat=request.chat, message=draft.message)
 
 
 def stricter_sensitivity(one: Sensitivity, other: Sensitivity) -> Sensitivity:

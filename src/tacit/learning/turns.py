@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput
-from tacit.identity import RawRequest, channel_of_chat
+from tacit.identity import RawRequest
 from tacit.learning.composition import find_floor, has_unidentified_person, list_listeners
 from tacit.learning.extraction.sentences import HoldScope, combine_holds, is_only_hold, read_holds
 from tacit.learning.facts import Hold, Mention
@@ -370,7 +370,7 @@ def _turn(tx: Transaction, kept: HeldMessage, session: str | None, keep_days: in
         confidence=None,
         pinned=False,
         tags=(),
-        source=Source(channel=channel_of_chat(request.chat), chat=request.chat, message=said.id),
+        source=Source(channel=request.channel, chat=request.chat, message=said.id),
         thread=tx.thread,
         agent=None,
         run=None,

@@ -9,7 +9,6 @@ from datetime import date, datetime
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity import channel_of_chat
 from tacit.learning.composition import compute_expiry
 from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.inferred import build_inferred_memory
@@ -331,7 +330,7 @@ class SessionEnding:
             chat=request.chat,
             chat_kind=request.kind,
             thread=tx.thread,
-            source=channel_of_chat(request.chat),
+            source=request.channel,
             channel=request.chat,
             contact_id=self.contact[0],
             contact_nickname=self.contact[1],
@@ -432,7 +431,7 @@ class SessionEnding:
             content,
             owner=request.subject,
             chat=request.chat,
-            channel=channel_of_chat(request.chat),
+            channel=request.channel,
             thread=tx.thread,
             kind=SESSION_SUMMARY_FILING.kind,
             category=SESSION_SUMMARY_FILING.category,

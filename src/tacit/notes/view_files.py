@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NotFound
-from tacit.identity import channel_of_chat
 from tacit.notes import paths
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
@@ -438,7 +437,7 @@ class FileEditor:
             chat=request.chat,
             chat_kind=request.kind,
             thread=self.thread if of_a_day else None,
-            source=channel_of_chat(request.chat) if of_a_day else None,
+            source=request.channel if of_a_day else None,
             channel=request.chat if of_a_day else None,
             created_at=tx.at,
             updated_at=tx.at,

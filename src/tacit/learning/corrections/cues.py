@@ -19,11 +19,11 @@ from tacit.learning.extraction.locale import (
     Rewrite,
     apply_rewrites,
     find_required_literals,
-    fold_case,
     load_locale,
     make_rewrite,
     may_match,
 )
+from tacit.records.text import fold_case
 
 # How a language says that something known has changed, read from the data files in
 # `amendments/`.

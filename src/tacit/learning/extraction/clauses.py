@@ -16,7 +16,6 @@ from tacit.learning.extraction.locale import (
     StatementForm,
     apply_rewrites,
     find_required_literals,
-    fold_case,
     load_locale,
 )
 from tacit.learning.extraction.mentions import (
@@ -47,6 +46,7 @@ from tacit.learning.extraction.sentences import (
 )
 from tacit.learning.facts import Mention, StatedFact
 from tacit.records.memory import Kind
+from tacit.records.text import fold_case
 
 # What stands in the places of a form: whether it may, and how a slot says it.
 

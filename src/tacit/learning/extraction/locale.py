@@ -15,6 +15,7 @@ import yaml
 from tacit.errors import InvalidInput
 from tacit.learning.facts import Hold
 from tacit.records.memory import Kind, Sensitivity
+from tacit.records.text import fold_case
 
 # The literals that a regex needs, so that most patterns need not be tried.
 
@@ -49,11 +50,6 @@ def find_required_literals(pattern: str) -> Literals:
     except UnsupportedPattern:
         return ANY_TEXT
     return found if end == len(pattern) else ANY_TEXT
-
-
-def fold_case(text: str) -> str:
-    """A text as pieces are looked for in it: without the case that patterns do not see."""
-    return text.casefold().replace("ı", "i").replace("i\u0307", "i")
 
 
 def may_match(needs: Literals, seen: str) -> bool:

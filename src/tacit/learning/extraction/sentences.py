@@ -13,7 +13,6 @@ from tacit.learning.extraction.locale import (
     HoldForm,
     Locale,
     apply_rewrites,
-    fold_case,
     list_locales,
     load_hold_forms,
     load_locale,
@@ -21,6 +20,7 @@ from tacit.learning.extraction.locale import (
 )
 from tacit.learning.extraction.mentions import is_name, make_mention
 from tacit.learning.facts import Hold, Mention
+from tacit.records.text import fold_case
 
 # What is the same for every clause of a message: who speaks, when, and how.
 
