@@ -99,22 +99,17 @@ class DbSettings:
     automigrate: bool = setting(True, "Migrate the schema when opening the database.")
 
 
+def _days_of(kind: str) -> Any:
+    days = limits.KIND_TTL_DAYS[kind]
+    return setting(days, "Days until a memory of this kind expires.", within=_DAYS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TtlDaysSettings:
-    context: int = setting(
-        limits.KIND_TTL_DAYS["context"], "Days until a memory of this kind expires.", within=_DAYS
-    )
-    event: int = setting(
-        limits.KIND_TTL_DAYS["event"], "Days until a memory of this kind expires.", within=_DAYS
-    )
-    task: int = setting(
-        limits.KIND_TTL_DAYS["task"], "Days until a memory of this kind expires.", within=_DAYS
-    )
-    observation: int = setting(
-        limits.KIND_TTL_DAYS["observation"],
-        "Days until a memory of this kind expires.",
-        within=_DAYS,
-    )
+    context: int = _days_of("context")
+    event: int = _days_of("event")
+    task: int = _days_of("task")
+    observation: int = _days_of("observation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

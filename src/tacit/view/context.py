@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 # What all views of one open memory share.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Runtime:
     storage: Store
     embedder: Embedder | None
@@ -85,35 +85,27 @@ class Runtime:
     allowance: Allowance = field(default_factory=Allowance)  # daily budget of each space
     retriever: Retriever = field(init=False)
     blocks: BlockCache = field(init=False)
-    indexing: VectorIndexer | None = field(init=False)
-    pipeline: LearningPipeline | None = field(init=False)
+    indexing: VectorIndexer | None = field(init=False, default=None)
+    pipeline: LearningPipeline | None = field(init=False, default=None)
     tasks: dict[str, TaskStep] = field(init=False)
     _workers: list[LearningWorkers] = field(init=False, default_factory=list)
     _scheduler: SchedulerThreads = field(init=False)
     _start_lock: Lock = field(init=False, default_factory=Lock)
 
     def __post_init__(self) -> None:
-        recollection = Retriever(self.storage, self.embedder)
-        indexing = VectorIndexer(self.storage, self.embedder) if self.embedder is not None else None
-        object.__setattr__(self, "retriever", recollection)
-        object.__setattr__(self, "blocks", BlockCache(recollection, self.storage.audiences))
-        object.__setattr__(self, "indexing", indexing)
-        path = (
-            LearningPipeline(self.storage, recollection, self.learning)
-            if self.learning is not None
-            else None
-        )
-        object.__setattr__(self, "pipeline", path)
-        parts = (self.storage, recollection, self.embedder, self.learning, self.upkeep)
-        object.__setattr__(self, "tasks", build_tasks(*parts))
-        object.__setattr__(self, "_scheduler", SchedulerThreads(self.periodic_runner))
+        store, retriever = self.storage, Retriever(self.storage, self.embedder)
+        self.retriever, self.blocks = retriever, BlockCache(retriever, store.audiences)
+        self.tasks = build_tasks(store, retriever, self.embedder, self.learning, self.upkeep)
+        self._scheduler = SchedulerThreads(self.periodic_runner)
         if self.mirroring is not None:
             self.mirroring.mirror.written = self.wake_indexer
-            self.storage.after_erasure.append(self.mirroring.mirror.remove_erased)
-        if indexing is not None:
-            indexing.wake()
-        if path is not None:
-            with self.storage.database.read() as connection:
+            store.after_erasure.append(self.mirroring.mirror.remove_erased)
+        if self.embedder is not None:
+            self.indexing = VectorIndexer(store, self.embedder)
+            self.indexing.wake()
+        if self.learning is not None:
+            self.pipeline = LearningPipeline(store, retriever, self.learning)
+            with store.database.read() as connection:
                 has_queued_turns = queue.has_waiting_jobs(connection)
             if has_queued_turns:
                 self.wake_learners()
