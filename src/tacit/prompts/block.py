@@ -50,8 +50,8 @@ from tacit.retrieval.index_cache import (
     CandidateSet,
     Ints,
 )
-from tacit.retrieval.query_parser import build_filter_mask
 from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.scoring import build_filter_mask
 from tacit.storage import history, memory_reads, notes
 from tacit.storage.memory_reads import AudienceCache, MemoryDecision
 

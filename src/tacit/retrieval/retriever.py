@@ -34,11 +34,14 @@ from tacit.retrieval.index_cache import (
     IndexCache,
     PartitionIndex,
 )
-from tacit.retrieval.query_parser import build_filter_mask, mask_categories, mask_owned, parse_query
 from tacit.retrieval.scoring import (
     RecallAnswer,
     build_answers,
+    build_filter_mask,
     list_answer_ids,
+    mask_categories,
+    mask_owned,
+    parse_query,
     rank_candidates,
     score_candidates,
 )
