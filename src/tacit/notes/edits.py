@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from tacit.errors import InvalidInput, NoteUnreadable
 from tacit.notes import frontmatter, markdown
 from tacit.notes.document import Document, Entry, is_numbered, parse_note
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.markdown import (
     BlockKind,
     escape_line,
@@ -198,7 +199,7 @@ class LinePatch:
                 [f"- {markdown.format_link(link)}{self.line_end}" for link in others],
             )
 
-    def set_head(self, changes: Mapping[str, object]) -> None:
+    def set_head(self, changes: Mapping[str, HeadValue]) -> None:
         body, lines = self.document.body, self.document.lines
         if not body:
             made = frontmatter.update_frontmatter("", changes).split("\n")[:-1]
@@ -347,7 +348,7 @@ class DropLink:
 class SetHead:
     """Set frontmatter keys to text, times, counts or lists of text; None removes a key."""
 
-    changes: Mapping[str, object]
+    changes: Mapping[str, HeadValue]
 
 
 Edit = SetItem | DropItem | AddItem | AddLink | DropLink | SetHead
@@ -379,7 +380,7 @@ def _apply_to_patch(patch: LinePatch, edits: Sequence[Edit]) -> tuple[Counter[No
     items = {entry.start: entry.item for entry in document.entries}
     more: list[NoteItem] = []
     targets = {link.target for link in document.links}
-    changes: dict[str, object] = {}
+    changes: dict[str, HeadValue] = {}
     for edit in edits:
         match edit:
             case SetItem():

@@ -75,10 +75,11 @@ class YamlReader:
             )
         if event.tag is not None:
             raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
-        if isinstance(event, yaml.ScalarEvent):
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
             self._end = max(self._end, event.end_mark.index)
             return None if not event.style and event.value in _NULLS else event.value
-        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        is_mapping = kind is yaml.MappingStartEvent
         found = self._mapping(event, depth) if is_mapping else self._sequence(depth)
         if event.flow_style:
             self._end = self._last.end_mark.index
@@ -183,7 +184,7 @@ def format_value(key: str, value: HeadValue) -> str:
     if isinstance(plain, list):
         return f"[{', '.join(map(_format_scalar, plain))}]"
     if isinstance(value, datetime):
-        return plain
+        return str(plain)
     return _quote(plain) if key in _QUOTED_KEYS else _format_scalar(plain)
 
 

@@ -12,6 +12,7 @@ from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
 from tacit.notes.document import Document, Entry
 from tacit.notes.edits import AddItem, AddLink, DropItem, DropLink, Edit, SetHead, SetItem
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.merge import match_items, merge_links
 from tacit.notes.writers import ForeignMemory, NoteWriter
 from tacit.records import notes, validation
@@ -570,5 +571,5 @@ class Readback:
         self.edits += [DropLink(target=one) for one in sorted(here - targets)]
         self.edits += [AddLink(link=one) for one in wanted if one.target not in here]
 
-    def _set_head(self, **changes: object) -> None:
+    def _set_head(self, **changes: HeadValue) -> None:
         self.edits.append(SetHead(changes=changes))

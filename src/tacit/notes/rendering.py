@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from tacit.errors import SecretRefused
 from tacit.notes.document import UNDATED, Document, parse_note, render_note
 from tacit.notes.edits import Edit, SetHead, apply_edits, extract_layout, fill_layout_with_ids
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.readback import (
     SUMMARY_CONFLICT_KEY,
     AgreedLine,
@@ -94,7 +95,7 @@ def finish_file(
     if row.kind is NoteKind.PAGE:
         return after
     again = parse_note(after, row.kind)
-    changes: dict[str, object] = {
+    changes: dict[str, HeadValue] = {
         section.value: counted
         for section in _COUNTED_SECTIONS
         if again.fields.get(section.value) != str(counted := _count_progress(again, section))

@@ -10,6 +10,7 @@ from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
 from tacit.notes.frontmatter import (
     UNDATED,
+    HeadValue,
     build_head,
     format_value,
     parse_frontmatter,
@@ -163,7 +164,7 @@ def test_what_is_said_already_changes_nothing() -> None:
     ],
 )
 @pytest.mark.parametrize("value", ["x", 'a "b"\n: c', None, ("p", "q")])
-def test_every_form_of_mapping_can_be_changed(text: str, value: object) -> None:
+def test_every_form_of_mapping_can_be_changed(text: str, value: HeadValue) -> None:
     before = parse_frontmatter(text)
     after = parse_frontmatter(update_frontmatter(text, {"a": value, "z": "new"}))
     wanted = {key: old for key, old in before.items() if key != "a"} | {"z": "new"}

@@ -1,10 +1,13 @@
-"""Which line of an edited text is which line of the text before."""
+"""Files of a view: which line of an edited text is which line before, and the names of files."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.errors import InvalidInput, NoteOutside, SecretRefused
+from tacit.notes import view_files
 from tacit.notes.view_files import align_items, count_changes_at_least
-from tacit.records.notes import NoteItem, Section
+from tacit.records.notes import NoteItem, NoteKind, Section
 
 
 def items(*contents: str, ids: bool = False) -> list[NoteItem]:
@@ -85,3 +88,60 @@ def test_long_lines_of_one_word_are_told_apart_by_their_first_words() -> None:
     old = items(*(f"{n} {same}" for n in range(40)), ids=True)
     new = items(*(f"{n} {same} again" for n in range(40)))
     assert ids(old, new) == [one.content for one in old]
+
+
+# Names as a model writes them.
+
+
+def test_the_index_the_pages_and_the_sessions_are_told_apart() -> None:
+    kinds = {
+        "_index.md": NoteKind.LONG_TERM,
+        "trips.md": NoteKind.PAGE,
+        "work/plans.txt": NoteKind.PAGE,
+        "2026-03-01.md": NoteKind.PAGE,
+        "Reise nach Köln.md": NoteKind.PAGE,
+        "旅行.md": NoteKind.PAGE,
+        "2026-03-01/telegram_1001.md": NoteKind.SESSION,
+        "2026-03-01/telegram_-100~2fwork.md": NoteKind.SESSION,
+        "work": None,
+        "2026-03-01": None,
+    }
+    assert {path: view_files.parse_view_path(path).kind for path in kinds} == kinds
+
+
+@pytest.mark.parametrize("path", ["work", "2026-03-01", "notes"])
+def test_a_folder_is_no_file(path: str) -> None:
+    with pytest.raises(NoteOutside, match="folder"):
+        view_files.parse_file_path(path)
+
+
+def test_a_name_that_holds_a_secret_is_refused() -> None:
+    with pytest.raises(SecretRefused):
+        view_files.parse_view_path("AKIAIOSFODNN7EXAMPLQ key.md")
+
+
+def test_a_page_is_kept_beside_the_index_of_its_person() -> None:
+    mine = ("ext:telegram:1001", "acct:42")
+    assert view_files.parse_view_path("work/plans.md").stored_paths(mine) == [
+        "_longterms/acct_42/work/plans.md",
+        "_longterms/ext_telegram_1001/work/plans.md",
+    ]
+    assert view_files.parse_view_path("_index.md").stored_paths(("acct:42",)) == [
+        "_longterms/acct_42/_index.md"
+    ]
+    assert view_files.view_name("_longterms/acct_42/work/plans.md") == "work/plans.md"
+    assert view_files.view_name("_longterms/acct_42/_index.md") == "_index.md"
+    assert view_files.view_name("2026-03-01/telegram_1001.md") == "2026-03-01/telegram_1001.md"
+
+
+@given(st.text(alphabet=st.sampled_from("ab./\\%~_: \x00\n。．／é-2")) | st.text())
+def test_whatever_is_not_refused_stays_below_the_root(path: str) -> None:
+    try:
+        found = view_files.parse_view_path(path)
+    except InvalidInput:
+        return
+    for stored in found.stored_paths(("acct:42",)) if found.kind else [found.path]:
+        names = stored.split("/")
+        assert not {"", ".", ".."} & set(names)
+        assert not any(char in stored for char in "\\%\x00")
+    assert found.path == path
