@@ -113,6 +113,12 @@ def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataO
     assert after.lines[len(after.lines) - len(behind) :] == behind
 
 
+def test_what_a_paragraph_kept_apart_stays_two_items_without_it() -> None:
+    document = parse_note(b"- a\n\nb\n  - c\n", NoteKind.PAGE)
+    after = revised(document, DropItem(entry=document.entries[1]))
+    assert after == "- a\n\n<!-- -->\n  - c\n"
+
+
 @MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
 def test_what_is_added_leaves_every_line_as_it_was(

@@ -29,7 +29,7 @@ def bullet(content: str, section: Section = Section.KEY_FACTS, **more: object) -
 
 
 def said(line: str, section: Section = Section.KEY_FACTS) -> str:
-    return parse_first_line(line, section, dated=True).text
+    return parse_first_line(line, section, dated=True).content
 
 
 @given(st.sampled_from([Section.KEY_FACTS, Section.TASKS]), st.data(), st.booleans())
@@ -39,7 +39,7 @@ def test_what_an_item_says_is_read_back(section: Section, data: st.DataObject, n
     read = parse_first_line(line, section, dated=True)
     assert "\n" not in line
     assert "\r" not in line
-    assert (read.text, read.id, read.done) == (item.content, item.id, item.done)
+    assert (read.content, read.id, read.done) == (item.content, item.id, item.done)
     assert (read.added, read.conflict) == (item.added, item.conflict)
 
 
@@ -86,7 +86,7 @@ def test_bold_titles_of_people_are_the_same_title(line: str) -> None:
 def test_a_remark_of_a_person_is_no_part_of_what_is_said() -> None:
     line = "May <!-- ask Bob --> or June (added 2026-02-05) <!-- sure? --> <!-- kX3aBc12 -->"
     read = parse_first_line(line, Section.KEY_FACTS, dated=True)
-    assert (read.text, read.id, read.added) == ("May or June", "kX3aBc12", date(2026, 2, 5))
+    assert (read.content, read.id, read.added) == ("May or June", "kX3aBc12", date(2026, 2, 5))
     assert find_comments(line) == "<!-- ask Bob --> <!-- sure? -->"
     assert said("write `<!-- x -->` there") == "write `<!-- x -->` there"
     assert said("half of one <!-- only") == "half of one <!-- only"

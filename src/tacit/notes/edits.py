@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from tacit.errors import InvalidInput, NoteUnreadable
 from tacit.notes import frontmatter, markdown
-from tacit.notes.document import Document, Entry, is_numbered, parse_note
+from tacit.notes.document import Document, Entry, format_section, is_numbered, parse_note
 from tacit.notes.frontmatter import HeadValue
 from tacit.notes.markdown import (
     BlockKind,
@@ -22,7 +22,6 @@ from tacit.notes.markdown import (
 )
 from tacit.records.notes import (
     CHECKBOX_SECTIONS,
-    SECTION_HEADINGS,
     SECTIONS_BY_KIND,
     NoteItem,
     NoteKind,
@@ -146,7 +145,9 @@ class LinePatch:
         self.replaced[entry.start] = entry.end, [*gap, *lines, *gap]
 
     def drop_entry(self, entry: Entry) -> None:
-        self.replaced[entry.start] = entry.end, [self.line_end] if self.apart else []
+        # Without a block between them, the lines around it may be one item.
+        left = "<!-- -->" if self.flat else ""
+        self.replaced[entry.start] = entry.end, [left + self.line_end] if self.apart else []
 
     def add_item(self, item: NoteItem, after: Entry | None) -> None:
         if after is None or after.item.section is not item.section:
@@ -262,14 +263,7 @@ class LinePatch:
                 continue
             later = order[order.index(section) + 1 :]
             at = min((h.start for h in self.document.headings if h.section in later), default=None)
-            lines = [f"## {SECTION_HEADINGS[section]}"]
-            marker = "1." if is_numbered(kind, section) else "-"
-            for what in self.sections[section]:
-                if isinstance(what, NoteLink):
-                    lines.append(f"- {markdown.format_link(what)}")
-                else:
-                    lines += format_item_lines(what, kind, "", marker, flat=self.flat)
-                    marker = _next_marker(marker)
+            lines = format_section(kind, section, self.sections[section], flat=self.flat)
             if at is not None:
                 self.inserted.setdefault(at, []).extend([*self.gap(), *lines, ""])
             else:
