@@ -546,19 +546,13 @@ def check_draft(draft: object) -> SessionDraft:
     return SessionDraft(
         summary=_check_line("summary", draft.summary, limits.SESSION_SUMMARY_MAX_CHARS),
         topics=_check_all("topics", draft.topics, _check_topic),
-        facts=_check_all("facts", draft.facts, lambda one: _check_text("facts", one)),
-        tasks=_check_all("tasks", draft.tasks, lambda one: _check_task("tasks", one)),
-        follow_ups=_check_all(
-            "follow_ups", draft.follow_ups, lambda one: _check_task("follow_ups", one)
-        ),
+        facts=_check_all("facts", draft.facts, _check_text),
+        tasks=_check_all("tasks", draft.tasks, _check_task),
+        follow_ups=_check_all("follow_ups", draft.follow_ups, _check_task),
         links=_check_all("links", draft.links, _check_link),
         promote=None if draft.promote is None else _check_text("promote", draft.promote),
         promote_to=to,
-        tags=_check_all(
-            "tags",
-            draft.tags,
-            lambda tag: validation.parse_screened_identifier("tags", tag, limits.TAG_MAX_CHARS),
-        ),
+        tags=_check_all("tags", draft.tags, _check_tag),
     )
 
 
@@ -574,41 +568,46 @@ def _iter_texts(value: object) -> Iterator[str]:
             yield from _iter_texts(getattr(value, field.name))
 
 
-def _check_all(field: str, value: object, check: Callable[[object], T]) -> tuple[T, ...]:
+def _check_all(field: str, value: object, check: Callable[[str, object], T]) -> tuple[T, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Collection):
         raise InvalidInput(field, "expected a list")
     if len(value) > limits.SESSION_PARTS_MAX_COUNT:
         raise InvalidInput(field, f"takes at most {limits.SESSION_PARTS_MAX_COUNT}")
-    return tuple(map(check, value))
+    return tuple(check(field, one) for one in value)
 
 
-def _check_topic(value: object) -> TopicDraft:
-    if not isinstance(value, TopicDraft):
-        raise InvalidInput("topics", "expected tacit.TopicDraft")
+def _check_type(field: str, value: object, expected: type[T]) -> T:
+    if not isinstance(value, expected):
+        raise InvalidInput(field, f"expected {expected.__name__}")
+    return value
+
+
+def _check_topic(field: str, value: object) -> TopicDraft:
+    given = _check_type(field, value, TopicDraft)
     parts = {
-        name: _check_line("topics", getattr(value, name), limits.CONTENT_MAX_CHARS)
-        for name in ("users", "when", "event", "result")
+        one.name: _check_line(field, getattr(given, one.name), limits.CONTENT_MAX_CHARS)
+        for one in fields(TopicDraft)
     }
-    topic = _check_line("topics", value.topic, limits.CONTENT_MAX_CHARS)
-    if not topic:
-        raise InvalidInput("topics", "a topic has no name; say what it was about")
-    return TopicDraft(topic=topic, **parts)
+    if not parts["topic"]:
+        raise InvalidInput(field, "a topic has no name; say what it was about")
+    return TopicDraft(**parts)
 
 
 def _check_task(field: str, value: object) -> TaskDraft:
-    if not isinstance(value, TaskDraft):
-        raise InvalidInput(field, "expected tacit.TaskDraft")
-    return TaskDraft(
-        text=_check_text(field, value.text), done=validation.parse_bool("done", value.done)
-    )
+    given = _check_type(field, value, TaskDraft)
+    done = validation.parse_bool("done", given.done)
+    return TaskDraft(text=_check_text(field, given.text), done=done)
 
 
-def _check_link(value: object) -> NoteLink:
-    if not isinstance(value, NoteLink):
-        raise InvalidInput("links", "expected a NoteLink")
-    target = validation.parse_screened_identifier("links", value.target, limits.LINK_MAX_CHARS)
-    words = _check_line("links", value.text, limits.LINK_MAX_CHARS) or target
+def _check_link(field: str, value: object) -> NoteLink:
+    given = _check_type(field, value, NoteLink)
+    target = validation.parse_screened_identifier(field, given.target, limits.LINK_MAX_CHARS)
+    words = _check_line(field, given.text, limits.LINK_MAX_CHARS) or target
     return NoteLink(text=words, target=target)
+
+
+def _check_tag(field: str, value: object) -> str:
+    return validation.parse_screened_identifier(field, value, limits.TAG_MAX_CHARS)
 
 
 def _check_text(field: str, value: object) -> str:

@@ -203,7 +203,7 @@ def _pair_by_content(
 # contain then. The head too: its summary, which is a memory, and other keys.
 
 SUMMARY_CONFLICT_KEY = "summary_conflict"  # the database's wording, where both were changed
-_HEAD_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
+HEAD_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
 _SHOWN_STATES = (State.ACTIVE, State.EXPIRED)
 _SUPERSEDED_VERSION = -1  # the version of a superseded memory
 
@@ -545,7 +545,7 @@ class Readback:
         said, row = self.document.head, self.row
         differ = [
             one
-            for one in _HEAD_FIELDS
+            for one in HEAD_FIELDS
             if getattr(said, one) != getattr(row, one) and is_storable(getattr(said, one))
         ]
         if touched:
