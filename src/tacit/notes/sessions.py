@@ -39,10 +39,10 @@ from tacit.records.notes import (
     NoteItem,
     NoteKind,
     NoteRef,
+    NoteSummary,
     Section,
     SessionDraft,
     SessionEnded,
-    SessionStart,
     session_name,
 )
 from tacit.records.request import Request
@@ -75,11 +75,16 @@ class NoteSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionContext:
-    """What was there before a session ended, as far as the requester may see it."""
+    """What is there before a session starts or ends, as far as the requester may see it."""
 
-    items: tuple[NoteItem, ...] = ()  # of its note of the day
+    today: Note | None = None  # its note of the day
+    recent: tuple[NoteSummary, ...] = ()
     open_tasks: tuple[tuple[str, NoteItem], ...] = ()  # of recent days, with the paths of the notes
     index: tuple[NoteItem, ...] = ()  # in the person's own private chat
+
+    @property
+    def items(self) -> tuple[NoteItem, ...]:
+        return () if self.today is None else self.today.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,26 +148,6 @@ def find_session(request: Request, thread: str, named: str | None = None) -> Not
     return NoteSession(name=name, day=day, path=path)
 
 
-def start_session(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    days: int,
-    usable: MemoryFilter,
-) -> SessionStart:
-    index = readable_notes.list_index_items(connection, audiences, request, usable)
-    since = readable_notes.first_day(request.at, days)
-    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
-    today = load_session_note(connection, audiences, request, session, usable)
-    return SessionStart(
-        session=session.name,
-        long_term=tuple(item for item, _ in index),
-        recent=tuple(one.summary for one in recent),
-        today=today,
-    )
-
-
 def load_session_note(
     connection: Connection,
     audiences: AudienceCache,
@@ -195,17 +180,20 @@ def load_context(
     session: NoteSession,
     days: int,
     usable: MemoryFilter,
+    *,
+    ending: bool,
 ) -> SessionContext:
+    """Load what a session starts with; one that ends also gets the open tasks."""
     since = readable_notes.first_day(request.at, days)
     recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
-    today = load_session_note(connection, audiences, request, session, usable)
     index = readable_notes.list_index_items(connection, audiences, request, usable)
     return SessionContext(
-        items=() if today is None else today.items,
+        today=load_session_note(connection, audiences, request, session, usable),
+        recent=tuple(one.summary for one in recent),
         open_tasks=tuple(
             (one.row.path, item)
             for one in recent
-            if has_same_audience(request, one.row)
+            if ending and has_same_audience(request, one.row)
             for item in readable_notes.make_note(one, request).items
             if item.done is False
         ),

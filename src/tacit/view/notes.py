@@ -88,9 +88,9 @@ class Sessions(Resource, name="sessions"):
             here = sessions.find_session(request, self._context.thread, named)
             if here is None:
                 return SessionStart(session=named or self._context.thread)
-            where = (connection, self._context.storage.audiences, request, here)
-            return sessions.start_session(
-                *where, self._context.options.note_days, self._context.may_use
+            seen = self._load_session(connection, request, here, ending=False)
+            return SessionStart(
+                session=here.name, long_term=seen.index, recent=seen.recent, today=seen.today
             )
 
         return self._context.read(work)
@@ -133,9 +133,15 @@ class Sessions(Resource, name="sessions"):
         self, connection: Connection, request: Request, named: str | None
     ) -> tuple[str, SessionContext, bool]:
         here = self._require_session(request, named)
-        where = (connection, self._context.storage.audiences, request, here)
-        seen = sessions.load_context(*where, self._context.options.note_days, self._context.may_use)
+        seen = self._load_session(connection, request, here, ending=True)
         return here.path, seen, request.private
+
+    def _load_session(
+        self, connection: Connection, request: Request, here: NoteSession, *, ending: bool
+    ) -> SessionContext:
+        where = (connection, self._context.storage.audiences, request, here)
+        days, usable = self._context.options.note_days, self._context.may_use
+        return sessions.load_context(*where, days, usable, ending=ending)
 
     def _require_session(self, request: Request, named: str | None) -> NoteSession:
         here = sessions.find_session(request, self._context.thread, named)
