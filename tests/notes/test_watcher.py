@@ -57,12 +57,6 @@ def folder(tmp_path: Path) -> Iterator[NotesFolder]:
         yield opened
 
 
-def test_an_edit_by_hand_is_told(folder: NotesFolder) -> None:
-    with _watched(folder) as heard:
-        (folder.root / "2026-01-31/morning.md").write_bytes(b"coffee\n")
-        heard.until(lambda: "2026-01-31/morning.md" in heard.paths())
-
-
 def test_editors_that_put_a_new_file_in_place_are_understood(folder: NotesFolder) -> None:
     with _watched(folder) as heard:
         new = folder.root / "2026-01-31/.morning.md.swp"
@@ -72,9 +66,12 @@ def test_editors_that_put_a_new_file_in_place_are_understood(folder: NotesFolder
         assert heard.paths() == {"2026-01-31/morning.md"}
 
 
-def test_what_is_new_renamed_or_gone_is_told(folder: NotesFolder) -> None:
+def test_what_is_edited_new_renamed_or_gone_is_told(folder: NotesFolder) -> None:
     day = folder.root / "2026-01-31"
     with _watched(folder) as heard:
+        (day / "morning.md").write_bytes(b"coffee\n")
+        heard.until(lambda: "2026-01-31/morning.md" in heard.paths())
+        heard.calls.clear()
         (day / "noon.md").write_bytes(b"lunch\n")
         heard.until(lambda: "2026-01-31/noon.md" in heard.paths())
         (day / "noon.md").rename(day / "evening.md")
