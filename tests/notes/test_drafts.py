@@ -1,6 +1,7 @@
 """What a session comes to, as the rules and a model read it, and which tasks it finished."""
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from tests.corpus import check_corpus
 from tests.llm.asking import TODAY, Notebook
 from tests.llm.endpoint import Endpoint
 from tests.llm.replies import refuses, says
-from tests.notes.talking import NOON, answered, material, said
+from tests.notes.talking import NOON, answered, conversation, material, said
 
 DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -98,7 +99,7 @@ def drafted(
     *messages: ParsedMessage | str, code: str = "en", waiting: tuple[str, ...] = ()
 ) -> SessionDraft:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
-    return draft_by_rules(talk, "Alice", NOON, load_locale(code), waiting)
+    return draft_by_rules(conversation(talk, load_locale(code)), waiting)
 
 
 def test_facts_tasks_and_events_stand_where_they_belong() -> None:
@@ -211,7 +212,7 @@ def test_links_are_kept_once_and_without_their_full_stop() -> None:
 
 def test_a_long_session_is_bounded() -> None:
     talk = [said(f"I need to call the plumber number {n}") for n in range(100)]
-    found = draft_by_rules(talk, "Alice", NOON, load_locale("en"))
+    found = draft_by_rules(conversation(talk))
     assert 0 < len(found.tasks) <= limits.DRAFT_LINES_MAX_COUNT
 
 
@@ -237,7 +238,8 @@ def test_a_draft_becomes_the_items_of_a_note() -> None:
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=30))
 def test_any_conversation_can_be_drafted(texts: list[str], speaker: str) -> None:
     talk = [said(one) for one in texts if one.strip()]
-    found = draft_by_rules(talk, speaker, NOON + timedelta(days=1), load_locale("en"), tuple(texts))
+    odd = replace(conversation(talk), speaker=speaker, at=NOON + timedelta(days=1))
+    found = draft_by_rules(odd, tuple(texts))
     assert all(one.content.strip() for one in list_draft_items(found))
 
 
@@ -257,13 +259,8 @@ def drafted_by(
     budget: Budget | None = None,
 ) -> SessionDraft:
     messages = TALK if talk is None else talk
-    return draft_by_model(model, budget, messages, "Alice", NOON, load_locale("en"), waiting)
-
-
-def by_rules(
-    talk: list[ParsedMessage] | None = None, waiting: tuple[str, ...] = ()
-) -> SessionDraft:
-    return draft_by_rules(TALK if talk is None else talk, "Alice", NOON, load_locale("en"), waiting)
+    asked = replace(conversation(messages), model=model, budget=budget)
+    return draft_by_model(asked, waiting)
 
 
 def test_what_the_conversation_bears_out_is_taken(endpoint: Endpoint, model: EndpointModel) -> None:
@@ -329,7 +326,7 @@ def test_a_line_that_is_not_borne_out_is_left_out(
             "keep": line,
         }
     )
-    assert drafted_by(model) == by_rules()
+    assert drafted_by(model) == draft_by_rules(conversation(TALK))
 
 
 def finishing(*quotes: str) -> dict[str, object]:
@@ -409,7 +406,7 @@ def test_a_model_that_fails_leaves_the_draft_to_the_rules(
 ) -> None:
     endpoint.always = answer  # type: ignore[assignment]
     with caplog.at_level(logging.INFO):
-        assert drafted_by(model) == by_rules()
+        assert drafted_by(model) == draft_by_rules(conversation(TALK))
     assert "Falcon" not in caplog.text
 
 
@@ -417,8 +414,8 @@ def test_without_a_model_a_budget_or_a_word_nobody_is_asked(
     endpoint: Endpoint, model: EndpointModel
 ) -> None:
     spent = Budget(space="s", day=TODAY, allowance=Allowance(tokens_per_day=1), ledger=Notebook())
-    assert drafted_by(None) == by_rules()
-    assert drafted_by(model, budget=spent) == by_rules()
+    assert drafted_by(None) == draft_by_rules(conversation(TALK))
+    assert drafted_by(model, budget=spent) == draft_by_rules(conversation(TALK))
     assert drafted_by(model, []) == SessionDraft()
     assert drafted_by(model, [answered("Falcon ships in June")]) == SessionDraft()
     assert endpoint.count == 0

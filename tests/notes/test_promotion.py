@@ -9,7 +9,7 @@ from tacit.notes.promotion import Promotion, find_promotion, select_overflow
 from tacit.records.conversation import ParsedMessage, Role
 from tacit.records.notes import NoteItem, Section, SessionDraft
 from tests.corpus import check_corpus
-from tests.notes.talking import said
+from tests.notes.talking import conversation, said
 
 DATA = Path(__file__).parent / "data"
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -22,7 +22,8 @@ def promoted(
     index: tuple[NoteItem, ...] = (),
 ) -> Promotion | None:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
-    return find_promotion(SessionDraft(promote=named), talk, "Alice", NOW, load_locale(code), index)
+    asked = conversation(talk, load_locale(code))
+    return find_promotion(SessionDraft(promote=named), asked, index)
 
 
 def key_fact(content: str) -> Promotion:
@@ -98,7 +99,7 @@ def test_without_messages_an_agents_word_counts_for_the_asking_alone() -> None:
 
 def test_a_draft_may_say_that_it_is_a_goal() -> None:
     draft = SessionDraft(promote="Spare key: under the pot", promote_to=Section.GOALS)
-    found = find_promotion(draft, [], "Alice", NOW, load_locale("en"))
+    found = find_promotion(draft, conversation([]))
     assert found == Promotion(content="Spare key: under the pot", section=Section.GOALS)
 
 

@@ -199,19 +199,22 @@ _URL_ENDS = ".,;:!?*_"
 _DAILY_KINDS = frozenset({Kind.CONTEXT, Kind.KNOWLEDGE, Kind.OBSERVATION})
 
 
-def draft_by_rules(
-    messages: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    open_tasks: Sequence[str] = (),
-) -> SessionDraft:
-    """Draft what the messages state, without a model.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedConversation:
+    """An ended conversation, and how to read it. A message without a name is the speaker's."""
 
-    Facts, tasks, links, and which open tasks they say are done. A message without a name is the
-    speaker's. Empty where nothing is said.
-    """
-    heard = select_shareable(messages, locale)
+    messages: Sequence[ParsedMessage]
+    speaker: str
+    at: datetime
+    locale: Locale
+    model: LanguageModel | None = None
+    budget: Budget | None = None
+
+
+def draft_by_rules(talk: EndedConversation, open_tasks: Sequence[str] = ()) -> SessionDraft:
+    """Draft what the messages state, and which open tasks they say are done, without a model."""
+    speaker, said_at, locale = talk.speaker, talk.at, talk.locale
+    heard = select_shareable(talk.messages, locale)
     spoken = [one for one in heard if one.role is Role.USER]
     stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
@@ -371,34 +374,26 @@ class Drafted:
     keep: str = ""
 
 
-def draft_by_model(
-    model: LanguageModel | None,
-    budget: Budget | None,
-    messages: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    open_tasks: Sequence[str] = (),
-) -> SessionDraft:
+def draft_by_model(talk: EndedConversation, open_tasks: Sequence[str] = ()) -> SessionDraft:
     """Draft with a model's summary, topics, facts and tasks, added to `draft_by_rules`.
 
     Without a model, or where it fails, return the draft of the rules; nothing is raised.
     """
-    plain = draft_by_rules(messages, speaker, said_at, locale, open_tasks)
-    heard = select_shareable(messages, locale)
-    if model is None or not any(one.role is Role.USER for one in heard):
+    plain, locale = draft_by_rules(talk, open_tasks), talk.locale
+    heard = select_shareable(talk.messages, locale)
+    if talk.model is None or not any(one.role is Role.USER for one in heard):
         return plain
-    name = clean_display_name(speaker) or locale.texts["unnamed"]
+    name = clean_display_name(talk.speaker) or locale.texts["unnamed"]
     tasks = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    material = _format_material(heard, name, said_at, tasks)
+    material = _format_material(heard, name, talk.at, tasks)
     try:
-        answer = model.ask(_INSTRUCTIONS, material, Drafted, budget=budget)
+        answer = talk.model.ask(_INSTRUCTIONS, material, Drafted, budget=talk.budget)
     except LanguageFailed as failed:
         _log.info("The model failed, so a session was drafted by rules: %s", type(failed).__name__)
         return plain
     names = [one.name for one in heard if one.name]
-    text = "\n".join([*(one.content for one in heard), *tasks, *names, name, str(said_at.year)])
-    check = _AnswerCheck(heard, name, said_at, locale, tasks, text[-limits.DRAFT_TEXT_MAX_CHARS :])
+    text = "\n".join([*(one.content for one in heard), *tasks, *names, name, str(talk.at.year)])
+    check = _AnswerCheck(heard, name, talk.at, locale, tasks, text[-limits.DRAFT_TEXT_MAX_CHARS :])
     return _join_drafts(check.draft(answer.value), plain, locale)
 
 

@@ -10,11 +10,9 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.learning.composition import compute_expiry
-from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.inferred import build_inferred_memory
-from tacit.llm.budget import Budget
-from tacit.llm.language_model import LanguageModel
 from tacit.notes import drafts, paths
+from tacit.notes.drafts import EndedConversation
 from tacit.notes.merge import (
     MatchedItem,
     match_items,
@@ -30,7 +28,6 @@ from tacit.prompts import readable_notes
 from tacit.prompts.fence import clip_text
 from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
-from tacit.records.conversation import ParsedMessage
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
 from tacit.records.notes import (
     SESSION_SUMMARY_FILING,
@@ -85,18 +82,6 @@ class SessionContext:
     @property
     def items(self) -> tuple[NoteItem, ...]:
         return () if self.today is None else self.today.items
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedConversation:
-    """An ended conversation, and how to read it."""
-
-    messages: tuple[ParsedMessage, ...]
-    speaker: str
-    at: datetime
-    locale: Locale
-    model: LanguageModel | None = None
-    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,25 +196,15 @@ def plan_session(
     open_tasks = [item for _, item in seen.open_tasks]
     is_partial = draft is None
     if draft is None:
-        draft = drafts.draft_by_model(
-            heard.model,
-            heard.budget,
-            heard.messages,
-            heard.speaker,
-            heard.at,
-            heard.locale,
-            list(dict.fromkeys(item.content for item in open_tasks)),
-        )
+        contents = [item.content for item in open_tasks]
+        draft = drafts.draft_by_model(heard, list(dict.fromkeys(contents)))
     new = remove_duplicates(drafts.list_draft_items(draft))
     new = drafts.refile_finished(new, (*seen.items, *open_tasks))
     if not private and draft.summary and not new:
         # A group sees a session by its items, because a summary may contain words that not all
         # members may see. If the summary is all there is, it becomes the item.
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
-    promoted = None
-    if private:
-        asked = (heard.messages, heard.speaker, heard.at, heard.locale, seen.index)
-        promoted = find_promotion(draft, *asked)
+    promoted = find_promotion(draft, heard, seen.index) if private else None
     pairs = match_items_with_model(seen.items, new, heard.model, heard.budget)
     return SessionPlan(
         draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=is_partial

@@ -16,8 +16,8 @@ from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.inferred import make_budget
 from tacit.notes import drafts, sessions, view_files
 from tacit.notes.document import parse_note
+from tacit.notes.drafts import EndedConversation
 from tacit.notes.sessions import (
-    EndedConversation,
     NoteSession,
     SessionContext,
     SessionEnding,
@@ -176,7 +176,7 @@ class Sessions(Resource, name="sessions"):
         if learning is not None and model is not None:
             budget = make_budget(self._context.storage, self._context.space, learning.allowance)
         return EndedConversation(
-            messages=tuple(said),
+            messages=said,
             speaker=self._requester_name("name") or locale.texts["unnamed"],
             at=self._context.storage.clock(),
             locale=locale,
