@@ -1,12 +1,15 @@
 """The three-way decision about one line and one memory."""
 
-import pytest
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.notes.readback import AgreedLine, ReconciledLine, is_line_deleted, reconcile_line
 from tacit.records.notes import NoteItem, Section
+from tests.corpus import check_corpus
 
+DATA = Path(__file__).parent / "data"
 WORDINGS = st.sampled_from(["tea", "coffee", "water"])
 BOXES = st.sampled_from([True, False])
 
@@ -28,46 +31,22 @@ def reconcile(
 TEA, COFFEE, WATER = item("tea"), item("coffee"), item("water")
 
 
-@pytest.mark.parametrize(
-    ("said", "before", "kept", "version", "wanted"),
-    [
-        (TEA, agreed("tea"), TEA, 1, ReconciledLine(content="tea", done=None)),
-        (
-            COFFEE,
-            agreed("tea"),
-            TEA,
-            1,
-            ReconciledLine(content="coffee", done=None, changes_store=True),
-        ),
-        (
-            TEA,
-            agreed("tea"),
-            COFFEE,
-            2,
-            ReconciledLine(content="coffee", done=None, changes_file=True),
-        ),
-        (COFFEE, agreed("tea"), COFFEE, 2, ReconciledLine(content="coffee", done=None)),
-        (
-            item("tea", True),
-            agreed("tea", 1, False),
-            item("coffee", False),
-            2,
-            ReconciledLine(content="coffee", done=True, changes_store=True, changes_file=True),
-        ),
-        (
-            item("tea", False),
-            agreed("tea", 1, True),
-            item("tea", True),
-            1,
-            ReconciledLine(content="tea", done=False, changes_store=True),
-        ),
-    ],
-    ids=["unchanged", "file", "memory", "both alike", "tick and wording", "opened again"],
-)
-def test_the_side_that_changed_prevails(
-    said: NoteItem, before: AgreedLine, kept: NoteItem, version: int, wanted: ReconciledLine
-) -> None:
-    assert reconcile(said, before, kept, version) == wanted
+def test_the_side_that_changed_prevails() -> None:
+    """Columns: the line, what was agreed, the memory and its version; the outcome."""
+
+    def read(text: str) -> NoteItem:
+        boxes = {"[ ]": False, "[x]": True}
+        return item(text.rsplit(maxsplit=1)[-1], boxes.get(text[:3]))
+
+    def outcome(said: str, before: str, kept: str, version: str) -> list[str]:
+        was = read(before)
+        found = reconcile(read(said), agreed(was.content, 1, was.done), read(kept), int(version))
+        box = {None: "", False: "[ ] ", True: "[x] "}[found.done]
+        changes = [name for name in ("store", "file") if getattr(found, f"changes_{name}")]
+        assert found.conflict is None
+        return [f"{box}{found.content}", " and ".join(changes) or "none"]
+
+    check_corpus(DATA / "reconciled.tsv", 4, outcome)
 
 
 def test_where_both_changed_the_stores_wording_is_shown_before_the_persons_is_taken() -> None:
