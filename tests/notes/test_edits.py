@@ -307,30 +307,23 @@ def readable(text: str) -> bool:
         return False  # it begins like frontmatter, and is none
 
 
+PIECES = """\
+- a
+- b
+* c
+1. d
+text
+# h
+```
+
+  - x
+> q
+|a|
+---
+\t"""
+WORDS = st.text(alphabet=st.characters(blacklist_categories=["Cs", "Cc"]), max_size=12)
 MARKDOWN = (
-    st.lists(
-        st.sampled_from(
-            [
-                *[
-                    "- a",
-                    "- b",
-                    "* c",
-                    "1. d",
-                    "text",
-                    "# h",
-                    "```",
-                    "",
-                    "  - x",
-                    "> q",
-                    "|a|",
-                    "---",
-                    "\t",
-                ]
-            ]
-        )
-        | st.text(alphabet=st.characters(blacklist_categories=["Cs", "Cc"]), max_size=12),
-        max_size=12,
-    )
+    st.lists(st.sampled_from(PIECES.split("\n")) | WORDS, max_size=12)
     .map("\n".join)
     .filter(readable)
 )

@@ -133,19 +133,43 @@ def find_session(request: Request, thread: str, named: str | None = None) -> Not
     return NoteSession(name=name, day=day, path=path)
 
 
-def load_session_note(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    usable: MemoryFilter,
-) -> Note | None:
-    """Load the session's own note, as far as the requester may see it."""
-    row = get_note(connection, request.space, session.path)
-    if row is None or not has_same_audience(request, row):
-        return None
-    told = readable_notes.read_sessions(connection, audiences, request, [row], usable)
-    return readable_notes.make_note(told[0], request) if told else None
+@dataclass(frozen=True, slots=True)
+class SessionReader:
+    """Read sessions as far as the requester may see them, and the agent may use what is in them."""
+
+    connection: Connection
+    audiences: AudienceCache
+    request: Request
+    usable: MemoryFilter
+
+    def load_note(self, session: NoteSession) -> Note | None:
+        """Load the session's own note."""
+        row = get_note(self.connection, self.request.space, session.path)
+        if row is None or not has_same_audience(self.request, row):
+            return None
+        where = (self.connection, self.audiences, self.request)
+        told = readable_notes.read_sessions(*where, [row], self.usable)
+        return readable_notes.make_note(told[0], self.request) if told else None
+
+    def load_context(self, session: NoteSession, days: int, *, ending: bool) -> SessionContext:
+        """Load what a session starts with; one that ends also gets the open tasks."""
+        request, usable = self.request, self.usable
+        where = (self.connection, self.audiences, request)
+        since = readable_notes.first_day(request.at, days)
+        recent = readable_notes.list_recent_sessions(*where, since, usable)
+        index = readable_notes.list_index_items(*where, usable)
+        return SessionContext(
+            today=self.load_note(session),
+            recent=tuple(one.summary for one in recent),
+            open_tasks=tuple(
+                (one.row.path, item)
+                for one in recent
+                if ending and has_same_audience(request, one.row)
+                for item in readable_notes.make_note(one, request).items
+                if item.done is False
+            ),
+            index=tuple(item for item, _ in index),
+        )
 
 
 def has_same_audience(request: Request, row: NoteRow) -> bool:
@@ -156,34 +180,6 @@ def has_same_audience(request: Request, row: NoteRow) -> bool:
     if request.private:
         return row.chat_kind is ChatKind.PRIVATE and row.subject in request.own_identities
     return row.chat_kind is ChatKind.GROUP and row.chat in request.chat_ids
-
-
-def load_context(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    days: int,
-    usable: MemoryFilter,
-    *,
-    ending: bool,
-) -> SessionContext:
-    """Load what a session starts with; one that ends also gets the open tasks."""
-    since = readable_notes.first_day(request.at, days)
-    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
-    index = readable_notes.list_index_items(connection, audiences, request, usable)
-    return SessionContext(
-        today=load_session_note(connection, audiences, request, session, usable),
-        recent=tuple(one.summary for one in recent),
-        open_tasks=tuple(
-            (one.row.path, item)
-            for one in recent
-            if ending and has_same_audience(request, one.row)
-            for item in readable_notes.make_note(one, request).items
-            if item.done is False
-        ),
-        index=tuple(item for item, _ in index),
-    )
 
 
 def plan_session(
@@ -236,13 +232,13 @@ class SessionEnding:
         tx, path = self.writer.tx, self.session.path
         # Serialize concurrent ends of a session, or both would add the same items.
         tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {path}")
-        where = (tx.connection, tx.audiences, tx.request, self.session, self.usable)
+        reader = SessionReader(tx.connection, tx.audiences, tx.request, self.usable)
         row: NoteRow | None = None
         pairs: Sequence[MatchedItem] = ()
         added, handled = 0, set[str]()
         if plan.has_note:
             row = ensure_note(tx, self._build_row())
-            there = load_session_note(*where)
+            there = reader.load_note(self.session)
             items = () if there is None else there.items
             # If the note changed meanwhile, match again by rules.
             pairs = plan.pairs if items == seen.items else match_items(items, plan.items)
@@ -277,7 +273,7 @@ class SessionEnding:
             merged=len(pairs) - added,
             ticked=ticked,
             promoted=promoted,
-            note=load_session_note(*where),
+            note=reader.load_note(self.session),
         )
 
     def _build_row(self) -> NoteRow:

@@ -22,6 +22,7 @@ from tacit.notes.sessions import (
     SessionContext,
     SessionEnding,
     SessionPlan,
+    SessionReader,
 )
 from tacit.notes.view_files import FileEditor, FileTree, ViewPath
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
@@ -61,8 +62,8 @@ def _replay_session_end(
         here = sessions.find_session(request, context.thread, named)
         if here is None or here.path != done.result["path"]:
             return None
-        where = (connection, context.storage.audiences, request, here)
-        return sessions.load_session_note(*where, context.may_use)
+        audiences = context.storage.audiences
+        return SessionReader(connection, audiences, request, context.may_use).load_note(here)
 
     promoted = list_visible_ids(context, done).get(0)
     return SessionEnded(**done.result, promoted=promoted, note=context.read(work))
@@ -139,9 +140,9 @@ class Sessions(Resource, name="sessions"):
     def _load_session(
         self, connection: Connection, request: Request, here: NoteSession, *, ending: bool
     ) -> SessionContext:
-        where = (connection, self._context.storage.audiences, request, here)
-        days, usable = self._context.options.note_days, self._context.may_use
-        return sessions.load_context(*where, days, usable, ending=ending)
+        audiences, usable = self._context.storage.audiences, self._context.may_use
+        reader = SessionReader(connection, audiences, request, usable)
+        return reader.load_context(here, self._context.options.note_days, ending=ending)
 
     def _require_session(self, request: Request, named: str | None) -> NoteSession:
         here = sessions.find_session(request, self._context.thread, named)
