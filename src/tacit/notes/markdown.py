@@ -15,7 +15,8 @@ from tacit import limits
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteKind, NoteLink, Section
 
 # Blocks of a Markdown file by line: headings, list items, paragraphs, and blocks that are left
-# alone. One pass without lookback, so that the cost is linear.
+# alone. One pass without lookback, so that the cost is linear. markdown-it-py takes 8 to 11 times
+# as long for notes, and makes two items of a bullet under `1.` that is indented by two spaces.
 
 # What a line can start with that makes it more than text.
 _LINE = re.compile(
@@ -657,18 +658,14 @@ def _read_inner_lines(lines: Sequence[str], at: int, block: MarkdownBlock) -> li
             goes_on = False
             continue
         marker = _MARKER.match(bare)
-        if marker is not None and (in_list or not goes_on or _begins_inner_block(bare)):
-            bare = bare[marker.end() :]
-            in_list = True
-            fence = find_fence(bare)
-            found.append([unescape_line(bare)])
-            goes_on = bool(bare) and fence is None
-        elif goes_on and not _begins_inner_block(bare):
+        if goes_on and not (in_list and marker) and not _begins_inner_block(bare):
             found[-1].append(unescape_line(bare))
-        else:
-            fence = find_fence(bare)
-            found.append([unescape_line(bare)])
-            goes_on = fence is None
+            continue
+        if marker is not None:
+            bare, in_list = bare[marker.end() :], True
+        fence = find_fence(bare)
+        found.append([unescape_line(bare)])
+        goes_on = bool(bare) and fence is None
     return [_join_wrapped(parts) for parts in found]
 
 
