@@ -314,19 +314,12 @@ def test_pipes_sockets_and_folders_are_no_notes(
     monkeypatch.chdir(folder.root)
     with socket.socket(socket.AF_UNIX) as made:
         made.bind("socket.md")
-    for path in ("pipe.md", "socket.md", "folder.md"):
+    folder.write("a.md", b"here")
+    for path in ("pipe.md", "socket.md", "folder.md", "a.md/b.md"):
         for attempt in (folder.read, folder.remove, lambda path: folder.write(path, b"mine")):
             with pytest.raises(NoteOutside):
                 attempt(path)
     assert folder.scan().refused == {"pipe.md": "special", "socket.md": "special"}
-
-
-def test_a_note_is_no_folder(folder: NotesFolder) -> None:
-    folder.write("a.md", b"here")
-    with pytest.raises(NoteOutside):
-        folder.write("a.md/b.md", b"mine")
-    with pytest.raises(NoteOutside):
-        folder.read("a.md/b.md")
 
 
 def test_what_has_a_bad_name_or_lies_too_deep_is_told_and_not_read(folder: NotesFolder) -> None:

@@ -104,11 +104,6 @@ def test_whoever_says_less_leaves_words_out() -> None:
     assert not says_less("bread", "milk")
 
 
-def test_nothing_is_merged_across_sections() -> None:
-    new = task("Falcon ships in May")
-    assert match_items([fact("Falcon ships in May")], [new]) == [(new, None)]
-
-
 def test_topics_are_told_apart_by_what_follows_the_label() -> None:
     old = NoteItem(section=Section.SUMMARY, content="Topic: the release\nEvent: it was planned")
     other = replace(old, content="Topic: the holidays\nEvent: they were planned")
@@ -167,11 +162,6 @@ def test_a_line_with_a_label_takes_the_place_of_its_own_and_no_other_goes() -> N
 def test_what_is_only_alike_and_says_less_takes_no_words_away() -> None:
     old = fact("Uploads are slow for the whole office in Oslo")
     assert merge_item(old, fact("Uploads are slow for the office in Oslo")) == old
-
-
-@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True)])
-def test_a_finished_task_never_reopens(before: bool, after: bool) -> None:
-    assert merge_item(task("Pay", before), task("Pay", after)).done is True
 
 
 def test_links_are_kept_once_by_their_target_under_the_newest_text() -> None:

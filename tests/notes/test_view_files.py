@@ -24,28 +24,20 @@ def ids(old: list[NoteItem], new: list[NoteItem]) -> list[str | None]:
 OLD = items("Sarah likes tea", "The house has a red door", "Ships leave in May", ids=True)
 
 
-def test_a_line_that_did_not_change_is_itself() -> None:
-    assert ids(OLD, items(*(one.content for one in OLD))) == [one.content for one in OLD]
+TEA, DOOR, SHIPS = (one.content for one in OLD)
+EDITED = {
+    "unchanged": ([TEA, DOOR, SHIPS], [TEA, DOOR, SHIPS]),
+    "edited": ([TEA, "The house has a green door", SHIPS], [TEA, DOOR, SHIPS]),
+    "another thing": ([TEA, "My sister plays chess", SHIPS], [TEA, None, SHIPS]),
+    "moved": ([SHIPS, TEA, DOOR], [SHIPS, TEA, DOOR]),
+    "in between": (["Zero", TEA, "One and a half", DOOR, "Last"], [None, TEA, None, DOOR, None]),
+}
 
 
-def test_an_edited_line_is_the_one_that_stood_there() -> None:
-    new = items("Sarah likes tea", "The house has a green door", "Ships leave in May")
-    assert ids(OLD, new)[1] == "The house has a red door"
-
-
-def test_another_thing_in_the_same_place_is_new() -> None:
-    new = items("Sarah likes tea", "My sister plays chess", "Ships leave in May")
-    assert ids(OLD, new) == ["Sarah likes tea", None, "Ships leave in May"]
-
-
-def test_a_moved_line_is_still_itself() -> None:
-    new = items("Ships leave in May", "Sarah likes tea", "The house has a red door")
-    assert ids(OLD, new) == ["Ships leave in May", "Sarah likes tea", "The house has a red door"]
-
-
-def test_lines_put_in_between_are_new() -> None:
-    new = items("Zero", "Sarah likes tea", "One and a half", "The house has a red door", "Last")
-    assert ids(OLD, new) == [None, "Sarah likes tea", None, "The house has a red door", None]
+@pytest.mark.parametrize("case", EDITED)
+def test_a_line_is_the_one_that_it_was(case: str) -> None:
+    new, known = EDITED[case]
+    assert ids(OLD, items(*new)) == known
 
 
 def test_a_task_that_was_ticked_is_the_same_task() -> None:
