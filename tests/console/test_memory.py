@@ -7,7 +7,7 @@ from tacit.records.memory import Memory
 from tacit.records.queries import Search
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
-from tests.console.watching import faults, faults_by_day_and_night, is_wider_than_its_window
+from tests.console.watching import faults_by_day_and_night
 
 TEA = "Prefers tea to coffee"
 
@@ -48,16 +48,6 @@ def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) ->
     assert known(page, "Present") == "You, Bob"
     assert known(page, "Visibility") == "This group"
     assert known(page, "Certainty") == "Said by its subject."
-    assert faults(page) == []
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_of_a_memory_keeps_nobody_out(shared: World, look: Visit, dark: bool) -> None:
-    page = look(person=ALICE, dark=dark, phone=dark)
-    for end in ("", "/edit", "/erase", "/withhold"):
-        page.goto(f"{path_of(shared)}{end}")
-        assert faults(page) == []
-        assert not is_wider_than_its_window(page)
 
 
 def test_forgetting_is_taken_back_by_one_button(seeded: World, tea: Page) -> None:
