@@ -17,7 +17,7 @@ import tacit
 import tacit.integrations.mem0
 from tacit.errors import InvalidInput
 from tacit.integrations.mem0 import AsyncMemory, Memory
-from tacit.integrations.mem0.operations import compile_filters
+from tacit.integrations.mem0.filters import compile_filters
 from tacit.integrations.mem0.scope import Mem0Scope, parse_memory_id, parse_scope
 
 ALICE: dict[str, Any] = {"user_id": "alice"}
