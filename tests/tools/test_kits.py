@@ -194,7 +194,8 @@ def test_what_called_nothing_needs_no_answer(view: View) -> None:
 
 def test_only_what_a_model_said_can_be_answered(view: View) -> None:
     wrong: list[Any] = [{"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}]
-    for kit, said in itertools.product((openai_kit(view), anthropic_kit(view)), wrong):
+    kits: list[Any] = [openai_kit(view), anthropic_kit(view)]
+    for kit, said in itertools.product(kits, wrong):
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
             kit.answer(said)
 
