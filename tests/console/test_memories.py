@@ -90,11 +90,6 @@ def test_what_is_shown_is_narrowed_by_each_filter(look: Visit) -> None:
         assert len(address(page)) == 1, name
         with page.expect_response("**/"):
             field.select_option("") if name in CHOICES else field.fill("")
-
-
-def test_pinned_ones_alone_and_everything_again(look: Visit) -> None:
-    page = look(person=ALICE)
-    page.get_by_text("Filters").click()
     page.get_by_label("Pinned only").check()
     expect(page.locator("#found .card")).to_have_count(1)
     assert shown(page) == [LYON]

@@ -29,17 +29,6 @@ def test_an_operator_looks_at_one_persons(look: Visit) -> None:
     expect(page.locator("#found .nothing")).to_contain_text("use a key such as telegram:123")
 
 
-def test_each_look_is_told_to_whom_it_concerns(seeded: World, visit: Visit) -> None:
-    id = memory_that_says(seeded, LYON).id
-    visit(f"/memories/{id}", operator=OPERATOR)
-    found = person(seeded.memory, ALICE).audit.access_log().items
-    assert {(one.actor, one.word, one.memory_id) for one in found} == {
-        (f"operator:{OPERATOR}", "show", id),
-        (f"operator:{OPERATOR}", "history", id),
-    }
-    assert not person(seeded.memory, BOB).audit.access_log().items
-
-
 def test_an_operator_sees_whom_one_is_about_who_has_no_key(seeded: World) -> None:
     alice = person(seeded.memory, ALICE)
     id = alice.remember("Sarah is my wife", category="person", about=["Sarah"]).id

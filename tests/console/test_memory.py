@@ -50,26 +50,21 @@ def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) ->
     assert known(page, "Certainty") == "Said by its subject."
 
 
-def test_forgetting_is_taken_back_by_one_button(seeded: World, tea: Page) -> None:
+def test_forgetting_restoring_and_pinning_are_taken_back_by_one_button(
+    seeded: World, tea: Page
+) -> None:
     press(tea, "Forget")
     told(tea, "Forgotten.")
-    assert memory_that_says(seeded, TEA).state == "forgotten"
-    expect(tea.get_by_role("button", name="Restore")).to_be_visible()
     press(tea, "Undo")
     told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "active"
-
-
-def test_what_is_forgotten_is_restored(seeded: World, tea: Page) -> None:
     press(tea, "Forget")
     press(tea, "Restore")
     told(tea, "Restored.")
     press(tea, "Undo")
     told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "forgotten"
-
-
-def test_pinning_and_unpinning(seeded: World, tea: Page) -> None:
+    press(tea, "Restore")
     press(tea, "Pin")
     told(tea, "Pinned.")
     expect(tea.locator(".badge.pinned")).to_be_visible()

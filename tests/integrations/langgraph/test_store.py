@@ -47,6 +47,8 @@ def nearest(store: BaseStore, query: str) -> str:
 
 
 def test_an_item_comes_back_as_it_was_put(store: BaseStore) -> None:
+    assert store.get(DOCS, "report") is None
+    store.delete(DOCS, "report")
     store.put(DOCS, "report", VALUE)
     item = store.get(DOCS, "report")
     assert item is not None
@@ -54,34 +56,19 @@ def test_an_item_comes_back_as_it_was_put(store: BaseStore) -> None:
     assert item.created_at <= item.updated_at
     assert item.created_at.utcoffset() is not None
     assert set(item.dict()) == {"namespace", "key", "value", "created_at", "updated_at"}
+    for namespace, key in ((DOCS[:1], "report"), ((*DOCS, "drafts"), "report"), (DOCS, "Report")):
+        assert store.get(namespace, key) is None
 
 
-def test_what_is_not_there_is_none_and_is_deleted_without_a_word(store: BaseStore) -> None:
-    assert store.get(DOCS, "report") is None
-    store.delete(DOCS, "report")
-    store.put(DOCS, "report", VALUE)
-    assert store.get(DOCS[:1], "report") is None
-    assert store.get((*DOCS, "drafts"), "report") is None
-    assert store.get(DOCS, "Report") is None
-
-
-def test_a_put_replaces_the_whole_value(store: BaseStore) -> None:
+def test_a_put_replaces_the_whole_value_and_a_deleted_item_is_gone(store: BaseStore) -> None:
     store.put(DOCS, "report", {"title": "one", "draft": True})
-    before = store.get(DOCS, "report")
-    store.put(DOCS, "report", {"title": "two"})
-    after = store.get(DOCS, "report")
-    assert before is not None
-    assert after is not None
-    assert after.value == {"title": "two"}
-    assert after.updated_at > before.updated_at
-    assert keys(store.search(DOCS)) == ["report"]
-
-
-def test_a_deleted_item_is_gone_and_can_be_put_again(store: BaseStore) -> None:
+    assert (before := store.get(DOCS, "report")) is not None
     for n in (1, 2):
         store.put(DOCS, "report", {"n": n})
         assert (item := store.get(DOCS, "report")) is not None
         assert item.value == {"n": n}
+        assert item.updated_at > before.updated_at
+        assert keys(store.search(DOCS)) == ["report"]
         store.delete(DOCS, "report")
         assert store.get(DOCS, "report") is None
         assert store.search(DOCS) == []
@@ -128,16 +115,12 @@ def test_whatever_items_are_called_each_is_one_of_its_own(store: BaseStore) -> N
 # Namespaces that are none.
 
 
-@pytest.mark.parametrize("namespace", [(), ("",), ("a", ""), ("a.b",), ("langgraph", "a"), (1,)])
-def test_an_item_needs_a_namespace_that_is_one(store: BaseStore, namespace: Any) -> None:
-    with pytest.raises(InvalidNamespaceError):
-        store.put(namespace, "k", {"a": 1})
-    assert store.search(()) == []
-
-
 @pytest.mark.parametrize("namespace", [("a", ""), ("a.b",), (1,), ("a\x00b",)])
-def test_nothing_is_looked_for_in_what_is_no_namespace(store: BaseStore, namespace: Any) -> None:
+def test_nothing_is_kept_or_looked_for_in_what_is_no_namespace(
+    store: BaseStore, namespace: Any
+) -> None:
     for ask in (
+        lambda: store.put(namespace, "k", {"a": 1}),
         lambda: store.get(namespace, "k"),
         lambda: store.search(namespace),
         lambda: store.delete(namespace, "k"),
@@ -146,6 +129,10 @@ def test_nothing_is_looked_for_in_what_is_no_namespace(store: BaseStore, namespa
     ):
         with pytest.raises(InvalidNamespaceError):
             ask()
+    for none in ((), ("",), ("langgraph", "a")):
+        with pytest.raises(InvalidNamespaceError):
+            store.put(none, "k", {"a": 1})
+    assert store.search(()) == []
 
 
 # Search.
