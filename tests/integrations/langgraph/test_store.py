@@ -2,14 +2,20 @@
 what is expected here is what LangGraph does."""
 
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+from zlib import crc32
 
 import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
 from langgraph.store.base import (
     BaseStore,
     GetOp,
+    IndexConfig,
     InvalidNamespaceError,
     ListNamespacesOp,
     MatchCondition,
@@ -17,8 +23,42 @@ from langgraph.store.base import (
     PutOp,
     SearchOp,
 )
+from langgraph.store.memory import InMemoryStore
 
-from tests.integrations.langgraph.shelves import LANGGRAPHS, OURS, store_on
+import tacit
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.integrations.langgraph import Store
+from tacit.integrations.langgraph.store import item_key, key_prefix
+from tacit.records import validation
+from tests.contract.rooms import ALICE, private
+
+_WORDS = 509
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    """By their words alone, as our stores go here."""
+    return [_vector(text) for text in texts]
+
+
+def _vector(text: str) -> list[float]:
+    found = [0.001] * _WORDS
+    for word in re.findall(r"\w+", text.lower()):
+        found[crc32(word.encode()) % _WORDS] += 1.0
+    return found
+
+
+@pytest.fixture(params=["sqlite-file", "postgres", "langgraph"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    if request.param == "langgraph":
+        yield InMemoryStore(index=IndexConfig(dims=_WORDS, embed=embed))
+        return
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    if request.param == "postgres":
+        url = request.getfixturevalue("migrated_postgres_url")
+    with tacit.open(url, embedder=None) as memory:
+        yield Store(private(memory, ALICE))
+
 
 DOCS = ("documents", "user123")
 VALUE: dict[str, Any] = {
@@ -27,12 +67,6 @@ VALUE: dict[str, Any] = {
     "flags": [True, False, None],
     "nested": {"list": [{"a": 1}, []], "empty": {}},
 }
-
-
-@pytest.fixture(params=[*OURS, LANGGRAPHS])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
-    with store_on(request, tmp_path, request.param) as found:
-        yield found
 
 
 def keys(found: list[Any]) -> list[str]:
@@ -321,3 +355,26 @@ def test_every_word_can_be_awaited(store: BaseStore) -> None:
         assert again.value == {"n": 9}
 
     asyncio.run(story())
+
+
+# Keys: every place is one of its own, and a key as memories have them.
+
+NAMES = st.text(
+    st.one_of(st.sampled_from("/% .*é\u0301\u200b\n\u00a0a🌴"), st.characters(codec="utf-8")),
+    max_size=6,
+)
+LABELS = NAMES.filter(bool)
+
+
+@given(st.lists(LABELS, min_size=1, max_size=4).map(tuple), NAMES)
+def test_a_place_can_be_read_back_and_is_a_key(namespace: tuple[str, ...], key: str) -> None:
+    try:
+        where = item_key(namespace, key)
+    except InvalidInput:
+        reject()  # too long with all that is escaped in it
+    assert validation.parse_identifier("key", where, limits.KEY_MAX_CHARS) == where
+    labels, _, last = where.partition("//")
+    assert tuple(map(unquote, labels.split("/"))) == namespace
+    assert unquote(last) == key
+    for count in range(len(namespace) + 1):
+        assert where.startswith(key_prefix(namespace[:count]))
