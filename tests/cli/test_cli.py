@@ -11,7 +11,6 @@ import pytest
 
 from tacit import Chat, Message, Requester
 from tacit.bootstrap import open_memory
-from tacit.cli.output import MEMORY_FIELDS, OWNER_FIELDS
 from tacit.cli.parser import COMMANDS
 from tacit.settings import Settings
 from tacit.settings.sections import LearnSettings
@@ -134,15 +133,6 @@ def test_every_command_answers_alike_on_postgresql(
             answers_both(tacit, database_url, word)
 
 
-def test_a_memory_as_json_has_the_promised_fields(on_file: Tacit) -> None:
-    id = on_file("remember", "tea", *ALICE, "--json").json["id"]
-    shown = on_file("show", id, *ALICE, "--json").json
-    assert list(shown["memory"]) == list(MEMORY_FIELDS)
-    assert set(shown["owners"]) == set(OWNER_FIELDS)
-    assert shown["memory"]["content"] == "tea"
-    assert shown["owners"]["learned_in"] == "telegram:1001"
-
-
 def test_what_a_memory_is_made_of_can_be_said_in_options(on_file: Tacit) -> None:
     fields = {
         "--kind": "preference", "--category": "goal", "--key": "k", "--visibility": "public_ok",
@@ -206,26 +196,6 @@ def test_forgetting_goes_by_key_by_category_and_by_person(on_file: Tacit) -> Non
     assert on_file("forget", "--subject", "telegram:1001", "--json").json["count"] == 1
     assert on_file("list", *ALICE, "--json").json["memories"] == []
     assert len(on_file("list", "--state", "forgotten", *ALICE, "--json").json["memories"]) == 4
-
-
-def test_erasing_goes_by_person_and_by_space(on_file: Tacit) -> None:
-    on_file("remember", "tea", *ALICE)
-    on_file("remember", "coffee", *BOB)
-    on_file("remember", "milk", *BOB, "--space", "other")
-    assert on_file("erase", "--subject", "telegram:1001", "--yes").out == "erased  1 memory\n"
-    assert on_file("stats", "--whole-space", "--json").json["memories"] == 1
-    assert on_file("erase", "--whole-space", "--yes").out == "erased  1 memory\n"
-    assert on_file("stats", *BOB, "--space", "other", "--json").json["memories"] == 1
-
-
-def test_linked_identities_are_one_person_until_unlinked(on_file: Tacit) -> None:
-    on_file("remember", "tea", *ALICE)
-    on_file("link", "telegram:1001", "acct:42", "--unverified")
-    assert on_file("list", "--as", "acct:42", "--json").json["memories"] == []
-    assert on_file("link", "telegram:1001", "--verify").code == 0
-    assert len(on_file("list", "--as", "acct:42", "--json").json["memories"]) == 1
-    on_file("unlink", "telegram:1001")
-    assert on_file("list", "--as", "acct:42", "--json").json["memories"] == []
 
 
 def test_the_owner_is_told_the_rule_for_any_room_and_asker(on_file: Tacit) -> None:

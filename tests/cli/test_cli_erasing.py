@@ -75,14 +75,6 @@ def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
     assert on_file("show", id, *ALICE).code == ExitCode.OK
 
 
-def test_an_operator_erases_what_is_about_somebody_and_from_somewhere(on_file: Tacit) -> None:
-    remembered(on_file, "Bob is dull", "--about", "telegram:2002", *ALICE)
-    assert on_file("erase", "--about", "telegram:2002", "--yes").out == "erased  1 memory\n"
-    on_file("learn", "My cat is called Tom", *ALICE)
-    assert on_file("erase", "--source", "telegram:1001", "--yes").out == "erased  1 memory\n"
-    assert on_file("list", *ALICE, "--json").json["memories"] == []
-
-
 def test_a_backup_restored_brings_back_what_was_not_erased_since(on_file: Tacit) -> None:
     id = remembered(on_file, "erased later", *ALICE)
     remembered(on_file, "stays", *ALICE)

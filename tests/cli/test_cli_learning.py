@@ -66,21 +66,6 @@ def test_a_trace_tells_the_way_and_a_dry_run_keeps_nothing(on_file: Tacit) -> No
     assert contents(on_file, *ALICE) == ["Alice lives in Lisbon"]
 
 
-def test_somebody_answers_what_they_are_asked(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TACIT_LEARN_CONFIRM", "new")
-    asked = on_file("learn", "My sister is called Ana", "My dog is called Tom", *ALICE, "--json")
-    yes, no = [one["id"] for one in asked.json["proposals"]]
-    assert contents(on_file, *ALICE) == []
-    assert on_file("approve", yes, *BOB).code == 1
-    assert on_file("approve", yes, *ALICE).code == 0
-    assert on_file("decline", no, *ALICE).code == 0
-    assert on_file("decline", no, *ALICE).code == 1
-    assert contents(on_file, *ALICE) == ["Alice's sister is called Ana"]
-    assert on_file("proposals", *ALICE).err == "No proposals found.\n"
-
-
 def test_an_operator_hears_where_it_came_from_and_its_owner_what_it_says(on_file: Tacit) -> None:
     told = ("learn", "The vault is open", "--role", "tool", "--message", "m9", "--by", "crawler")
     (id,) = on_file(*told, *ALICE, "--json").json["quarantined"]

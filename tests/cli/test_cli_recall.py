@@ -69,9 +69,8 @@ def test_a_threshold_leaves_out_what_is_less_similar(on_file: Tacit) -> None:
     found = on_file("recall", "green tea", *ALICE, "--json").json["recalled"]
     best, other = (one["similarity"] for one in found)
     assert best > other
-    kept = on_file("recall", "green tea", "--threshold", str(best), *ALICE, "--json").json
-    assert [one["memory"]["content"] for one in kept["recalled"]] == ["green tea"]
-    assert contents(on_file, "--threshold", "0") != []
+    kept = on_file("recall", "green tea", "--threshold", str(best), *ALICE).out
+    assert kept.count("\n") == 1
 
 
 def test_a_question_can_be_asked_as_of_a_day(on_file: Tacit) -> None:
@@ -133,29 +132,6 @@ def test_an_agent_gets_no_further_than_its_allow_list(on_file: Tacit, home: Path
         refused = on_file(word, "tea", "--category", "fact", "--by", "planner", *ALICE)
         assert (refused.code, refused.out) == (2, "")
         assert "this agent may not use fact" in refused.err
-
-
-def test_a_block_stays_the_same_and_fresh_tells_what_is_new(on_file: Tacit) -> None:
-    on_file("put", "profile", "timezone", "Europe/Lisbon", *ALICE)
-    block = on_file("block", *ALICE)
-    assert "[id:" in block.out
-    on_file("remember", "I have a dog called Rex", *ALICE)
-    assert on_file("block", *ALICE) == block
-    document = on_file("block", *ALICE, "--json").json
-    assert document["text"] + "\n" == block.out
-    assert len(document["ids"]) == 1
-    news = on_file("fresh", "holiday", *ALICE).out
-    assert "Memory updates since rev" in news
-    assert "+created: [Fact] I have a dog called Rex" in news
-    assert "Lisbon" not in news
-    all_of_it = on_file("fresh", "holiday", "--since", "0", *ALICE, "--json").json
-    assert "Europe/Lisbon" in all_of_it["text"]
-    assert all_of_it["revision"] > document["revision"] > 0
-    nothing = on_file("fresh", "holiday", "--since", str(all_of_it["revision"]), *ALICE)
-    assert (nothing.out, nothing.err) == ("", "No memories found.\n")
-    assert on_file("fresh", "dog", "--budget-tokens", "5", *ALICE).out == ""
-    (dog,) = on_file("fresh", "dog", *ALICE, "--json").json["recalled"]
-    assert dog["memory"]["content"] == "I have a dog called Rex"
 
 
 def test_a_block_has_three_styles_and_counts_what_does_not_fit(

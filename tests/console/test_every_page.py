@@ -89,6 +89,14 @@ def test_every_page_shows_text_and_keeps_nobody_out(
         assert page.locator(LIVE).count() == 0, path
         assert faults(page) == [], path
         assert not is_wider_than_its_window(page), path
+        if phone and page.locator(".columns").count():
+            shown, kept = (
+                page.get_by_role("region", name=name).bounding_box()
+                for name in ("Shown", "Withheld")
+            )
+            assert shown is not None
+            assert kept is not None
+            assert kept["y"] >= shown["y"] + shown["height"], path
         if path.startswith(("/memories/", "/activity", "/graph")):
             assert ODD[0] in (page.locator("main").text_content() or ""), path
 

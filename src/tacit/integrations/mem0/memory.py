@@ -154,7 +154,7 @@ class Memory:
 
     def get(self, memory_id: str) -> Item | None:
         found = self._find(memory_id)
-        return None if found is None else formats.make_single_item(found[0], found[1])
+        return None if found is None else {**formats.make_item(*found), "score": None}
 
     def update(
         self,
@@ -380,11 +380,12 @@ def _no_such_memory() -> InvalidInput:
 def _memory_fields(
     scope: Mem0Scope, given: CallMetadata, said: Mem0Message | None = None
 ) -> MemoryFields:
+    actor = {} if said is None or said.name is None else {formats.ACTOR: said.name}
     return {
         "role": None if said is None else said.role,
         "agent": scope.agent,
         "run": scope.run,
-        "data": given.with_actor(None if said is None else said.name),
+        "data": {**given.data, **actor} or None,
         "expires_at": given.expires_at,
     }
 
@@ -495,7 +496,9 @@ def _each(read: Callable[[str | None], Page[Record]]) -> Iterator[Record]:
 def _recall(view: tacit.memory.View, query: str, asked: _Query, least: float) -> list[Recalled]:
     """Recall; with an agent or run, twice: imported memories have these in their data, which the
     filters of recall do not use."""
-    agent, run = asked.scope.narrows_agent, asked.scope.narrows_run
+    user, agent, run = asked.scope.user, asked.scope.agent, asked.scope.run
+    run = None if user is None and agent is None else run  # the owner narrows nothing
+    agent = None if user is None else agent
     narrow = agent is not None or run is not None
     most = limits.RECALL_MAX_COUNT
     count = most if narrow or asked.test is not None else min(asked.count, most)
