@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.commands import make_undo_button, request
+from tacit.bots.commands import ButtonAction, make_button, make_undo_button
 from tacit.memory import Memory, View
 from tests.bots.desk import ALICE, BOB, TEAM, Desk, alone, labels
 from tests.contract.rooms import SetClock
@@ -26,7 +26,7 @@ def forgotten(content: str) -> str:
 def labelled_for(who: tacit.Requester, data: str) -> str:
     """The data of a button of theirs."""
     does, *words = data.split(":")
-    return request.make_button(who, "any", request.ButtonAction(does), *words).data
+    return make_button(who, "any", ButtonAction(does), *words).data
 
 
 def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(

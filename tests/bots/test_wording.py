@@ -1,9 +1,20 @@
 """How people say yes and no, ask, and ask to be remembered; and when two sentences are one fact."""
 
-import pytest
+import re
+from pathlib import Path
 
-from tacit.bots.consent import covers_content, says_the_same
-from tacit.bots.texts import asks_to_keep, asks_to_remember, is_question, parse_yes_no
+import pytest
+import yaml
+
+from tacit import bots
+from tacit.bots.phrases import (
+    asks_to_keep,
+    asks_to_remember,
+    covers_content,
+    is_question,
+    parse_yes_no,
+    says_the_same,
+)
 from tests.contract.rooms import ALICE
 
 
@@ -70,3 +81,11 @@ def test_a_yes_counts_for_what_was_spoken_of() -> None:
     said = "Alec is my boss by the way. Got it - should I remember that?"
     assert covers_content(said, "Alec is Alice's boss", ALICE)
     assert not covers_content("Shall I remember the stamps?", "Alec is Alice's boss", ALICE)
+
+
+def test_every_text_that_the_bots_name_is_in_the_file_and_none_is_there_for_nothing() -> None:
+    folder = Path(bots.__file__).parent
+    source = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    written = yaml.safe_load((folder / "texts.yaml").read_text("utf-8"))
+    assert set(re.findall(r"\btexts\.([A-Z_0-9]+)", source)) == written.keys()
+    assert all(isinstance(text, str) for text in written.values())

@@ -1,4 +1,4 @@
-"""Keep the recent turns of each chat and the open question of each conversation."""
+"""The recent turns of each chat, and the open question of each conversation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ from datetime import datetime, timedelta
 from cachetools import LRUCache
 
 from tacit import limits
-from tacit.bots.messages import ChannelSender, InboundMessage, OpenQuestion, OutboundMessage
+from tacit.bots import texts
+from tacit.bots.messages import (
+    ChannelSender,
+    InboundMessage,
+    OpenQuestion,
+    OutboundMessage,
+    TextMessage,
+)
 from tacit.clock import Clock, from_micros, system_clock
+from tacit.memory import View
+from tacit.records.memory import Memory as Record
 from tacit.records.request import Chat, Requester
 
 
@@ -115,6 +124,23 @@ class RecentTurns:
             old = self._chats.pop(before, None)
             if old is not None and self._chats.pop(now, None) is None:
                 self._chats[now] = old
+
+
+def prompt_name(who: Requester | None) -> str:
+    """Return a name for a prompt: one line of letters, digits and few marks."""
+    given = (who.name or who.username or "") if who else ""
+    plain = "".join(one if one.isalnum() or one in " .'-_" else " " for one in given)
+    return " ".join(plain.split())[: limits.CHAT_NAME_MAX_CHARS] or texts.UNKNOWN_NAME
+
+
+def list_learned_from(view: View, said: TextMessage) -> list[Record]:
+    """Return the newest visible memories that were learned from this message."""
+    here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
+    return [
+        one
+        for one in here
+        if one.source.message == said.message and said.chat.id in (one.source.chat, one.learned_in)
+    ]
 
 
 class OpenQuestions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -10,8 +9,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tacit import limits
-from tacit.bots.channel import HttpClient, JsonObject, MessageSender, PartDelivery, clamp_wait
-from tacit.bots.messages import Button, InboundMessage, NotSent, OutboundMessage, Span
+from tacit.bots.channel import (
+    HttpClient,
+    JsonObject,
+    MessageSender,
+    PartDelivery,
+    clamp_wait,
+    encode_form,
+    get_object,
+    parse_object,
+)
+from tacit.bots.messages import (
+    Button,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    Span,
+)
 from tacit.bots.slack.updates import (
     BUTTON_PREFIX,
     CHANNEL,
@@ -21,7 +35,6 @@ from tacit.bots.slack.updates import (
     SlackIdentity,
     SlackUser,
     escape_text,
-    get_object,
 )
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
@@ -75,12 +88,7 @@ class SlackClient:
 
     def call(self, method: str, **arguments: Any) -> JsonObject:
         """Return the answer to a method. Arguments that are None are left out."""
-        form = {
-            name: given if isinstance(given, str) else json.dumps(given)
-            for name, given in arguments.items()
-            if given is not None
-        }
-        return self._post(self._url + method, data=form, headers=self._headers)
+        return self._post(self._url + method, data=encode_form(arguments), headers=self._headers)
 
     def post_to_response_url(self, url: str, message: JsonObject, *, instead: bool) -> None:
         """Post to the URL that came with a command or a button, which needs no token."""
@@ -150,11 +158,7 @@ class SlackClient:
 
     def _post(self, url: str, **content: Any) -> JsonObject:
         status, headers, body = self._http.post(url, **content)
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            found = None
-        answer: JsonObject = found if isinstance(found, dict) else {}
+        answer = parse_object(body) or {}
         if status == 200 and (answer.get("ok") is True or not url.startswith(self._url)):
             return answer  # other URLs answer with plain text
         code = answer.get("error")

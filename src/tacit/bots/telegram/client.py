@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,16 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from tacit import Chat, Requester, limits
-from tacit.bots.channel import HttpClient, JsonObject, MessageSender, PartDelivery, clamp_wait
+from tacit.bots.channel import (
+    HttpClient,
+    JsonObject,
+    MessageSender,
+    PartDelivery,
+    clamp_wait,
+    encode_form,
+    get_object,
+    parse_object,
+)
 from tacit.bots.messages import (
     Button,
     ButtonPressed,
@@ -88,19 +96,14 @@ class TelegramClient:
         **arguments: Any,
     ) -> Any:
         """Return the result of a method; raise `NotSent`. Arguments that are None are left out."""
-        form = {
-            name: given if isinstance(given, str) else json.dumps(given)
-            for name, given in arguments.items()
-            if given is not None
-        }
-        content: dict[str, Any] = {"data": form}
+        content: dict[str, Any] = {"data": encode_form(arguments)}
         if file is not None:
             content["files"] = {"document": file}
         status, _, body = self._http.post(self._url + method, seconds=seconds, **content)
-        answer = _parse_answer(body)
+        answer = parse_object(body)
         if status >= 500:  # it may come from a proxy in another format
             raise NotSent(_UNREACHABLE, for_good=False, unreachable=True)
-        if answer is None:
+        if answer is None or not isinstance(answer.get("ok"), bool):
             wait = clamp_wait(None) if status == 429 else None
             raise TelegramCallFailed("slow" if status == 429 else "unlike", wait_seconds=wait)
         if answer["ok"]:
@@ -173,18 +176,8 @@ class TelegramClient:
         self._http.close()
 
 
-def _parse_answer(body: bytes) -> dict[str, Any] | None:
-    """Return a JSON object with a boolean `ok`, as all responses of the Bot API are."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("ok"), bool) else None
-
-
-def _from_refusal(status: int, answer: dict[str, Any]) -> TelegramCallFailed:
-    given = answer.get("parameters")
-    parameters = given if isinstance(given, dict) else {}
+def _from_refusal(status: int, answer: JsonObject) -> TelegramCallFailed:
+    parameters = get_object(answer, "parameters")
     moved_to, text = parameters.get("migrate_to_chat_id"), str(answer.get("description")).lower()
     if isinstance(moved_to, int):
         return TelegramCallFailed("moved", moved_to=moved_to)
