@@ -14,7 +14,6 @@ from tacit.bots.commands import Commands, is_relevant, make_undo_button, reply, 
 from tacit.bots.consent import Consent
 from tacit.bots.conversations import (
     OpenQuestions,
-    QuestionClosingSender,
     RecentTurn,
     RecentTurns,
     list_learned_from,
@@ -315,14 +314,14 @@ class Bot:
         *,
         console: ConsoleSettings | None = None,
     ) -> None:
-        self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
-        self._recent = RecentTurns(how.recent, clock)
+        self._memory, self._recent = memory, RecentTurns(how.recent, clock)
         self._consent, self._questions = Consent(), OpenQuestions()
+        self._commands = Commands(memory, console or ConsoleSettings(), self._questions.close)
         self._answers = PlainAnswers(memory, self._consent)
         self.agent = Agent(memory, how, self._recent, self._consent)
 
     def hear(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
-        says = self._dispatch(heard, QuestionClosingSender(outlet, self._questions))
+        says = self._dispatch(heard, outlet)
         self._questions.record(heard, says)
         return says
 

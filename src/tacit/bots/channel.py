@@ -8,6 +8,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -100,7 +101,17 @@ class HttpClient:
         self._client.close()
 
 
-PartDelivery = Callable[[tuple[Span, ...], Sequence[Sequence[Button]]], None]
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The arguments of `ChannelSender.send`."""
+
+    where: Chat
+    to: Requester | None
+    what: OutboundMessage
+    after: InboundMessage | None
+
+
+SendPart = Callable[[tuple[Span, ...], Sequence[Sequence[Button]]], object]
 
 
 class MessageSender(ABC):
@@ -119,25 +130,21 @@ class MessageSender(ABC):
         *,
         after: InboundMessage | None = None,
     ) -> None:
-        deliver = self.choose_delivery(where, to, what, after)
+        asked = Delivery(where, to, what, after)
+        send_part = self.choose_delivery(asked)
         parts = split_spans(map(self.spell, what.spans), self.part_max, self.measure)
         for number, spans in enumerate(parts, 1):
             buttons = what.buttons if number == len(parts) else ()
-            self._retry(partial(deliver, spans, buttons), begun=number > 1)
+            self._retry(partial(send_part, spans, buttons), begun=number > 1)
         if what.attachment is not None:
-            upload = partial(self.upload, where, to, what, after)
-            self._retry(upload, begun=bool(parts))
+            self._retry(partial(self.upload, asked), begun=bool(parts))
 
     @abstractmethod
-    def choose_delivery(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> PartDelivery:
+    def choose_delivery(self, asked: Delivery) -> SendPart:
         """Return the delivery by which only the intended people see the message."""
 
     @abstractmethod
-    def upload(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> None:
+    def upload(self, asked: Delivery) -> None:
         """Send the attachment."""
 
     def spell(self, span: Span) -> Span:
@@ -148,7 +155,7 @@ class MessageSender(ABC):
         """Return the size of a character in the unit of `part_max`."""
         return len(char)
 
-    def _retry(self, call: Callable[[], None], *, begun: bool) -> None:
+    def _retry(self, call: Callable[[], object], *, begun: bool) -> None:
         """Call, waiting out short failures.
 
         A rate limit is raised for a later retry, unless a part was sent already (`begun`): the
@@ -156,15 +163,16 @@ class MessageSender(ABC):
         """
         for attempt in range(1, limits.CHAT_SENDS_MAX_COUNT + 1):
             try:
-                return call()
+                call()
             except NotSent as problem:
                 pause = problem.wait_seconds or compute_backoff(attempt)
                 waits = problem.unreachable or (problem.wait_seconds is not None and begun)
                 last = attempt == limits.CHAT_SENDS_MAX_COUNT
                 if not waits or last or pause > limits.CHAT_BACKOFF_MAX_SECONDS:
                     raise
+            else:
+                return
             self._pause(pause)
-        return None
 
 
 def clamp_wait(seconds: object) -> float:
@@ -187,40 +195,34 @@ class StopSignal(Protocol):
     def wait(self, timeout: float) -> bool: ...
 
 
+@dataclass(slots=True)
 class ChannelRetry:
     """Retry calls of a channel with increasing delays, and log each problem once."""
 
-    def __init__(
-        self,
-        channel: str,
-        log: BotLog,
-        stop: StopSignal,
-        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
-    ) -> None:
-        self._channel = channel
-        self._log = log
-        self._stop = stop
-        self._backoff_seconds = backoff_seconds
-        self._failures = 0
-        self._logged_problem: str | None = None
+    channel: str
+    log: BotLog
+    stop: StopSignal
+    backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS
+    _failures: int = 0
+    _logged_problem: str | None = None
 
     def record_failure(self, problem: str, wait_seconds: float | None = None) -> None:
         """Log a new problem once and wait."""
         self._failures += 1
-        pause = wait_seconds or compute_backoff(self._failures, self._backoff_seconds)
-        if problem != self._logged_problem and not self._stop.is_set():
-            self._log.tell(f"{self._channel} waits", problem=problem, again_in_seconds=pause)
+        pause = wait_seconds or compute_backoff(self._failures, self.backoff_seconds)
+        if problem != self._logged_problem and not self.stop.is_set():
+            self.log.tell(f"{self.channel} waits", problem=problem, again_in_seconds=pause)
             self._logged_problem = problem
-        self._stop.wait(pause)
+        self.stop.wait(pause)
 
     def record_success(self) -> None:
         if self._logged_problem is not None:
-            self._log.tell(f"{self._channel} goes on")
+            self.log.tell(f"{self.channel} goes on")
         self._failures, self._logged_problem = 0, None
 
     def call_until_done(self, call: Callable[[], T]) -> T | None:
         """Retry until the call succeeds; return None if stopped before."""
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             try:
                 done = call()
             except NotSent as problem:

@@ -68,6 +68,7 @@ class CommandRequest:
     message: InboundMessage
     words: tuple[str, ...]  # arguments of the command or the button
     sender: ChannelSender  # for messages to another person
+    on_send: Callable[[str], None]  # is told the key of that person
     console: ConsoleSettings
 
     @property
@@ -596,6 +597,7 @@ def _yes_argument(other: str) -> str:
 def _tell_other_account(asked: CommandRequest, other: str, what: OutboundMessage) -> None:
     """Send a private message to the other account if it is on this channel."""
     if other.partition(":")[0] == asked.message.channel:
+        asked.on_send(other)
         with suppress(NotSent):
             asked.sender.send(asked.message.chat, Requester(other), replace(what, alone=True))
 
@@ -745,6 +747,7 @@ class Commands:
 
     memory: Memory
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    on_send: Callable[[str], None] = lambda _: None  # before a message to another person
 
     def run(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         found = parse_command(said.text)
@@ -801,6 +804,7 @@ class Commands:
             message=message,
             words=words,
             sender=outlet,
+            on_send=self.on_send,
             console=self.console,
         )
         try:

@@ -12,7 +12,6 @@ from cachetools import LRUCache
 from tacit import limits
 from tacit.bots import texts
 from tacit.bots.messages import (
-    ChannelSender,
     InboundMessage,
     OpenQuestion,
     OutboundMessage,
@@ -21,7 +20,7 @@ from tacit.bots.messages import (
 from tacit.clock import Clock, from_micros, system_clock
 from tacit.memory import View
 from tacit.records.memory import Memory as Record
-from tacit.records.request import Chat, Requester
+from tacit.records.request import Requester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,26 +175,3 @@ class OpenQuestions:
         with self._lock:
             for conversation in [one for one, (who, _) in self._asked.items() if who == person]:
                 del self._asked[conversation]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionClosingSender:
-    """A sender that closes the recipient's open question: the new message comes after it."""
-
-    sender: ChannelSender
-    questions: OpenQuestions
-
-    def send(
-        self,
-        where: Chat,
-        to: Requester | None,
-        what: OutboundMessage,
-        *,
-        after: InboundMessage | None = None,
-    ) -> None:
-        if to is not None:
-            self.questions.close(to.key)
-        self.sender.send(where, to, what, after=after)
-
-    def is_admin(self, where: Chat, who: Requester) -> bool:
-        return self.sender.is_admin(where, who)

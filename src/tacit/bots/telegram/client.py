@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from tacit import Chat, Requester, limits
 from tacit.bots.channel import (
+    Delivery,
     HttpClient,
     JsonObject,
     MessageSender,
-    PartDelivery,
+    SendPart,
     clamp_wait,
     encode_form,
     get_object,
@@ -23,9 +24,7 @@ from tacit.bots.channel import (
 from tacit.bots.messages import (
     Button,
     ButtonPressed,
-    InboundMessage,
     NotSent,
-    OutboundMessage,
     Span,
 )
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity
@@ -233,10 +232,8 @@ class TelegramSender(MessageSender):
         """Count as Telegram does: without markup, in UTF-16 units."""
         return 1 + (char > "\uffff")
 
-    def choose_delivery(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> PartDelivery:
-        target = _find_target(where, to, what, after)
+    def choose_delivery(self, asked: Delivery) -> SendPart:
+        target = _find_target(asked)
 
         def deliver(spans: tuple[Span, ...], buttons: Sequence[Sequence[Button]]) -> None:
             message = {
@@ -253,16 +250,15 @@ class TelegramSender(MessageSender):
 
         return deliver
 
-    def upload(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> None:
-        assert what.attachment is not None
-        raw = what.attachment.text.encode("utf-8", "replace")
+    def upload(self, asked: Delivery) -> None:
+        file = asked.what.attachment
+        assert file is not None
+        raw = file.text.encode("utf-8", "replace")
         if len(raw) > limits.TELEGRAM_FILE_MAX_BYTES:
             raise NotSent("the file is too large for Telegram", for_good=True)
-        target = _find_target(where, to, what, after)
+        target = _find_target(asked)
         target.answered = None
-        self._send(target, "sendDocument", file=(what.attachment.name, raw))
+        self._send(target, "sendDocument", file=(file.name, raw))
 
     def _edit(self, target: _Target, message: dict[str, Any]) -> bool:
         """Edit the message; return False if it no longer exists, and a new one must be sent."""
@@ -316,16 +312,15 @@ def _make_keyboard(rows: Sequence[Sequence[Button]]) -> dict[str, Any] | None:
     return {"inline_keyboard": keys} if keys else None
 
 
-def _find_target(
-    where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-) -> _Target:
-    chat = telegram_number(where.id)
+def _find_target(asked: Delivery) -> _Target:
+    to, what, after = asked.to, asked.what, asked.after
+    chat = telegram_number(asked.where.id)
     if what.alone:
         if to is None:
             raise NotSent("a private message has no recipient", for_good=True)
         if chat != telegram_number(to.key):
             return _Target(chat=telegram_number(to.key))
-    here = after if after is not None and after.chat.id == where.id else None
+    here = after if after is not None and after.chat.id == asked.where.id else None
     pressed = here.message if isinstance(here, ButtonPressed) and what.instead else None
     return _Target(
         chat=chat,

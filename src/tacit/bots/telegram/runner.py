@@ -147,18 +147,14 @@ def create_webhook_app(take_in: TakeUpdates, url: str, secret: str) -> Starlette
     return served
 
 
+@dataclass(frozen=True, slots=True)
 class UpdateReceiver:
     """Store updates that can be parsed and come from allowed chats."""
 
-    def __init__(
-        self,
-        parser: TelegramParser,
-        take_in: Callable[[Sequence[Update]], int],
-        client: TelegramClient,
-        log: BotLog,
-    ) -> None:
-        self._parser, self._take_in = parser, take_in
-        self._client, self._log = client, log
+    parser: TelegramParser
+    take_in: Callable[[Sequence[Update]], int]
+    client: TelegramClient
+    log: BotLog
 
     def __call__(self, raw: Sequence[JsonObject]) -> None:
         """Store updates durably: when this returns, Telegram may delete them."""
@@ -166,37 +162,37 @@ class UpdateReceiver:
         answers: list[Callable[[], object]] = []
         for one in raw:
             try:
-                heard = self._parser.parse(one)
+                heard = self.parser.parse(one)
             except Exception as error:  # noqa: BLE001 - one odd update must not block all others
-                self._log.failed("update left out", error)
+                self.log.failed("update left out", error)
                 continue
             if heard is None:
                 continue
-            if not self._parser.allows(heard.chat):
+            if not self.parser.allows(heard.chat):
                 answers += self._answer_id(heard)
                 continue
             update = _make_update(heard, one)
             if len(update.payload) > limits.UPDATE_MAX_BYTES:
-                self._log.tell("update left out", problem="it is too large")
+                self.log.tell("update left out", problem="it is too large")
                 continue
             updates.append(update)
             if isinstance(heard, ButtonPressed):  # Telegram shows it as busy until then
                 query = get_text(get_object(one, "callback_query"), "id")
                 answers.append(
-                    partial(self._client.call, "answerCallbackQuery", callback_query_id=query)
+                    partial(self.client.call, "answerCallbackQuery", callback_query_id=query)
                 )
         self._keep(updates)
-        self._client.call_in_background(answers)
+        self.client.call_in_background(answers)
 
     def _keep(self, updates: Sequence[Update]) -> None:
         """Store all at once; if one of them is invalid, store the others."""
         if not updates:
             return
         try:
-            self._take_in(updates)
+            self.take_in(updates)
         except InvalidInput as error:
             if len(updates) == 1:
-                self._log.failed("update left out", error)
+                self.log.failed("update left out", error)
                 return
             for update in updates:
                 self._keep([update])
@@ -207,7 +203,7 @@ class UpdateReceiver:
             return []
         return [
             partial(
-                self._client.call,
+                self.client.call,
                 "sendMessage",
                 chat_id=heard.chat.id.removeprefix(f"{CHANNEL}:"),
                 text=f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}",
