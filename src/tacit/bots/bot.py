@@ -10,7 +10,7 @@ from itertools import islice
 from tacit import limits
 from tacit.bots import texts
 from tacit.bots.agent import Agent
-from tacit.bots.commands import Commands, is_relevant, make_undo_button, reply, shorten
+from tacit.bots.commands import Commands, make_undo_button
 from tacit.bots.consent import Consent
 from tacit.bots.conversations import (
     OpenQuestions,
@@ -35,6 +35,8 @@ from tacit.bots.messages import (
     TextMessage,
     format_text,
     make_message,
+    reply,
+    shorten,
     strong_span,
 )
 from tacit.bots.phrases import (
@@ -48,6 +50,7 @@ from tacit.bots.phrases import (
     is_about_me,
     is_plain_request,
     is_question,
+    is_relevant,
     parse_command,
     parse_decision,
     parse_plain_command,

@@ -30,6 +30,8 @@ from tacit.bots.messages import (
     format_text,
     link_span,
     make_message,
+    reply,
+    shorten,
     strong_span,
 )
 from tacit.bots.phrases import (
@@ -38,6 +40,7 @@ from tacit.bots.phrases import (
     UNCLEAR,
     capitalized_words,
     distinctive_words,
+    is_relevant,
     load_phrases,
     parse_command,
     parse_decision,
@@ -53,7 +56,6 @@ from tacit.records.memory import (
     Visibility,
 )
 from tacit.records.memory import Memory as Record
-from tacit.records.results import Recalled
 from tacit.records.text import show_with_key
 from tacit.server.authentication import sign_in_url
 from tacit.settings import ConsoleSettings
@@ -84,10 +86,6 @@ class CommandRequest:
     def idempotent_view(self, action: str) -> View:
         """Return a view for one write, which a repeated update does not repeat."""
         return self.view.once(f"{self.message.key}/{action}")
-
-
-def reply(template: str, given: object = "") -> OutboundMessage:
-    return make_message(*format_text(template, given))
 
 
 # Buttons. Their data contains an action, ids and a tag of the person, never text of a memory.
@@ -127,25 +125,6 @@ def _parse_number(word: str, otherwise: int) -> int:
 
 
 # Memories in lists.
-
-# Measured with the bundled embedder: paraphrases score 0.41 to 0.45, unrelated memories 0.37 and
-# below.
-_CLOSE_MEANING = 0.4
-
-
-def is_relevant(one: Recalled) -> bool:
-    """Whether a result shares a word or a person with the query, is about the requester who asks
-    about themselves, or is close in meaning. In a small memory the best result may be unrelated."""
-    signals = one.signals
-    named = signals.words > 0 or signals.person > 0 or signals.own > 0
-    return named or signals.meaning >= _CLOSE_MEANING
-
-
-def shorten(content: str) -> str:
-    """Make one line for a list."""
-    line = " ".join(content.split())
-    most = limits.CHAT_LISTED_MAX_CHARS
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def _format_with_key(memory: Record) -> str:

@@ -177,6 +177,18 @@ def format_text(template: str, given: object = "") -> tuple[Span, ...]:
     return tuple(span for span in spans if span.text)
 
 
+def reply(template: str, given: object = "") -> OutboundMessage:
+    """Make a message of a text of ours."""
+    return make_message(*format_text(template, given))
+
+
+def shorten(content: str) -> str:
+    """Make one line for a list."""
+    line = " ".join(content.split())
+    most = limits.CHAT_LISTED_MAX_CHARS
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
 def strong_span(text: str) -> Span:
     return Span(text, "strong")
 
