@@ -108,7 +108,7 @@ class PlainAnswers:
             asked = None  # that question is not about proposals
         ids = asked.ids if asked is not None else ()
         shown = ids or tuple(one.id for one in waiting)
-        words = {one.id: frozenset(distinctive_words(one.content, said.who)) for one in waiting}
+        words = {one.id: distinctive_words(one.content, said.who) for one in waiting}
         decision = parse_decision(
             said.text,
             [words.get(id, frozenset()) for id in shown],

@@ -193,7 +193,8 @@ def _format_page(asked: CommandRequest, number: int, action: ButtonAction) -> Ou
     size = limits.CHAT_LISTED_COUNT
     last = -(-total // size)
     number = min(number, last)
-    every = chain.from_iterable(_list_category(asked.view, name) for name in categories)
+    read = min(number * size, limits.PAGE_MAX_COUNT)
+    every = chain.from_iterable(_list_category(asked.view, name, read) for name in categories)
     shown = islice(every, (number - 1) * size, number * size)
     labels = {
         Visibility.PRIVATE_ONLY: texts.LABEL_PRIVATE,
@@ -215,10 +216,11 @@ def _format_page(asked: CommandRequest, number: int, action: ButtonAction) -> Ou
     return make_message(*spans, "\n\n", *format_text(ending), buttons=(row,) if row else ())
 
 
-def _list_category(view: View, category: str) -> Iterator[Record]:
+def _list_category(view: View, category: str, read: int) -> Iterator[Record]:
+    """Yield memories, reading only so many at a time."""
     cursor = None
     while True:
-        page = view.list(category, state=State.ACTIVE, limit=limits.PAGE_MAX_COUNT, cursor=cursor)
+        page = view.list(category, state=State.ACTIVE, limit=read, cursor=cursor)
         yield from page
         cursor = page.cursor
         if cursor is None:
