@@ -340,7 +340,8 @@ class Measuring:
             view = _view(memory)
             view.remember("a fact")
             base = _timed(partial(view.remember, "another fact"), time.thread_time)
-            for act, counts in ((record, (7, 400)), (import_items, (7, 150))):
+            whole = (limits.MESSAGES_MAX_CHARS - 10_000) // len(said)
+            for act, counts in ((record, (7, whole)), (import_items, (7, 150))):
                 for count in counts:
                     spent = _timed(partial(act, view, count), time.thread_time)
                     yield _cost(EMBEDDED, f"{act.__name__} {count}", spent, base, "kept")
