@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
-from functools import cache, wraps
+from functools import wraps
 from threading import Lock
 from typing import (
     TYPE_CHECKING,
@@ -18,7 +17,6 @@ from typing import (
     Protocol,
     TypeVar,
     cast,
-    get_type_hints,
     overload,
 )
 
@@ -687,13 +685,3 @@ def list_operations(view: type[Resource]) -> Iterator[Operation]:
                 yield declared
             elif isinstance(member, resource):
                 yield from list_operations(member.kind)
-
-
-def signature_of(operation: Operation) -> inspect.Signature:
-    return inspect.signature(operation.method)
-
-
-@cache
-def type_hints_of(method: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the types of the parameters and, as `return`, of the answer."""
-    return get_type_hints(method)

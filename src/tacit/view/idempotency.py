@@ -37,7 +37,6 @@ from tacit.view.context import (
     Replay,
     Resource,
     ViewContext,
-    signature_of,
 )
 
 # The fingerprint of a call: equal for the same operation with the same arguments.
@@ -255,7 +254,7 @@ class DisabledDispatch:
     def invoke(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
     ) -> Any:
-        signature_of(operation).bind(resource, *args, **named)  # may raise TypeError
+        _signature(operation.method).bind(resource, *args, **named)  # may raise TypeError
         return operation.disabled_outcome()
 
 
