@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from sqlalchemy import Connection, Executable, Table, delete, update
+from sqlalchemy import Connection, Executable, Table, delete, insert, update
 
 from tacit.clock import from_micros, to_micros
 
@@ -91,9 +91,23 @@ def delete_rows(connection: Connection, table: Table, space: str, *which: Any) -
 def update_rows(
     connection: Connection, table: Table, space: str, *which: Any, **values: Any
 ) -> int:
-    """Update rows of a space; return how many there were."""
+    """Update rows of a space, with encoded values; return how many there were."""
     rows = update(table).where(table.c.space_id == space, *which)
-    return connection.execute(rows.values(**values)).rowcount
+    changes = {name: encode(value) for name, value in values.items()}
+    return connection.execute(rows.values(**changes)).rowcount
+
+
+def insert_row(connection: Connection, table: Table, space: str, **values: Any) -> None:
+    """Insert a row of a space, with encoded values."""
+    row = {name: encode(value) for name, value in values.items()}
+    connection.execute(insert(table).values(space_id=space, **row))
+
+
+def to_columns(record: Any, table: Table) -> dict[str, Any]:
+    """Return the encoded fields of a record that have a column of their name."""
+    kind: Any = type(record)
+    names = [name for name in _decoders(kind) if name in table.c]
+    return {name: encode(getattr(record, name)) for name in names}
 
 
 def insert_for(connection: Connection, table: Table) -> Any:
