@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import external_keys
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
@@ -512,8 +511,7 @@ def revert_import_step(
     changed = newest.changed + sum(one.is_changed for one in some)
     more = len(some) == _IMPORTED_AT_ONCE_COUNT
     if some or any(one.run.reverted_at is None for one in found):
-        at = None if more else to_micros(tx.at)
-        state = {"reverting": more, "reverted_at": at}
+        state = {"reverting": more, "reverted_at": None if more else tx.at}
         for one in found:
             imports.update_import(tx, one, state)
         imports.update_import(tx, newest, {"forgotten": forgotten, "changed": changed})
