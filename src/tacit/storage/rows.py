@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from sqlalchemy import Connection, Executable, Table, delete, insert, update
 
 from tacit.clock import from_micros, to_micros
+from tacit.storage.dialect import dialect_of
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -101,6 +102,16 @@ def insert_row(connection: Connection, table: Table, space: str, **values: Any) 
     """Insert a row of a space, with encoded values."""
     row = {name: encode(value) for name, value in values.items()}
     connection.execute(insert(table).values(space_id=space, **row))
+
+
+def insert_missing(
+    connection: Connection, table: Table, space: str, rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """Insert those rows of a space whose primary key is new, with encoded values."""
+    new = [
+        {"space_id": space} | {name: encode(value) for name, value in row.items()} for row in rows
+    ]
+    dialect_of(connection).insert_missing(connection, table, new)
 
 
 def to_columns(record: Any, table: Table) -> dict[str, Any]:

@@ -285,16 +285,7 @@ def _merge_people(tx: Transaction, problem: Problem) -> bool:
     if _is_mentioned(tx.connection, tx.space, [source]):
         return False
     try:
-        people.begin_link(
-            tx.connection,
-            tx.space,
-            source,
-            target,
-            LinkKind.MERGE,
-            verified=True,
-            actor=DOCTOR_ACTOR,
-            at=tx.at,
-        )
+        people.begin_link(tx, source, target, LinkKind.MERGE, actor=DOCTOR_ACTOR)
     except (Conflict, InvalidInput):
         return False  # it was changed meanwhile
     return True
