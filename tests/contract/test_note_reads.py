@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from tacit import Requester
 from tacit.memory import Memory
+from tacit.records.notes import NoteKind
 from tacit.records.request import Request
 from tacit.storage import notes
 from tacit.storage.notes import NoteRow
@@ -147,7 +148,10 @@ def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -
 
     def work(connection: Connection, request: Request) -> list[str]:
         return [
-            row.path for row in notes.list_index_notes(connection, SPACE, request.own_identities)
+            row.path
+            for row in notes.list_notes_of(
+                connection, SPACE, request.own_identities, NoteKind.LONG_TERM
+            )
         ]
 
     for view in (own, web):
