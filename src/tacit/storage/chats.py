@@ -67,6 +67,17 @@ def read_chat_ids(
     return found
 
 
+def list_private_chats(connection: Connection, space: str, who: Collection[str]) -> set[str]:
+    """List the private chats that these identities are or were in."""
+    alone = (
+        select(_M.chat)
+        .join(chats_table, (_C.space_id == _M.space_id) & (_C.id == _M.chat))
+        .where(_M.space_id == space, _M.person.in_(sorted(who)))
+        .where(_C.kind == ChatKind.PRIVATE.value)
+    )
+    return select_set(connection, alone)
+
+
 def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> bool:
     """Return whether `register_chat` would have nothing to write."""
     known = read_chat(connection, space, asking.chat)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Select,
     Table,
     TextClause,
+    and_,
     bindparam,
     func,
     literal,
@@ -188,8 +189,10 @@ def _to_checkpoint(row: Any) -> StoredCheckpoint:
 # read them.
 
 StepRows = Sequence[tuple[Any, ...]]
+Conditions = list[ColumnElement[bool]]
 # Numbers of identities and places; the columns whose values are filtered.
 StepAccessShape = tuple[int, int, tuple[str, ...]]
+_S = graph_steps.c
 _STEP, _VALUE, _WRITE = 0, 1, 2  # part of the step that a row holds
 # Table expression that expands the channels of a step, by dialect.
 _EACH_CHANNEL = {
@@ -220,6 +223,12 @@ class StepAccess:
         named |= {f"place{n}": one for n, one in enumerate(self.places)}
         return named | {"space": self.space, **self.lists}
 
+    def conditions(self, table: Table) -> Conditions:
+        """Return conditions for the rows of a table of steps, values or writes."""
+        c = table.c
+        whose = [c.space_id == self.space, c.person.in_(self.mine), c.chat.in_(self.places)]
+        return [*whose, *(c[name].in_(values) for name, values in self.lists.items())]
+
 
 def step_places(request: Request) -> list[str] | None:
     """Return the places of the requester's steps, or None if there are none.
@@ -247,10 +256,10 @@ def read_step_access(
     whole = StepAccess(space=request.space, mine=sorted(request.own_identities), places=where)
     if request.private and allowed is None:
         return whole
-    named = {} if thread is None else {"thread": thread}
-    rows = statements.fetch_rows(
-        connection, _select_step_audiences(whole.shape, thread is not None), whole.params(**named)
-    )
+    wanted = select(_S.audience, _S.categories).where(*whole.conditions(graph_steps)).distinct()
+    if thread is not None:
+        wanted = wanted.where(_S.thread == thread)
+    rows = connection.execute(wanted).all()
     lists: dict[str, list[str]] = {}
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
@@ -382,7 +391,7 @@ def _to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
 
 def list_step_rows(
     connection: Connection,
-    open_: StepAccess,
+    access: StepAccess,
     wanted: Mapping[str, str],
     after: tuple[str, str, str] | None,
     most: int,
@@ -391,11 +400,16 @@ def list_step_rows(
 
     `wanted` filters by `thread`, `ns` or `id`, or by `before` an id.
     """
-    named = dict(wanted)
+    rows = select(_S.id, _S.thread, _S.ns, _S.metadata).where(*access.conditions(graph_steps))
+    for name, value in wanted.items():
+        rows = rows.where(_S.id < value if name == "before" else _S[name] == value)
     if after is not None:
-        named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
-    statement = _select_step_list(open_.shape, tuple(sorted(named)))
-    return statements.fetch_rows(connection, statement, open_.params(most=most, **named))
+        id, *rest = after
+        rows = rows.where(
+            or_(_S.id < id, and_(_S.id == id, tuple_(_S.thread, _S.ns) > tuple_(*rest)))
+        )
+    page = rows.distinct().order_by(_S.id.desc(), _S.thread, _S.ns).limit(most)
+    return connection.execute(page).all()
 
 
 def _access_condition(of: str, shape: StepAccessShape) -> str:
@@ -409,38 +423,6 @@ def _access_condition(of: str, shape: StepAccessShape) -> str:
 
 def _audience_condition(of: str, shape: StepAccessShape) -> str:
     return "".join(f" AND {of}.{name} IN :{name}" for name in shape[2])
-
-
-def _build_text(sql: str, shape: StepAccessShape) -> TextClause:
-    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in shape[2]))
-
-
-@lru_cache(maxsize=64)
-def _select_step_audiences(shape: StepAccessShape, of_thread: bool) -> TextClause:
-    which = " AND thread = :thread" if of_thread else ""
-    return _build_text(
-        "SELECT DISTINCT audience, categories FROM graph_steps "  # noqa: S608
-        f"WHERE {_access_condition('graph_steps', shape)}{which}",
-        shape,
-    )
-
-
-@lru_cache(maxsize=256)
-def _select_step_list(shape: StepAccessShape, named: tuple[str, ...]) -> TextClause:
-    tests = {
-        "thread": "thread = :thread",
-        "ns": "ns = :ns",
-        "id": "id = :id",
-        "before": "id < :before",
-        "a_id": "(id < :a_id OR (id = :a_id AND (thread > :a_thread "
-        "OR (thread = :a_thread AND ns > :a_ns))))",
-    }
-    which = "".join(f" AND {tests[name]}" for name in named if name in tests)
-    return _build_text(
-        "SELECT DISTINCT id, thread, ns, metadata FROM graph_steps "  # noqa: S608
-        f"WHERE {_access_condition('graph_steps', shape)}{which} ORDER BY id DESC, thread, ns LIMIT :most",
-        shape,
-    )
 
 
 def _newest_step(shape: StepAccessShape, which: str) -> str:
@@ -469,7 +451,7 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
     """
     newest = _newest_step(shape, " AND id = :id" if by_id else "")
     v, tx = "graph_values", "graph_writes"  # unaliased, for checks of query plans
-    return _build_text(
+    sql = (
         f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
         f"SELECT 0 AS part, spaces.identity_rev, {_STEP_COLUMNS} FROM spaces LEFT JOIN s ON 1 = 1 "
         "WHERE spaces.space_id = :space "
@@ -479,9 +461,9 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
         f"AND {v}.channel = e.key AND {v}.version = e.value "
         f"UNION ALL SELECT 2, {tx}.idx, {tx}.channel, NULL, {tx}.type, {tx}.task, {tx}.path, NULL, "
         f"NULL, {tx}.saved_at, {tx}.data FROM s CROSS JOIN {tx} "
-        f"WHERE {_access_condition(tx, shape)} AND {tx}.thread = s.thread AND {tx}.ns = s.ns AND {tx}.step = s.id",
-        shape,
+        f"WHERE {_access_condition(tx, shape)} AND {tx}.thread = s.thread AND {tx}.ns = s.ns AND {tx}.step = s.id"
     )
+    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in shape[2]))
 
 
 # Writing graph steps: a step with its changed values, and the writes of its tasks.
@@ -507,7 +489,6 @@ _INSERT_VALUE = text(
 _KEEP_WRITE = text(insert_statement(graph_writes).text + " ON CONFLICT DO NOTHING")
 _REPLACE_WRITE = text(_upsert_text(graph_writes))
 _IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
-_S = graph_steps.c
 _NAMESPACE_SEPARATOR = "|"  # separates the names of a graph and its subgraph in LangGraph
 StepStatements = Callable[[Mapping[str, Any]], list[Statement]]
 
@@ -634,13 +615,8 @@ def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
 def _audiences_before(tx: Transaction, to: StepTarget) -> set[str | None]:
     """Read the audiences of the preceding step; a subgraph continues from its parent graph."""
     ns = to.ns if to.parent is not None else to.ns.rpartition(_NAMESPACE_SEPARATOR)[0]
-    before = select(_S.audience).where(
-        _S.space_id == tx.space,
-        _S.person.in_(sorted(tx.request.own_identities)),
-        _S.chat.in_(require_step_places(tx)),
-        _S.thread == to.thread,
-        _S.ns == ns,
-    )
+    own = _own_access(tx).conditions(graph_steps)
+    before = select(_S.audience).where(*own, _S.thread == to.thread, _S.ns == ns)
     if to.parent is not None:
         return select_set(tx.connection, before.where(_S.id == to.parent))
     newest = before.order_by(_S.id.desc()).limit(1)
@@ -653,7 +629,6 @@ STEP_TABLES = (graph_steps, graph_values, graph_writes)
 _V = graph_values.c
 _A = audience_people.c
 AllowedCategories = frozenset[str] | None
-Conditions = list[ColumnElement[bool]]
 
 
 def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
@@ -662,17 +637,17 @@ def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Cond
     These are the requester's own rows in this chat, saved by agents with no more categories than
     `allowed`. The audience is not checked: the other people present learn nothing from a deletion.
     """
-    c = table.c
-    found = [
-        c.space_id == tx.space,
-        c.person.in_(sorted(tx.request.own_identities)),
-        c.chat.in_(require_step_places(tx)),
-    ]
+    found = _own_access(tx).conditions(table)
     if allowed is None:
         return found
-    lists = tx.connection.execute(select(c.categories).where(*found).distinct()).scalars()
-    within = [one for one in lists if one and set(json.loads(one)) <= allowed]
-    return [*found, c.categories.in_(within)]
+    lists = select_set(tx.connection, select(table.c.categories).where(*found).distinct())
+    within = sorted(one for one in lists if one and set(json.loads(one)) <= allowed)
+    return [*found, table.c.categories.in_(within)]
+
+
+def _own_access(tx: Transaction) -> StepAccess:
+    mine = sorted(tx.request.own_identities)
+    return StepAccess(space=tx.space, mine=mine, places=require_step_places(tx))
 
 
 def delete_threads(tx: Transaction, threads: Collection[str], allowed: AllowedCategories) -> None:

@@ -387,11 +387,9 @@ def list_met_identities(connection: Connection, request: Request) -> frozenset[s
 
 def read_public_names(connection: Connection, space: str, who: Iterable[str]) -> dict[str, Person]:
     """Read the public names of each of these identities."""
-    names: dict[str, set[Name]] = {one: set() for one in who}
-    if names:
-        for row in connection.execute(_PUBLIC_NAMES, {"space": space, "here": sorted(names)}):
-            names[row.person].add(Name(kind=NameKind(row.kind), text=row.name))
-    return {one: build_person({one}, called) for one, called in names.items()}
+    who = list(who)
+    names = _names_of(connection, space, who, by=()) if who else {}
+    return {one: build_person({one}, names.get(one, ())) for one in who}
 
 
 def build_person(known: Collection[str], names: Iterable[Name], id: str | None = None) -> Person:
