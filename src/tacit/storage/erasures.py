@@ -6,12 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Column, Connection, func, or_, select, union
 
-from tacit.clock import to_micros
 from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
 from tacit.storage import access_log, idempotency, memories, revisions
 from tacit.storage.chats import read_chat
@@ -21,6 +19,7 @@ from tacit.storage.people import delete_unmentioned_people
 from tacit.storage.rows import (
     chunks,
     delete_rows,
+    insert_missing,
     insert_row,
     select_set,
     to_columns,
@@ -31,7 +30,6 @@ from tacit.storage.schema import (
     access_log_people,
     access_log_table,
     audience_people,
-    change_log,
     checkpoints_table,
     derived_from,
     erasures_table,
@@ -41,29 +39,23 @@ from tacit.storage.schema import (
     graph_writes,
     history_table,
     idempotency_keys,
-    idempotency_memories,
     identity_links,
     imported_items,
     imports_table,
-    learned_facts_table,
     link_attempts,
     link_offers,
     memories_table,
     memory_people,
     memory_versions,
-    note_items,
-    note_lines,
+    metadata,
     notes_table,
-    pair_checks,
     people_table,
     proposals,
-    relations_table,
     sign_in_links,
     spaces_table,
     subjects,
     tombstones,
     updates,
-    vectors_table,
     web_sessions,
 )
 from tacit.storage.spaces import keyed_digest, load_identities
@@ -71,7 +63,7 @@ from tacit.storage.spaces import keyed_digest, load_identities
 # People to whom memories may have been disclosed: checkpoints of agents in their chats may contain
 # them.
 
-_MEMORY = memories_table.c
+_M = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _H = history_table.c
@@ -95,7 +87,7 @@ class Exposure:
 def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
     """Read who may have seen these memories, before they are erased."""
     rows = connection.execute(
-        select(memories_table).where(_MEMORY.space_id == space, _MEMORY.id.in_(ids))
+        select(memories_table).where(_M.space_id == space, _M.id.in_(ids))
     ).all()
     said = _read_wordings(connection, space, rows)
     reached = _reached_people(connection, space, said)
@@ -155,19 +147,16 @@ def _reached_people(connection: Connection, space: str, said: StoredWordings) ->
 IN_FREE_PAGES = "pages"  # rows are vacuumed, but free space in pages may hold their bytes
 NO_SPACE = ""  # records the erasure of a space: no space has an empty name
 _PAGE_COUNT = 500
-_M = memories_table.c
 _E = erasures_table.c
 _D = derived_from.c
 _P = memory_people.c
-# Every column that holds the id of a memory, by table.
-_MEMORY_ID_COLUMNS: tuple[Column[Any], ...] = (
-    _M.id, memory_versions.c.memory_id, _P.memory_id, _H.memory_id, change_log.c.memory_id,
-    learned_facts_table.c.memory_id, proposals.c.memory_id, proposals.c.replaces,
-    vectors_table.c.memory_id, relations_table.c.from_id, relations_table.c.to_id,
-    _D.memory_id, _D.turn_id, pair_checks.c.first_id, pair_checks.c.second_id, events.c.memory_id,
-    note_items.c.memory_id, note_lines.c.memory_id, idempotency_memories.c.memory_id,
-    access_log_table.c.memory_id, imported_items.c.memory_id,
-)  # fmt: skip
+# Every column that holds the id of a memory: those with a foreign key, and three more.
+_MEMORY_ID_COLUMNS = {_M.id, proposals.c.replaces, access_log_table.c.memory_id} | {
+    column
+    for table in metadata.sorted_tables
+    for column in table.c
+    if any(key.column is _M.id for key in column.foreign_keys)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +245,10 @@ def count_rows_of_memories(
 ) -> Counter[str]:
     """Count the rows of each table that refer to these memories."""
     found: Counter[str] = Counter()
-    for table, columns in groupby(_MEMORY_ID_COLUMNS, key=lambda column: column.table):
+    for table in metadata.sorted_tables:
+        columns = [column for column in table.c if column in _MEMORY_ID_COLUMNS]
+        if not columns:
+            continue
         about = or_(*(column.in_(ids) for column in columns))
         rows = select(func.count()).select_from(table).where(table.c.space_id == space, about)
         if number := connection.scalar(rows):
@@ -334,8 +326,11 @@ def list_all_identities(connection: Connection, space: str) -> set[str]:
 # Hard delete memories with all dependent rows.
 
 
-def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
-    """Delete memories with all dependent rows; only a keyed hash remains."""
+def hard_delete(tx: Transaction, ids: Sequence[str], *, scrubbed: bool = False) -> None:
+    """Delete memories with all dependent rows; only a keyed hash remains.
+
+    With `scrubbed`, no erasure waits for their bytes to be removed from the files.
+    """
     if not ids:
         return
     these = (_M.space_id == tx.space, _M.id.in_(ids))
@@ -351,15 +346,15 @@ def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
     update_rows(tx.connection, memories_table, tx.space, pointing, superseded_by=None)
     access_log.remove_memories_from_log(tx.connection, tx.space, ids)
     delete_unmentioned_people(tx.connection, tx.space, named)
-    insert_tombstones(tx, ids)
+    insert_tombstones(tx, ids, scrubbed=scrubbed)
     for thread in sorted((threads | {tx.thread}) - {""}):
         memories.increment_thread_revision(tx, thread)  # invalidates the blocks of the thread
     memories.emit_erase_events(tx, ids)
 
 
-def insert_tombstones(tx: Transaction, names: Collection[str]) -> None:
+def insert_tombstones(tx: Transaction, names: Collection[str], *, scrubbed: bool = False) -> None:
     """Keep keyed hashes of the ids of memories or the paths of notes that this write deletes."""
     actor = tx.actor if tx.actor.startswith("operator:") else ""
-    same = {"space_id": tx.space, "erased_at": to_micros(tx.at), "actor": actor, "scrubbed": False}
+    same = {"erased_at": tx.at, "actor": actor, "scrubbed": scrubbed}
     rows = [same | {"digest": keyed_digest(tx.secret, name)} for name in names]
-    tx.dialect.insert_missing(tx.connection, tombstones, rows)
+    insert_missing(tx.connection, tombstones, tx.space, rows)

@@ -621,7 +621,7 @@ def begin_link(
 
 def verify_link(tx: Transaction, source: str) -> Link:
     link = _require_link(tx, source)
-    return link if link.held else _change_link(tx, replace(link, verified_at=tx.at))
+    return link if link.held else update_link(tx, replace(link, verified_at=tx.at))
 
 
 def end_link(tx: Transaction, source: str, kind: LinkKind) -> Link:
@@ -629,11 +629,12 @@ def end_link(tx: Transaction, source: str, kind: LinkKind) -> Link:
     link = _require_link(tx, source)
     if link.kind is not kind:
         raise NotFound("link")
-    _change_link(tx, replace(link, ended_at=tx.at))
+    update_link(tx, replace(link, ended_at=tx.at))
     return link
 
 
-def _change_link(tx: Transaction, link: Link) -> Link:
+def update_link(tx: Transaction, link: Link) -> Link:
+    """Store the times of a link, with all that follows from it."""
     times = {"verified_at": link.verified_at, "ended_at": link.ended_at}
     update_rows(tx.connection, identity_links, tx.space, _C.id == link.id, **times)
     _apply_identity_change(tx, link)
