@@ -185,7 +185,7 @@ class GroupMembers:
     """Groups in the requested order, each with its first members."""
 
     places: tuple[StoredChat, ...]  # without their members
-    first_members: Mapping[str, tuple[str, ...]]  # chat → members, without the requester
+    first_members: Mapping[str, Sequence[str]]  # chat → members, without the requester
     people: Mapping[str, Person] = field(default_factory=dict)  # with their public names
 
     def to_audience_chat(self, place: StoredChat) -> AudienceChat:
@@ -220,27 +220,24 @@ def read_group_members(
     number = func.row_number().over(partition_by=_C.chat, order_by=_C.person).label("number")
     others = (_C.chat.in_(ids), _C.person.not_in(sorted(besides)))
     numbered = select(_C.chat, _C.person, number).where(*_is_member(space), *others).subquery()
-    m = numbered.c
-    first = _group_by_chat(
-        connection,
-        select(m.chat, m.person)
-        .where(m.number <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1)
-        .order_by(m.chat, m.person),
-    )
-    known = people.read_public_names(
-        connection, space, {*also, *(p for some in first.values() for p in some)}
-    )
+    most = numbered.c.number <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1
+    first: dict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(select(numbered).where(most).order_by(numbered.c.person)):
+        if row.person not in first[row.chat]:
+            first[row.chat].append(row.person)
+    known = people.read_public_names(connection, space, {*also}.union(*first.values()))
     return GroupMembers(tuple(places[id] for id in ids if id in places), first, known)
 
 
 def list_members_among(
     connection: Connection, space: str, ids: Sequence[str], who: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, set[str]]:
     """Return which of these people are members of each chat."""
-    if not ids or not who:
-        return {}
     these = (_C.chat.in_(ids), _C.person.in_(sorted(who)))
-    return _group_by_chat(connection, select(_C.chat, _C.person).where(*_is_member(space), *these))
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in connection.execute(select(_C.chat, _C.person).where(*_is_member(space), *these)):
+        found[row.chat].add(row.person)
+    return found
 
 
 def count_group_people(
@@ -249,13 +246,6 @@ def count_group_people(
     others = (_C.chat.in_(ids), _C.person.not_in(sorted(besides)))
     counted = select(func.count(_C.person.distinct())).where(*_is_member(space), *others)
     return (connection.scalar(counted) or 0) if ids else 0
-
-
-def _group_by_chat(connection: Connection, members: Select[Any]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = defaultdict(dict)
-    for row in connection.execute(members):
-        found[row.chat][row.person] = None
-    return {chat: tuple(there) for chat, there in found.items()}
 
 
 # The audience of one memory: each chat of the requester, and each member in private.
@@ -276,10 +266,6 @@ def concerned_people(memory: Memory) -> frozenset[str]:
     """Return the people that the memory concerns, who may retrieve it where others may not."""
     those = {one for one in (memory.owner, memory.speaker) if one is not None}
     return memory.subjects | those
-
-
-def linked_identities(links: Identities) -> frozenset[str]:
-    return frozenset(end for link in links.links for end in (link.source, link.target))
 
 
 def list_own_chats(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
@@ -335,11 +321,11 @@ class _MemoryAudience:
         )
         return at.decide(self.memory)
 
-    def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
-        """Return the members that the memory names, as far as the requester may know."""
-        people = named_people(self.memory)
-        found = {one for some in there.values() for one in some} - self.request.own_identities
-        return {one for one in found if not self.known.current_identities(one).isdisjoint(people)}
+    def concerned_members(self, connection: Connection, ids: Sequence[str]) -> dict[str, set[str]]:
+        """Return the members of each group on whom the decisions there can depend."""
+        linked = {end for link in self.links.links for end in (link.source, link.target)}
+        who = named_people(self.memory) | linked | self.request.own_identities
+        return list_members_among(connection, self.request.space, ids, who)
 
 
 def report_for_person(
@@ -350,18 +336,18 @@ def report_for_person(
     links = load_identities(connection, space, named_people(memory) | mine)
     told = _MemoryAudience(request, memory, links, visible_links(connection, request, links))
     ids = list_groups_of(connection, space, mine, limits.AUDIENCE_CHATS_MAX_COUNT)
-    there = list_members_among(
-        connection, space, ids, named_people(memory) | linked_identities(links) | mine
-    )
-    first = told.list_named_among(there)
+    there = told.concerned_members(connection, ids)
+    named = named_people(memory)
+    first = {
+        one
+        for one in set().union(*there.values()) - mine
+        if not told.known.current_identities(one).isdisjoint(named)
+    }
     found = read_group_members(connection, space, ids, mine, first)
     others = {one for some in found.first_members.values() for one in some} - first
     shown = [*sorted(first), *sorted(others)][: limits.AUDIENCE_PEOPLE_MAX_COUNT]
     in_rooms = (
-        (
-            found.to_audience_chat(place),
-            told.decide_in_group(place, there.get(place.id, ()), subject),
-        )
+        (found.to_audience_chat(place), told.decide_in_group(place, there[place.id], subject))
         for place in found.places
     )
     own = (private_chat(chat), explain_decision(decide_with_precedence(request, memory)))
@@ -383,9 +369,7 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     links = load_identities(connection, space, named_people(memory))
     told = _MemoryAudience(request, memory, links, links)
     ids = _relevant_groups(connection, space, memory, links)
-    there = list_members_among(
-        connection, space, ids, named_people(memory) | linked_identities(links)
-    )
+    there = told.concerned_members(connection, ids)
     heads = sorted(
         {links.person_id(one) for one in named_people(memory) if links.is_recognizable(one)}
     )
@@ -394,7 +378,7 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     )
     in_rooms = []
     for place in found.places:
-        members = {*there.get(place.id, ()), *found.first_members.get(place.id, ())[:1]}
+        members = there[place.id] | {*found.first_members.get(place.id, ())[:1]}
         decision = told.decide_in_group(place, members, min(members, default=None))
         in_rooms.append((found.to_audience_chat(place), decision))
     by_person = sort_allowed_first(
