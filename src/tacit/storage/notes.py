@@ -452,33 +452,23 @@ class FileState:
 
 
 def get_file_state(connection: Connection, space: str, folder: str, path: str) -> FileState | None:
-    return _read_file_states(
-        connection,
-        (_F.space_id == space, _F.folder == folder, _F.path == path),
-        (_L.space_id == space, _L.folder == folder, _L.path == path),
-    ).get(path)
+    return list_file_states(connection, space, folder, path).get(path)
 
 
-def list_file_states(connection: Connection, space: str, folder: str) -> dict[str, FileState]:
-    """Return the state of every file of a folder by path, in two statements."""
-    return _read_file_states(
-        connection,
-        (_F.space_id == space, _F.folder == folder),
-        (_L.space_id == space, _L.folder == folder),
-    )
-
-
-def _read_file_states(
-    connection: Connection,
-    files: Sequence[ColumnElement[bool]],
-    lines: Sequence[ColumnElement[bool]],
+def list_file_states(
+    connection: Connection, space: str, folder: str, path: str | None = None
 ) -> dict[str, FileState]:
+    """Return the state of every file of a folder by path, or of one file, in two statements."""
+    files = select(note_files).where(_F.space_id == space, _F.folder == folder)
+    lines = select(note_lines).where(_L.space_id == space, _L.folder == folder)
+    if path is not None:
+        files, lines = files.where(_F.path == path), lines.where(_L.path == path)
     by_path: dict[str, dict[str, LineState]] = {}
-    for row in connection.execute(select(note_lines).where(*lines)):
+    for row in connection.execute(lines):
         by_path.setdefault(row.path, {})[row.memory_id] = to_record(LineState, row)
     return {
         row.path: to_record(FileState, row, lines=by_path.get(row.path, {}))
-        for row in connection.execute(select(note_files).where(*files))
+        for row in connection.execute(files)
     }
 
 

@@ -287,7 +287,7 @@ _R = job_runs.c
 
 def _insert_task_run(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     now: datetime,
     counts: Mapping[str, int],
     problem: str | None,
@@ -296,13 +296,13 @@ def _insert_task_run(
 
     Only the worker that holds the task may call this: the sequence number is not locked.
     """
-    of_task = (_R.space_id == errand.space, _R.task == errand.task)
+    of_task = (_R.space_id == held.space, _R.task == held.task)
     newest = select(func.coalesce(func.max(_R.seq), 0)).where(*of_task)
     seq = connection.execute(newest).scalar_one() + 1
-    row = {"task": errand.task, "seq": seq, "started_at": errand.started_at, "finished_at": now}
-    insert_row(connection, job_runs, errand.space, **row, counts=counts, problem=problem)
+    row = {"task": held.task, "seq": seq, "started_at": held.started_at, "finished_at": now}
+    insert_row(connection, job_runs, held.space, **row, counts=counts, problem=problem)
     old = _R.seq <= seq - limits.JOBS_RUNS_KEEP_COUNT
-    delete_rows(connection, job_runs, errand.space, _R.task == errand.task, old)
+    delete_rows(connection, job_runs, held.space, _R.task == held.task, old)
 
 
 def last_task_runs(connection: Connection, space: str) -> dict[str, JobRun]:
@@ -456,32 +456,32 @@ def claim_task(
 
 def save_task_progress(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     cursor: str,
     counts: Mapping[str, int],
     now: datetime,
 ) -> None:
     """Save the cursor in the transaction of a step."""
-    begun = {"started_at": to_micros(errand.started_at), "cursor": cursor, "counts": dict(counts)}
-    _change_held(connection, errand, payload=json.dumps(begun), leased_until=now + _LEASE)
+    begun = {"started_at": to_micros(held.started_at), "cursor": cursor, "counts": dict(counts)}
+    _change_held(connection, held, payload=json.dumps(begun), leased_until=now + _LEASE)
 
 
 def finish_task(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     counts: Mapping[str, int],
     now: datetime,
     due_at: datetime,
 ) -> None:
     """Finish a task and insert its run in the transaction of the last step."""
     values = {"payload": _NO_PROGRESS, "attempts": 0, "due_at": due_at, "problem": None}
-    _change_held(connection, errand, **values, **_RELEASED)
-    _insert_task_run(connection, errand, now, counts, None)
+    _change_held(connection, held, **values, **_RELEASED)
+    _insert_task_run(connection, held, now, counts, None)
 
 
 def fail_task(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     now: datetime,
     due_at: datetime,
     problem: str,
@@ -492,18 +492,18 @@ def fail_task(
 
     The next attempt resumes at the cursor, unless the task failed there too often.
     """
-    attempts = errand.attempts + int(counted)
+    attempts = held.attempts + int(counted)
     values = {"attempts": attempts, "due_at": due_at, "problem": problem}
-    payload = _change_held(connection, errand, **values, **_RELEASED)
+    payload = _change_held(connection, held, **values, **_RELEASED)
     if counted and attempts % limits.JOBS_RESUMES_MAX_COUNT == 0:
-        update_rows(connection, jobs, errand.space, _is_row_of(errand), payload=_NO_PROGRESS)
-    _insert_task_run(connection, errand, now, json.loads(payload).get("counts", {}), problem)
+        update_rows(connection, jobs, held.space, _is_row_of(held), payload=_NO_PROGRESS)
+    _insert_task_run(connection, held, now, json.loads(payload).get("counts", {}), problem)
 
 
-def release_task(connection: Connection, errand: ScheduledTask) -> None:
+def release_task(connection: Connection, held: ScheduledTask) -> None:
     """Release the task so that another worker can resume it at once."""
     with suppress(LeaseLost):
-        _change_held(connection, errand, **_RELEASED)
+        _change_held(connection, held, **_RELEASED)
 
 
 def read_task_statuses(
