@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, bindparam, select
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.identity.resolution import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
-from tacit.storage import spaces
+from tacit.storage import spaces, statements
 from tacit.storage.dialect import dialect_of
-from tacit.storage.rows import insert_missing, select_set, to_record, update_rows
+from tacit.storage.rows import fetch_mappings, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import chat_members, chats_table, memories_table, person_names, subjects
 
 if TYPE_CHECKING:
@@ -27,24 +27,34 @@ _C = chats_table.c
 _M = chat_members.c
 
 
+_SPACE: Any = bindparam("space")
+_SELECT_CHAT = select(chats_table).where(_C.space_id == _SPACE, _C.id == bindparam("id"))
+_SELECT_EARLIER_IDS = select(_C.id, _C.migrated_to).where(
+    _C.space_id == _SPACE, _C.migrated_to.in_(bindparam("ids", expanding=True))
+)
+_SELECT_MEMBERS = select(_M.person).where(
+    _M.space_id == _SPACE, _M.chat == bindparam("id"), _M.left_at.is_(None)
+)
+
+
 def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
     """Read a chat under its newest id, with all known members."""
-    row: Row[Any] | None = None
+    row: dict[str, Any] | None = None
     newer: str | None = chat
     seen: set[str | None] = {None}
     while newer not in seen:
         seen.add(newer)
-        this = select(chats_table).where(_C.space_id == space, _C.id == newer)
-        found = connection.execute(this).one_or_none()
-        row, newer = (row, None) if found is None else (found, found.migrated_to)
+        found = fetch_mappings(connection, _SELECT_CHAT, {"space": space, "id": newer})
+        row, newer = (found[0], found[0]["migrated_to"]) if found else (row, None)
     if row is None:
         return StoredChat(id=chat, chat_ids=frozenset({chat}))
-    members = select(_M.person).where(_M.space_id == space, _M.chat == row.id, _M.left_at.is_(None))
+    id = row["id"]
+    members = statements.fetch_rows(connection, _SELECT_MEMBERS, {"space": space, "id": id})
     return to_record(
         StoredChat,
         row,
-        chat_ids=frozenset(read_chat_ids(connection, space, [row.id])[row.id]),
-        members=frozenset(connection.execute(members).scalars()),
+        chat_ids=frozenset(read_chat_ids(connection, space, [id])[id]),
+        members=frozenset(person for (person,) in members),
     )
 
 
@@ -55,12 +65,11 @@ def read_chat_ids(
     newest_of = {id: id for id in newest}
     fringe = sorted(newest_of)
     while fringe:
-        earlier = select(_C.id, _C.migrated_to).where(
-            _C.space_id == space, _C.migrated_to.in_(fringe)
-        )
-        rows = [row for row in connection.execute(earlier) if row.id not in newest_of]
-        newest_of |= {row.id: newest_of[row.migrated_to] for row in rows}
-        fringe = [row.id for row in rows]
+        params = {"space": space, "ids": fringe}
+        earlier = statements.fetch_rows(connection, _SELECT_EARLIER_IDS, params)
+        rows = [(id, newer) for id, newer in earlier if id not in newest_of]
+        newest_of |= {id: newest_of[newer] for id, newer in rows}
+        fringe = [id for id, _ in rows]
     found: dict[str, set[str]] = defaultdict(set)
     for id, now in newest_of.items():
         found[now].add(id)

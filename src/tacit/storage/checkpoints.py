@@ -193,6 +193,16 @@ Conditions = list[ColumnElement[bool]]
 # Numbers of identities and places; the columns whose values are filtered.
 StepAccessShape = tuple[int, int, tuple[str, ...]]
 _S = graph_steps.c
+_SELECT_AUDIENCES = (
+    select(_S.audience, _S.categories)
+    .where(
+        _S.space_id == bindparam("space"),
+        _S.person.in_(bindparam("mine", expanding=True)),
+        _S.chat.in_(bindparam("places", expanding=True)),
+    )
+    .distinct()
+)
+_SELECT_AUDIENCES_OF_THREAD = _SELECT_AUDIENCES.where(_S.thread == bindparam("thread"))
 _STEP, _VALUE, _WRITE = 0, 1, 2  # part of the step that a row holds
 # Table expression that expands the channels of a step, by dialect.
 _EACH_CHANNEL = {
@@ -256,10 +266,11 @@ def read_step_access(
     whole = StepAccess(space=request.space, mine=sorted(request.own_identities), places=where)
     if request.private and allowed is None:
         return whole
-    wanted = select(_S.audience, _S.categories).where(*whole.conditions(graph_steps)).distinct()
+    wanted: dict[str, Any] = {"space": whole.space, "mine": whole.mine, "places": where}
+    statement = _SELECT_AUDIENCES
     if thread is not None:
-        wanted = wanted.where(_S.thread == thread)
-    rows = connection.execute(wanted).all()
+        statement, wanted = _SELECT_AUDIENCES_OF_THREAD, wanted | {"thread": thread}
+    rows = statements.fetch_rows(connection, statement, wanted)
     lists: dict[str, list[str]] = {}
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
@@ -512,16 +523,12 @@ def step_inserts(
     """
     own = {"id": step.id, "parent": step.parent, "type": step.type, "run": step.run}
     own |= {"metadata": metadata, "versions": dump_compact_json(step.versions)}
+    found: list[Statement] = [(_INSERT_STEP, {**same, **own, "data": step.data})]
     # Keep one value per key: in a joined PostgreSQL statement no insert sees another.
-    return [
-        (_INSERT_STEP, {**same, **own, "data": step.data}),
-        *(
-            (_INSERT_VALUE, {**same, "channel": channel, "version": version, **_payload(one)})
-            for (channel, version), one in {
-                (one.channel, one.version): one for one in values
-            }.items()
-        ),
-    ]
+    for one in {(one.channel, one.version): one for one in values}.values():
+        key = {"channel": one.channel, "version": one.version}
+        found.append((_INSERT_VALUE, {**same, **key, **_payload(one)}))
+    return found
 
 
 def _payload(one: StepValue | StepWrite) -> dict[str, Any]:

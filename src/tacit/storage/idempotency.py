@@ -7,17 +7,30 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select, text, tuple_
+from sqlalchemy import ColumnElement, Connection, bindparam, select, text, tuple_
 
+from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.records.request import Request
+from tacit.storage import statements
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import delete_rows, insert_row, update_rows
+from tacit.storage.rows import delete_rows, fetch_mappings, update_rows
 from tacit.storage.schema import idempotency_keys, idempotency_memories
 
 ERASED = ""  # the fingerprint of what was erased
 _O = idempotency_keys.c
 _I = idempotency_memories.c
+_SELECT_RESULT = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
+    _O.space_id == bindparam("space"),
+    _O.person.in_(bindparam("who", expanding=True)),
+    _O.token == bindparam("token"),
+)
+_SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
+    _I.space_id == bindparam("space"),
+    _I.person == bindparam("person"),
+    _I.token == bindparam("token"),
+)
+_INSERT_RESULT = statements.insert_statement(idempotency_keys)
 # Only if the memory still exists: declining a proposal deletes its memory.
 _INSERT_RESULT_ID = text(
     "INSERT INTO idempotency_memories (space_id, person, token, position, memory_id) "
@@ -47,25 +60,21 @@ def find_result(
 
     Raises Conflict if the key was used for another call, NotFound if the result was erased.
     """
-    kept = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
-        _O.space_id == request.space,
-        _O.person.in_(sorted(request.own_identities)),
-        _O.token == wanted.token,
-    )
-    rows = connection.execute(kept).all()
+    params = {"space": request.space, "who": sorted(request.own_identities), "token": wanted.token}
+    rows = fetch_mappings(connection, _SELECT_RESULT, params)
     if not rows:
         return None
-    same = [row for row in rows if row.fingerprint == wanted.fingerprint]
+    same = [row for row in rows if row["fingerprint"] == wanted.fingerprint]
     if not same:
-        if any(row.fingerprint == ERASED for row in rows):
+        if any(row["fingerprint"] == ERASED for row in rows):
             raise NotFound
         raise Conflict("this key was given for another request: take a new key for each")
-    first = min(same, key=lambda row: (row.at, row.person))  # identities may be linked since
-    ids = select(_I.position, _I.memory_id).where(
-        _I.space_id == request.space, _I.person == first.person, _I.token == wanted.token
-    )
+    # Identities may have been linked since.
+    first = min(same, key=lambda row: (row["at"], row["person"]))
+    one = {"space": request.space, "person": first["person"], "token": wanted.token}
     return IdempotentResult(
-        result=json.loads(first.result), ids=dict(connection.execute(ids).all())
+        result=json.loads(first["result"]),
+        ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one)),
     )
 
 
@@ -87,16 +96,15 @@ def insert_result(
     ids: Sequence[str | None],
 ) -> None:
     """Store the result in the transaction of the write, under the identity that made the call."""
-    done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": tx.at}
     key = {"person": person, "token": wanted.token}
-    insert_row(tx.connection, idempotency_keys, tx.space, **key, **done)
+    done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(tx.at)}
     named = [
-        {"space": tx.space, **key, "position": position, "memory_id": id}
+        (_INSERT_RESULT_ID, {"space": tx.space, **key, "position": position, "memory_id": id})
         for position, id in enumerate(ids)
         if id is not None
     ]
-    if named:
-        tx.connection.execute(_INSERT_RESULT_ID, named)
+    result = (_INSERT_RESULT, {"space_id": tx.space, **key, **done})
+    statements.run_statements(tx.connection, [result, *named])
 
 
 def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:

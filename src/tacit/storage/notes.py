@@ -11,8 +11,9 @@ from itertools import count
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
+    FromClause,
+    Select,
     bindparam,
     exists,
     func,
@@ -39,6 +40,7 @@ from tacit.storage.rows import (
     chunks,
     delete_rows,
     encode,
+    fetch_mappings,
     has_row,
     select_set,
     to_columns,
@@ -71,8 +73,28 @@ _L = note_lines.c
 _M = memories_table.c
 _C = chat_members.c
 _ITEM_COLUMNS = (_I.memory_id, _I.section, _I.position, _I.added_on)
+_SPACE: Any = bindparam("space")
+_PATH: Any = bindparam("path")
+_SELECT_NOTES = select(notes_table).where(_N.space_id == _SPACE)
+_SELECT_NOTE = _SELECT_NOTES.where(_N.path == _PATH)
+_SELECT_CHANGED = _SELECT_NOTES.where(_N.stamp > bindparam("stamp")).order_by(_N.stamp, _N.path)
+_SELECT_NOTES_OF = _SELECT_NOTES.where(
+    _N.subject.in_(bindparam("who", expanding=True)), _N.kind == bindparam("kind")
+)
+_SELECT_ITEMS = (
+    select(*_ITEM_COLUMNS)
+    .where(_I.space_id == _SPACE, _I.path == _PATH)
+    .order_by(_I.position, _I.memory_id)
+)
+_SELECT_FILE_ITEMS = _SELECT_ITEMS.add_columns(*MEMORY).join(
+    memories_table,
+    (_M.space_id == _I.space_id)
+    & (_M.id == _I.memory_id)
+    & _M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]),
+)
+_AUDIENCE = len(_ITEM_COLUMNS) + MEMORY.index(_M.audience)
 _SELECT_REVISION = select(revisions.c.rev).where(
-    revisions.c.space_id == bindparam("space"), revisions.c.access_path == sql_literal(NOTES_PATH)
+    revisions.c.space_id == _SPACE, revisions.c.access_path == sql_literal(NOTES_PATH)
 )
 # Fields that may change while the note keeps its identity.
 CHANGEABLE_FIELDS = frozenset(
@@ -125,16 +147,14 @@ def _pack_links(links: Sequence[NoteLink]) -> str:
     return json.dumps([[link.text, link.target] for link in links], ensure_ascii=False)
 
 
-def _to_note(row: Any) -> NoteRow:
-    links = (NoteLink(text=text, target=target) for text, target in json.loads(row.links))
-    return to_record(NoteRow, row, links=tuple(links))
-
-
 def _list_notes(
-    connection: Connection, space: str, *which: ColumnElement[bool], order: Sequence[Any] = ()
+    connection: Connection, statement: Select[Any], params: Mapping[str, Any]
 ) -> list[NoteRow]:
-    rows = select(notes_table).where(_N.space_id == space, *which).order_by(*order)
-    return [_to_note(row) for row in connection.execute(rows)]
+    found = []
+    for row in fetch_mappings(connection, statement, params):
+        links = (NoteLink(text=text, target=target) for text, target in json.loads(row["links"]))
+        found.append(to_record(NoteRow, row, links=tuple(links)))
+    return found
 
 
 def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
@@ -151,7 +171,7 @@ def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
 
 def get_note(connection: Connection, space: str, path: str) -> NoteRow | None:
     """Return a note by path, without a check of visibility: that is the caller's task."""
-    return next(iter(_list_notes(connection, space, _N.path == path)), None)
+    return next(iter(_list_notes(connection, _SELECT_NOTE, {"space": space, "path": path})), None)
 
 
 def update_note(tx: Transaction, path: str, **changes: Any) -> None:
@@ -229,9 +249,8 @@ def remove_item(tx: Transaction, path: str, memory_id: str) -> None:
 
 def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:
     """List all item rows by position, including forgotten and superseded memories."""
-    rows = select(*_ITEM_COLUMNS).where(_I.space_id == space, _I.path == path)
-    ordered = rows.order_by(_I.position, _I.memory_id)
-    return [to_record(ItemRow, row) for row in connection.execute(ordered)]
+    rows = fetch_mappings(connection, _SELECT_ITEMS, {"space": space, "path": path})
+    return [to_record(ItemRow, row) for row in rows]
 
 
 def list_file_items(
@@ -241,16 +260,16 @@ def list_file_items(
 
     Visibility is not checked: for the mirror only.
     """
-    rows = (
-        select(*_ITEM_COLUMNS, *MEMORY)
-        .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
-        .where(_I.space_id == space, _I.path == path, _M.state.in_(sorted(_SHOWN_STATES)))
-        .order_by(_I.position, _I.memory_id)
-    )
-    found = connection.execute(rows).all()
-    members = audiences.get_people(connection, space, [row.audience for row in found])
+    params = {"space": space, "path": path}
+    found = statements.fetch_rows(connection, _SELECT_FILE_ITEMS, params)
+    members = audiences.get_people(connection, space, [row[_AUDIENCE] for row in found])
+    count = len(_ITEM_COLUMNS)
+    names = [column.name for column in _ITEM_COLUMNS]
     return [
-        (to_record(ItemRow, row), to_memory(row[len(_ITEM_COLUMNS) :], members[row.audience]))
+        (
+            to_record(ItemRow, dict(zip(names, row[:count], strict=True))),
+            to_memory(row[count:], members[row[_AUDIENCE]]),
+        )
         for row in found
     ]
 
@@ -274,9 +293,9 @@ def list_notes_of(
     connection: Connection, space: str, subjects: Collection[str], kind: NoteKind
 ) -> list[NoteRow]:
     """List the index notes or the pages of all identities of a person, by path."""
-    theirs = (_N.subject.in_(sorted(subjects)), _N.kind == kind.value)
-    # ORDER BY would scan all paths.
-    return sorted(_list_notes(connection, space, *theirs), key=lambda row: row.path)
+    params = {"space": space, "who": sorted(subjects), "kind": kind.value}
+    found = _list_notes(connection, _SELECT_NOTES_OF, params)
+    return sorted(found, key=lambda row: row.path)  # ORDER BY would scan all paths
 
 
 def list_changed_notes(connection: Connection, space: str, stamp: int) -> list[NoteRow]:
@@ -285,7 +304,7 @@ def list_changed_notes(connection: Connection, space: str, stamp: int) -> list[N
     `list_orphaned_files` reports deleted notes. If `notes_revision` is lower than before, the space
     was erased in between.
     """
-    return _list_notes(connection, space, _N.stamp > stamp, order=(_N.stamp, _N.path))
+    return _list_notes(connection, _SELECT_CHANGED, {"space": space, "stamp": stamp})
 
 
 def notes_revision(connection: Connection, space: str) -> int:
@@ -324,6 +343,37 @@ def list_spaces_with_notes(connection: Connection) -> list[str]:
 
 _SHOWN_STATES = frozenset({State.ACTIVE, State.EXPIRED})
 _SESSIONS_AT_ONCE_COUNT = 100
+_SELECT_ITEMS_OF_PATHS = (
+    select(_I.path, *_ITEM_COLUMNS)
+    .where(_I.space_id == _SPACE, _I.path.in_(bindparam("paths", expanding=True)))
+    .where(_I.section.in_(bindparam("sections", expanding=True)))
+    .order_by(_I.path, _I.position, _I.memory_id)
+)
+# Columns outside the primary key are selected here: a filter on them would make SQLite scan more
+# rows.
+_SELECT_CHATS = select(_C.chat, _C.left_at).where(
+    _C.space_id == _SPACE, _C.person.in_(bindparam("mine", expanding=True))
+)
+_SESSIONS = _SELECT_NOTES.where(
+    _N.kind == sql_literal(NoteKind.SESSION), _N.day >= bindparam("since")
+)
+_GROUP_SESSIONS = _SESSIONS.where(
+    _N.chat.in_(bindparam("rooms", expanding=True)), _N.chat_kind == sql_literal(ChatKind.GROUP)
+)
+_OWN_SESSIONS = _SESSIONS.where(
+    _N.subject.in_(bindparam("mine", expanding=True)),
+    _N.chat_kind == sql_literal(ChatKind.PRIVATE),
+)
+
+
+def _newest(sessions: FromClause) -> Select[Any]:
+    c = sessions.c
+    ordered = select(sessions).order_by(c.day.desc(), c.updated_at.desc(), c.path)
+    return ordered.limit(bindparam("most")).offset(bindparam("after"))
+
+
+_SELECT_GROUP_SESSIONS = _newest(_GROUP_SESSIONS.subquery())
+_SELECT_ALL_SESSIONS = _newest(union_all(_OWN_SESSIONS, _GROUP_SESSIONS).subquery())
 
 
 def list_visible_items(
@@ -341,19 +391,17 @@ def list_visible_items(
     `request.for_management()`, the owner's expired memories are included.
     """
     told: dict[str, ItemMemories] = {path: [] for path in paths}
-    rows: list[Any] = []
-    for some in chunks(told):
-        items = select(_I.path, *_ITEM_COLUMNS).where(
-            _I.space_id == request.space,
-            _I.path.in_(some),
-            _I.section.in_([section.value for section in sections]),
-        )
-        rows += connection.execute(items.order_by(_I.path, _I.position, _I.memory_id)).all()
-    heard = _visible_memories(connection, audiences, request, {row.memory_id for row in rows})
+    named = {"space": request.space, "sections": [section.value for section in sections]}
+    rows = [
+        row
+        for some in chunks(told)
+        for row in fetch_mappings(connection, _SELECT_ITEMS_OF_PATHS, named | {"paths": some})
+    ]
+    heard = _visible_memories(connection, audiences, request, {row["memory_id"] for row in rows})
     for row in rows:
-        memory = heard.get(row.memory_id)
+        memory = heard.get(row["memory_id"])
         if memory is not None and memory.state in states:
-            told[row.path].append((to_record(ItemRow, row), memory))
+            told[row["path"]].append((to_record(ItemRow, row), memory))
     return told
 
 
@@ -402,33 +450,31 @@ def _session_pages(
     """Yield pages of the sessions that may be listed in this chat."""
     if request.requester is None or not (request.private or request.kind is ChatKind.GROUP):
         return
-    sessions = select(notes_table).where(
-        _N.space_id == request.space,
-        _N.kind == sql_literal(NoteKind.SESSION),
-        _N.day >= since.isoformat(),
-    )
-    rooms, mine = request.chat_ids, sorted(request.own_identities)
+    rooms, mine = sorted(request.chat_ids), sorted(request.own_identities)
     if request.private:
-        # Selects a column outside the primary key: a filter on it would make SQLite scan more.
-        been = select(_C.chat, _C.left_at).where(_C.space_id == request.space, _C.person.in_(mine))
-        rooms = frozenset(select_set(connection, been))
-    listed = [
-        sessions.where(_N.chat.in_(sorted(rooms)), _N.chat_kind == sql_literal(ChatKind.GROUP))
-    ]
+        been = {"space": request.space, "mine": mine}
+        found = statements.fetch_rows(connection, _SELECT_CHATS, been)
+        rooms = sorted({chat for chat, _ in found})
+    params = {"space": request.space, "since": since.isoformat(), "rooms": rooms}
+    statement = _SELECT_GROUP_SESSIONS
     if request.private:
-        own = sessions.where(_N.subject.in_(mine), _N.chat_kind == sql_literal(ChatKind.PRIVATE))
-        listed.append(own)
-    found = union_all(*listed).subquery()
-    newest = select(found).order_by(found.c.day.desc(), found.c.updated_at.desc(), found.c.path)
-    for after in count(0, _SESSIONS_AT_ONCE_COUNT):
-        page = newest.limit(_SESSIONS_AT_ONCE_COUNT).offset(after)
-        rows = connection.execute(page).all()
-        yield [_to_note(row) for row in rows]
-        if len(rows) < _SESSIONS_AT_ONCE_COUNT:
+        statement, params = _SELECT_ALL_SESSIONS, params | {"mine": mine}
+    most = _SESSIONS_AT_ONCE_COUNT
+    for after in count(0, most):
+        page = _list_notes(connection, statement, params | {"most": most, "after": after})
+        yield page
+        if len(page) < most:
             return
 
 
 # Sync state of note files: the content at the last time file and store were equal.
+
+
+_FOLDER: Any = bindparam("folder")
+_SELECT_FILES = select(note_files).where(_F.space_id == _SPACE, _F.folder == _FOLDER)
+_SELECT_LINES = select(note_lines).where(_L.space_id == _SPACE, _L.folder == _FOLDER)
+_SELECT_FILE = _SELECT_FILES.where(_F.path == _PATH)
+_SELECT_LINES_OF_FILE = _SELECT_LINES.where(_L.path == _PATH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,16 +505,16 @@ def list_file_states(
     connection: Connection, space: str, folder: str, path: str | None = None
 ) -> dict[str, FileState]:
     """Return the state of every file of a folder by path, or of one file, in two statements."""
-    files = select(note_files).where(_F.space_id == space, _F.folder == folder)
-    lines = select(note_lines).where(_L.space_id == space, _L.folder == folder)
+    files, lines = _SELECT_FILES, _SELECT_LINES
+    params = {"space": space, "folder": folder}
     if path is not None:
-        files, lines = files.where(_F.path == path), lines.where(_L.path == path)
+        files, lines, params = _SELECT_FILE, _SELECT_LINES_OF_FILE, params | {"path": path}
     by_path: dict[str, dict[str, LineState]] = {}
-    for row in connection.execute(lines):
-        by_path.setdefault(row.path, {})[row.memory_id] = to_record(LineState, row)
+    for row in fetch_mappings(connection, lines, params):
+        by_path.setdefault(row["path"], {})[row["memory_id"]] = to_record(LineState, row)
     return {
-        row.path: to_record(FileState, row, lines=by_path.get(row.path, {}))
-        for row in connection.execute(files)
+        row["path"]: to_record(FileState, row, lines=by_path.get(row["path"], {}))
+        for row in fetch_mappings(connection, files, params)
     }
 
 

@@ -197,6 +197,14 @@ _SELECT_ACQUAINTANCES = (
     )
     .limit(limits.PARTICIPANTS_MAX_COUNT)
 )
+_NAMED = select(_N.person).where(
+    _N.space_id == bindparam("space"), _N.folded == bindparam("folded")
+)
+_WHO: Any = bindparam("who", expanding=True)
+_NAMED_BY_REQUESTER = _NAMED.where(_N.known_to.in_(_WHO))
+# People that are known only as the target of a hold.
+_NAMED_WITHHELD = _NAMED.where(_N.person.in_(_WHO), _N.kind == NameKind.WITHHELD.value)
+_NAMED_IN_PUBLIC = _NAMED.where(_N.known_to == "", _N.person.in_(_WHO))
 _SELF_WORDS = frozenset({"me", "myself", "i"})
 
 
@@ -209,22 +217,18 @@ def find_people(
     matches: a public name proves nothing. A person known only as the target of a hold matches last,
     unless `withholding` is set.
     """
-    as_said = fold_name(name)
+    as_said = {"space": request.space, "folded": fold_name(name)}
 
-    def select_named(*which: Any) -> set[str]:
-        named = select(_N.person).where(_N.space_id == request.space, _N.folded == as_said)
-        return select_set(connection, named.where(*which))
+    def select_named(statement: Select[Any], who: Collection[str]) -> set[str]:
+        params = as_said | {"who": sorted(who)}
+        return {person for (person,) in statements.fetch_rows(connection, statement, params)}
 
-    called = select_named(_N.known_to.in_(sorted(request.own_identities)))
-    found = called
+    found = called = select_named(_NAMED_BY_REQUESTER, request.own_identities)
     if called and not withholding:
-        found = called - select_named(
-            _N.person.in_(sorted(called)), _N.kind == NameKind.WITHHELD.value
-        )
+        found = called - select_named(_NAMED_WITHHELD, called)
     own = bool(found)
     if not own:
-        met = sorted(list_met_identities(connection, request))
-        found = select_named(_N.known_to == "", _N.person.in_(met))
+        found = select_named(_NAMED_IN_PUBLIC, list_met_identities(connection, request))
     if not found and called:
         found, own = called, True
     if len(found) > 1:
