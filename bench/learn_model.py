@@ -25,7 +25,7 @@ from bench.learn_data import FOLDER, SAID_AT, Message, messages
 from bench.learn_score import Count, learnt, matches
 from bench.real_model import MODELS, served
 from tacit.errors import LanguageFailed
-from tacit.identity.resolution import RawRequest
+from tacit.identity import RawRequest
 from tacit.learning.claims import Claim, ClaimForm, LlmReader, LlmReading
 from tacit.learning.extraction.locale import guess_locale, load_locale
 from tacit.learning.extraction.rules import extract_by_rules

@@ -27,7 +27,7 @@ import tacit
 from bench.learn_data import messages
 from bench.tables import milliseconds, table
 from tacit.jobs.worker import JobRunner
-from tacit.learning.extraction.holds import read_holds
+from tacit.learning.extraction.sentences import read_holds
 from tacit.learning.facts import Hold
 from tacit.screening.secrets import find_secret
 from tacit.settings import Settings

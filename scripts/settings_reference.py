@@ -60,8 +60,8 @@ def describe(key: str, one: Field[Any]) -> str:
     section, _, name = key.rpartition(".")
     about = one.metadata
     described: str = about["description"]
-    if about["low"] is not None:
-        low, high = format_value(about["low"]), format_value(about["high"])
+    if about["within"] is not None:
+        low, high = map(format_value, about["within"])
         return f"{described} {low} to {high}."
     hint = get_type_hints(sections()[section])[name]
     words = [f"`{word}`" for word in get_args(hint)] if get_origin(hint) is Literal else []

@@ -7,8 +7,7 @@ import sys
 import tacit
 from tacit import errors
 from tacit.memory import Memory
-from tacit.view.table import VIEW_OPERATIONS
-from tacit.view.view import View
+from tacit.view.view import VIEW_OPERATIONS, View
 
 MEMORY = """
     admin chats close console inbox jobs keys llm notes operator space spaces view

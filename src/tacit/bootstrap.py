@@ -11,9 +11,9 @@ from tacit import settings as settings_
 from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder, create_embedder
 from tacit.errors import InvalidInput, SettingsError
-from tacit.learning.consent import Confirm
 from tacit.learning.extraction.locale import check_locale
 from tacit.learning.pipeline import LearningOptions
+from tacit.learning.reconciliation import Confirm
 from tacit.lifecycle.backup import check_backup_file, check_restored_database, install_backup
 from tacit.lifecycle.erasure_records import journal_path
 from tacit.lifecycle.erasure_replay import replay_journal
@@ -25,6 +25,7 @@ from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.records.results import Backup, Restored
 from tacit.records.text import estimate_tokens, load_token_counter
+from tacit.records.validation import parse_space
 from tacit.settings import Settings
 from tacit.storage.engine import (
     Database,
@@ -37,8 +38,7 @@ from tacit.storage.engine import (
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter
 from tacit.telemetry.spans import RequestTracer, create_tracer
-from tacit.view.context import ViewOptions
-from tacit.view.runtime import Runtime
+from tacit.view.context import Runtime, ViewOptions
 
 if TYPE_CHECKING:
     from tacit.notes.mirror import MirrorThread
@@ -59,6 +59,7 @@ def open_memory(
 ) -> Memory:
     """Open a memory. Without `mirror`, note files are only read and written on request."""
     chosen = settings or load_settings()
+    settings_.check_together(chosen)  # settings that a program made are not checked yet
     url = _resolve_url(url, chosen)
     policy = _build_view_options(chosen)
     maker = _build_embedder(chosen) if embedder == "by settings" else embedder
@@ -89,7 +90,7 @@ def open_memory(
     workers, upkeep = chosen.learn.workers, _build_upkeep(chosen)
     runtime = Runtime(store, maker, learning, workers, upkeep, mirroring, model, allowed)
     where, enabled = space or chosen.memory.space, chosen.memory.enabled
-    memory = Memory(runtime, policy, space=where, enabled=enabled)
+    memory = Memory(runtime, policy, parse_space(where), enabled)
     if enabled:
         if mirror:
             runtime.start_note_sync()
@@ -247,8 +248,8 @@ def _build_embedder(settings: Settings) -> Embedder | None:
     return create_embedder(
         chosen.provider,
         folder=_resolve_path(chosen.folder) if chosen.folder else None,
-        url=chosen.url or None,
-        model=chosen.model or None,
+        url=chosen.url,
+        model=chosen.model,
         api_key=chosen.api_key or None,
         dimension=chosen.dimension or None,
         threads=chosen.threads,
@@ -276,10 +277,7 @@ def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     )
     if model is None:
         return None, Allowance()
-    bound = create_allowance(
-        prices, tokens_per_day=chosen.tokens_per_day, cost_per_day=chosen.cost_per_day
-    )
-    return model, bound
+    return model, create_allowance(chosen.tokens_per_day, chosen.cost_per_day)
 
 
 def _journal_path(settings: Settings, database: Database) -> Path | None:

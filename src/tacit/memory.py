@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from types import TracebackType
 
-from tacit import limits
 from tacit.admin.auth import Console, Keys
 from tacit.admin.bots import Inbox, Llm
 from tacit.admin.jobs import Jobs
@@ -18,10 +17,9 @@ from tacit.admin.space import (
     HealthAdmin,
     SpaceAdmin,
     SpaceContext,
-    space_resource,
 )
-from tacit.identity.resolution import parse_request
-from tacit.learning.consent import refuse_profile_sentence
+from tacit.identity import parse_request
+from tacit.learning.composition import refuse_profile_sentence
 from tacit.operator import Operator
 from tacit.policy.rules import RULE_TEXTS
 from tacit.prompts.fence import FENCE_CLOSE, escape_fence, make_inert, quote_memory, wrap_in_fence
@@ -29,9 +27,8 @@ from tacit.records import validation
 from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
-from tacit.view import table  # noqa: F401 (declares the metrics of operations)
 from tacit.view.checkpoints import GraphSteps
-from tacit.view.context import ViewContext
+from tacit.view.context import ViewContext, resource
 from tacit.view.view import View, disabled_view, open_view
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
@@ -69,14 +66,14 @@ class Memory(SpaceContext):
     Safe to share between threads; close it when done.
     """
 
-    admin = space_resource(Admin)
-    jobs = space_resource(Jobs)
-    keys = space_resource(Keys)
-    notes = space_resource(Notes)
-    console = space_resource(Console)
-    inbox = space_resource(Inbox)
-    chats = space_resource(Chats)
-    llm = space_resource(Llm)
+    admin = resource(Admin)
+    jobs = resource(Jobs)
+    keys = resource(Keys)
+    notes = resource(Notes)
+    console = resource(Console)
+    inbox = resource(Inbox)
+    chats = resource(Chats)
+    llm = resource(Llm)
 
     def view(
         self,
@@ -95,8 +92,8 @@ class Memory(SpaceContext):
         written.
         """
         asking = parse_request(requester, chat)
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        acting = validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("thread", thread)
+        acting = validation.parse_optional_label("agent", agent)
         only = None if categories is None else frozenset(validation.parse_categories(categories))
         if not self._enabled:
             return disabled_view(SWITCHED_OFF)
@@ -110,7 +107,7 @@ class Memory(SpaceContext):
 
     def space(self, name: str) -> Memory:
         """Return another space (tenant) of the same database. No data crosses spaces."""
-        return Memory(self._runtime, self._options, space=name, enabled=self._enabled)
+        return Memory(self._runtime, self._options, validation.parse_space(name), self._enabled)
 
     def spaces(self) -> list[str]:
         with self._storage.database.read() as connection:
@@ -118,7 +115,7 @@ class Memory(SpaceContext):
 
     def operator(self, name: str) -> Operator:
         """Return operations under an operator's name: the history and the access log record it."""
-        actor = validation.parse_identifier("operator", name, limits.LABEL_MAX_CHARS)
+        actor = validation.parse_label("operator", name)
         return Operator(self._runtime, self._space, f"operator:{actor}", self._options)
 
     def close(self) -> None:

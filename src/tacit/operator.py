@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,19 +11,24 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
-from tacit.identity import external_keys
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import RawRequest, parse_chat_id, parse_identity, parse_request
 from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
 from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
-from tacit.policy.permissions import effective_visibility
-from tacit.policy.rules import decide_with_precedence, preview_decision
+from tacit.policy.rules import decide_with_precedence, effective_visibility, preview_decision
 from tacit.records import drafts, validation
 from tacit.records import queries as questions
 from tacit.records.accounts import Person
 from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Visibility
-from tacit.records.queries import MATCH_ALL, Search, decode_cursor, encode_cursor
+from tacit.records.queries import (
+    MATCH_ALL,
+    Search,
+    decode_cursor,
+    make_page,
+    memory_position,
+    parse_cursor,
+)
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import (
     AccessLogEntry,
@@ -73,15 +76,14 @@ from tacit.view.audit import (
     parse_day_count,
     parse_page_limit,
 )
-from tacit.view.context import ViewOptions
-from tacit.view.reads import (
+from tacit.view.context import Runtime, ViewOptions, resource
+from tacit.view.search import (
     SearchFilter,
     build_graph,
     parse_node_limit,
     parse_search,
     person_node_lookup,
 )
-from tacit.view.runtime import Runtime
 
 T = TypeVar("T")
 
@@ -92,6 +94,10 @@ class OperatorContext:
     _space: str
     _actor: str
     _options: ViewOptions
+
+    @property
+    def _shared(self) -> tuple[Runtime, str, str, ViewOptions]:
+        return self._runtime, self._space, self._actor, self._options
 
     @property
     def _storage(self) -> Store:
@@ -135,8 +141,7 @@ class OperatorContext:
         def work(tx: Transaction) -> Page[Memory]:
             chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
             found = browse_space(tx, replace(chosen, after=after), owners, most + 1)
-            shown = tuple(found[:most])
-            return Page(items=shown, cursor=encode_cursor(shown[-1]) if len(found) > most else None)
+            return make_page(found, most, memory_position)
 
         return work
 
@@ -221,7 +226,7 @@ class OperatorWrites(OperatorContext):
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Withhold a memory from people, given by key: an operator has no names for people."""
         named = tuple(
-            external_keys.parse_identity(one, "who") or _refuse_name(one)
+            parse_identity(one, "who") or _refuse_name(one)
             for one in drafts.parse_people("who", who)
         )
         self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
@@ -295,7 +300,7 @@ class OperatorReads(OperatorContext):
         """Return one memory by its id, in any state."""
 
         def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
-            memory = memory_reads.apply_expiry(_get_memory(tx, id), tx.at)
+            memory = memory_reads.apply_expiry(_get_for_update(tx, id), tx.at)
             return memory, [memory]
 
         return self._read_logged("show", work)
@@ -304,7 +309,7 @@ class OperatorReads(OperatorContext):
         """List what happened to a memory, oldest first, with the content of all versions."""
 
         def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
-            memory = _get_memory(tx, id)
+            memory = _get_for_update(tx, id)
             texts = list_wordings(tx, memory)
             entries = memory_reads.list_memory_history(tx.connection, memory)
             return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
@@ -338,28 +343,20 @@ class OperatorReads(OperatorContext):
         return self._read_logged("graph", work)
 
 
-def _get_memory(tx: Transaction, id: str) -> Memory:
-    good = validation.parse_memory_id(id)
-    memory = memories.get_for_update(tx, good) if good is not None else None
-    if memory is None or memory.is_turn:
-        raise NotFound
-    return memory
-
-
 class OperatorAudience(OperatorContext):
     def chats(
         self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[AudienceChat]:
         """List the groups of the space with their members."""
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
-        after = audience_report.parse_group_cursor(cursor)
+        after = parse_cursor(cursor, parse_chat_id) or ""
 
         def work(tx: Transaction) -> tuple[Page[AudienceChat], Iterable[Memory]]:
             ids = audience_report.list_groups(tx.connection, tx.space, most + 1, after)
-            found = audience_report.read_group_members(tx.connection, tx.space, ids[:most])
+            page = make_page(ids, most, lambda id: (id,))
+            found = audience_report.read_group_members(tx.connection, tx.space, page.items)
             shown = tuple(found.to_audience_chat(place) for place in found.places)
-            following = audience_report.group_cursor(ids[most - 1]) if len(ids) > most else None
-            return Page(items=shown, cursor=following), ()
+            return Page(items=shown, cursor=page.cursor), ()
 
         return self._read_logged("rooms", work)
 
@@ -398,12 +395,9 @@ class OperatorAudience(OperatorContext):
             if visibility is None
             else validation.parse_enum("visibility", visibility, Visibility)
         )
-        good = validation.parse_memory_id(id)
 
         def work(tx: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
-            memory = memories.get_for_update(tx, good) if good is not None else None
-            if memory is None or memory.is_turn:
-                raise NotFound
+            memory = _get_for_update(tx, id)
             wondered = memory if wanted is None else replace(memory, visibility=wanted)
             return audience_report.report_for_space(tx.connection, tx.request, wondered), [memory]
 
@@ -433,9 +427,16 @@ class OperatorAudience(OperatorContext):
             request = self._resolve_request(tx, asking)
             some = memory_reads.list_visible(tx.connection, tx.audiences, request, ids)
             there = {id: memory for id, (memory, _) in some.items()}
-            return [
-                _reload_recalled(one, there) for one in found if one.memory.id in there
-            ], there.values()
+            shown = [
+                replace(
+                    one,
+                    memory=there[one.memory.id],
+                    related=tuple(there[other.id] for other in one.related if other.id in there),
+                )
+                for one in found
+                if one.memory.id in there
+            ]
+            return shown, there.values()
 
         return self._read_logged("recalled", work)
 
@@ -454,11 +455,6 @@ def _build_recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
         signals=one.signals,
         related=tuple(one.related),
     )
-
-
-def _reload_recalled(one: Recalled, there: dict[str, Memory]) -> Recalled:
-    related = tuple(there[other.id] for other in one.related if other.id in there)
-    return replace(one, memory=there[one.memory.id], related=related)
 
 
 class OperatorAudit(OperatorContext):
@@ -528,19 +524,22 @@ class OperatorPeople(OperatorContext):
             if name is None
             else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
         )
-        who = None if begun is None else external_keys.parse_identity(begun, "name")
+        who = None if begun is None else parse_identity(begun, "name")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = _decode_person_cursor(cursor)
+        after = parse_cursor(cursor, _parse_person_position) or ""
 
         def work(tx: Transaction) -> tuple[Page[Person], Iterable[Memory]]:
             if who is not None:
                 return Page(items=people.find_in_directory(tx.connection, tx.space, who)), ()
             found = people.list_people_directory(tx.connection, tx.space, begun, after, most + 1)
-            following = _encode_person_cursor(found[most - 1][0]) if len(found) > most else None
-            shown = tuple(person for _, person in found[:most])
-            return Page(items=shown, cursor=following), ()
+            page = make_page(found, most, lambda last: (last[0],))
+            return Page(items=tuple(person for _, person in page), cursor=page.cursor), ()
 
-        return self._read_logged("people", work, _list_people_concerned)
+        return self._read_logged(
+            "people",
+            work,
+            lambda tx, shown: people.list_concerned_people(tx.connection, tx.space, shown),
+        )
 
     def about(
         self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -549,7 +548,7 @@ class OperatorPeople(OperatorContext):
 
         Give the person by key or id: an operator has no names for people.
         """
-        who = external_keys.parse_identity(person, "person")
+        who = parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key or the id that `people` tells")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
@@ -559,32 +558,16 @@ class OperatorPeople(OperatorContext):
             same = load_identities(tx.connection, tx.space, [who]).current_identities(who)
             wanted = ListFilter(state=State.ACTIVE.value, about=tuple(sorted(same)))
             found = search.browse_space(tx, replace(wanted, after=after), None, most + 1)
-            shown = tuple(found[:most])
-            following = encode_cursor(shown[-1]) if len(found) > most else None
-            return Page(items=shown, cursor=following), shown
+            page = make_page(found, most, memory_position)
+            return page, page.items
 
         return self._read_logged("about", work)
 
 
-def _list_people_concerned(tx: Transaction, shown: Page[Person]) -> Iterable[str]:
-    return people.list_concerned_people(tx.connection, tx.space, shown)
-
-
-def _encode_person_cursor(identity: str) -> str:
-    return base64.urlsafe_b64encode(identity.encode()).decode().rstrip("=")
-
-
-def _decode_person_cursor(cursor: str | None) -> str:
-    if cursor is None:
-        return ""
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
-    except (AttributeError, TypeError, ValueError, binascii.Error):
-        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if external_keys.parse_identity(plain, "cursor") is None:
-        raise InvalidInput("cursor", "is not one we gave; start again without it")
-    return plain
+def _parse_person_position(identity: str) -> str:
+    if parse_identity(identity, "cursor") is None:
+        raise ValueError(identity)
+    return identity
 
 
 class OperatorQuarantine(OperatorContext):
@@ -618,18 +601,7 @@ class Operator(OperatorReads, OperatorWrites):
     log of the people concerned: `view.audit.access_log`.
     """
 
-    @property
-    def audience(self) -> OperatorAudience:
-        return OperatorAudience(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def audit(self) -> OperatorAudit:
-        return OperatorAudit(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def people(self) -> OperatorPeople:
-        return OperatorPeople(self._runtime, self._space, self._actor, self._options)
-
-    @property
-    def quarantine(self) -> OperatorQuarantine:
-        return OperatorQuarantine(self._runtime, self._space, self._actor, self._options)
+    audience = resource(OperatorAudience)
+    audit = resource(OperatorAudit)
+    people = resource(OperatorPeople)
+    quarantine = resource(OperatorQuarantine)

@@ -45,14 +45,3 @@ def pressed(where: Json, by: Json, data: str, id: int = 77) -> Json:
             "data": data,
         }
     }
-
-
-def membership(where: Json, by: Json, who: Json, before: str, after: str, **more: Any) -> Json:
-    """The inside of `chat_member` and `my_chat_member`."""
-    return {
-        "chat": where,
-        "from": by,
-        "date": DATE,
-        "old_chat_member": {"user": who, "status": before},
-        "new_chat_member": {"user": who, "status": after, **more},
-    }

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass, field
 
 from tacit.bots import texts
-from tacit.bots.commands import COMMANDS, parse_command
+from tacit.bots.commands import COMMANDS
+from tacit.bots.phrases import parse_command
 from tacit.records.memory import Visibility
 from tests.bots.chats import (
     ALICE,

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import tacit
-from tacit.bots.dispatcher import ChannelRetry, Dispatcher
+from tacit.bots.channel import ChannelRetry
+from tacit.bots.dispatcher import Dispatcher
 from tacit.bots.telegram.client import TelegramClient
 from tacit.bots.telegram.runner import TelegramProcess, poll_updates
 from tacit.bots.telegram.updates import CHANNEL

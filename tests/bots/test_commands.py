@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.commands import make_undo_button, request
+from tacit.bots.commands import ButtonAction, make_button, make_undo_button
 from tacit.memory import Memory, View
 from tests.bots.desk import ALICE, BOB, TEAM, Desk, alone, labels
 from tests.contract.rooms import SetClock
@@ -26,7 +26,7 @@ def forgotten(content: str) -> str:
 def labelled_for(who: tacit.Requester, data: str) -> str:
     """The data of a button of theirs."""
     does, *words = data.split(":")
-    return request.make_button(who, "any", request.ButtonAction(does), *words).data
+    return make_button(who, "any", ButtonAction(does), *words).data
 
 
 def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(
@@ -84,21 +84,6 @@ def test_a_long_list_is_told_a_page_at_a_time_and_each_memory_once(desk: Desk) -
     assert labels(last) == [texts.PREVIOUS_PAGE]
 
 
-def test_mem_tells_how_far_each_may_go_and_changes_it(desk: Desk) -> None:
-    alice = of(desk.memory)
-    tea = alice.remember("prefers tea", category="preference").id
-    ill = alice.remember("has asthma", sensitivity="sensitive").id
-    assert f"[{tea}] prefers tea (private)" in desk.say(ALICE, "/mem").text
-    assert desk.say(ALICE, f"/mem vis {tea} public").text == texts.NOW_PUBLIC
-    assert f"[{tea}] prefers tea (public)" in desk.say(ALICE, "/mem").text
-    assert desk.say(ALICE, f"/mem vis {ill} public").text == texts.STILL_WITHHELD
-    assert desk.say(ALICE, f"/mem vis [{tea}] private").text == texts.NOW_PRIVATE
-    assert alice.show(tea).visibility == "private_only"
-    assert desk.say(ALICE, f"/mem vis {tea} everybody").text == texts.HOW_TO_SET_VISIBILITY
-    assert desk.say(ALICE, f"/mem del {tea}").text == "Deleted: 'prefers tea'"
-    assert desk.say(ALICE, "/mem remove").text == texts.HOW_TO_DELETE
-
-
 def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
     bobs = of(desk.memory, BOB).remember("Bob plans a surprise").id
     for words in ("/mem del", "/memory delete", "/mem vis public", "/mem vis private", "/forget"):
@@ -119,85 +104,6 @@ def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
     assert of(desk.memory, BOB).show(bobs).visibility == "private_only"
 
 
-def test_forget_takes_words_and_never_guesses_between_two(desk: Desk) -> None:
-    alice = of(desk.memory)
-    piano = alice.remember("plays the piano on Sundays").id
-    green = alice.remember("prefers green tea in the morning").id
-    black = alice.remember("prefers black tea at night").id
-    of(desk.memory, BOB).remember("Bob plays the piano too")
-    assert desk.say(ALICE, "/forget").text == texts.HOW_TO_FORGET
-    assert desk.say(ALICE, "/forget zeppelins").text == texts.NOTHING_TO_FORGET
-    assert desk.say(ALICE, "/forget Piano").text == forgotten("plays the piano on Sundays")
-    which = desk.say(ALICE, "/forget tea")
-    assert which.text.startswith(texts.WHICH_TO_FORGET)
-    assert labels(which) == ["Forget 1", "Forget 2"]
-    assert "tea" not in "".join(one.data for row in which.buttons for one in row)
-    assert [alice.show(id).state for id in (piano, green, black)] == [
-        "forgotten",
-        "active",
-        "active",
-    ]
-    gone = desk.pressed(ALICE, which, "Forget 1")
-    assert gone.text in {
-        "Deleted: 'prefers green tea in the morning'",
-        "Deleted: 'prefers black tea at night'",
-    }
-    assert {alice.show(id).state for id in (green, black)} == {"active", "forgotten"}
-    # One that comes to mind, but not by all of the words, is asked about as well.
-    left = desk.say(ALICE, "/forget tea with honey")
-    assert labels(left) == ["Forget 1"]
-    # A word that has the form of an id is a word all the same.
-    alice.remember("her birthday is in May")
-    assert desk.say(ALICE, "/forget birthday").text == forgotten("her birthday is in May")
-
-
-def test_forgetting_everything_is_asked_about_first_and_cannot_be_undone(desk: Desk) -> None:
-    alice, bob = of(desk.memory), of(desk.memory, BOB)
-    alice.remember("prefers tea")
-    alice.remember("plays the piano")
-    bob.remember("Bob likes coffee")
-    asked = desk.say(ALICE, "/forget everything")
-    assert asked.text == texts.ASK_TO_ERASE_ALL
-    assert desk.pressed(ALICE, asked, texts.KEEP_ALL).text == texts.KEPT_ALL
-    assert alice.count() == 2
-    done = desk.pressed(ALICE, asked, texts.ERASE_ALL)
-    assert done.text == texts.ERASED_ALL.format(2)
-    assert done.instead
-    assert desk.say(ALICE, "/memory").text == texts.NO_MEMORIES
-    assert desk.say(ALICE, "/undo").text == texts.NOTHING_TO_UNDO
-    assert bob.count() == 1
-
-
-def test_undo_takes_back_the_last_change_whatever_it_was(desk: Desk, clock: SetClock) -> None:
-    alice = of(desk.memory)
-    assert desk.say(ALICE, "/undo").text == texts.NOTHING_TO_UNDO
-    alice.remember("plays the piano")
-    clock.forward(seconds=1)
-    tea = alice.remember("prefers tea").id
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == "No longer remembered: 'prefers tea'"
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == "Restored: 'prefers tea'"
-    clock.forward(seconds=1)
-    alice.update(tea, "prefers coffee")
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == "Back to: 'prefers tea'"
-    assert alice.show(tea).content == "prefers tea"
-    clock.forward(seconds=1)
-    desk.say(ALICE, f"/mem del {tea}")
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == "Restored: 'prefers tea'"
-    clock.forward(seconds=1)
-    desk.say(ALICE, f"/mem vis {tea} public")
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == texts.NOW_PRIVATE
-    assert alice.show(tea).visibility == "private_only"
-    clock.forward(seconds=1)
-    alice.update(tea, "prefers milk", data={"cups": 2})  # what data it had is not known any more
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == texts.CANNOT_UNDO
-
-
 def test_undo_finds_the_last_of_very_many_changes(
     desk: Desk, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,34 +115,6 @@ def test_undo_finds_the_last_of_very_many_changes(
         clock.forward(seconds=1)
     alice.forget(first)
     assert desk.say(ALICE, "/undo").text == "Restored: 'prefers tea'"
-
-
-def test_undo_takes_back_what_was_learned_from_talking(desk: Desk, clock: SetClock) -> None:
-    alice = of(desk.memory)
-    alice.remember("plays the piano")
-    clock.forward(seconds=1)
-    alice.learn([tacit.Message("user", "I prefer tea over coffee.")])
-    desk.memory.jobs.wait_for_learning()
-    learned = {one.content for one in alice.list()} - {"plays the piano"}
-    assert len(learned) == 1
-    clock.forward(seconds=1)
-    assert desk.say(ALICE, "/undo").text == f"No longer remembered: '{learned.pop()}'"
-    assert [one.content for one in alice.list()] == ["plays the piano"]
-
-
-def test_undo_takes_back_all_that_one_write_forgot(desk: Desk, clock: SetClock) -> None:
-    alice = of(desk.memory)
-    for content in ("the first", "the second"):
-        alice.remember(f"{content} fact", category="fact")
-        clock.forward(seconds=1)
-    alice.remember("prefers tea", category="preference")
-    clock.forward(seconds=1)
-    alice.forget_category("fact")
-    clock.forward(seconds=1)
-    assert sorted(desk.say(ALICE, "/undo").text.splitlines()) == [
-        "Restored: 'the first fact'",
-        "Restored: 'the second fact'",
-    ]
 
 
 def test_undo_brings_back_what_another_chats_words_took_the_place_of(
@@ -266,18 +144,6 @@ def test_what_the_system_or_an_operator_did_is_not_undone(desk: Desk, clock: Set
     desk.memory.operator("ops").forget(spam)
     assert desk.say(ALICE, "/undo").text == "No longer remembered: 'prefers tea'"
     assert alice.show(spam).state == "forgotten"
-
-
-def test_what_cannot_come_back_is_said_so(desk: Desk, clock: SetClock) -> None:
-    alice = of(desk.memory)
-    city = alice.put("profile", "city", "Lisbon").id
-    clock.forward(seconds=1)
-    deleted = desk.say(ALICE, f"/mem del {city}")
-    alice.put("profile", "city", "Porto")
-    assert desk.pressed(ALICE, deleted, "Undo").text == texts.CHANGED_SINCE
-    found = alice.get("profile", "city")
-    assert found is not None
-    assert found.content == "Porto"
 
 
 def test_an_undo_button_takes_back_once_and_only_what_is_still_so(
@@ -349,3 +215,17 @@ def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent
     told = desk.say(ALICE, "/export")
     assert told.text == texts.EXPORT_TOO_LARGE
     assert told.attachment is None
+
+
+def test_what_an_undo_cannot_restore_or_a_setting_cannot_share_is_said(
+    desk: Desk, clock: SetClock
+) -> None:
+    alice = of(desk.memory)
+    ill = alice.remember("has asthma", sensitivity="sensitive").id
+    assert desk.say(ALICE, f"/mem vis {ill} public").text == texts.STILL_WITHHELD
+    clock.forward(seconds=1)
+    tea = alice.remember("prefers tea").id
+    clock.forward(seconds=1)
+    alice.update(tea, "prefers milk", data={"cups": 2})  # what data it had is not known any more
+    clock.forward(seconds=1)
+    assert desk.say(ALICE, "/undo").text == texts.CANNOT_UNDO

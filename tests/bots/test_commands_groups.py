@@ -7,7 +7,7 @@ from tacit.bots import texts
 from tacit.bots.commands import COMMANDS, make_undo_button
 from tacit.memory import Memory, View
 from tacit.settings import MemorySettings, Settings
-from tests.bots.desk import ALICE, BOB, CAROL, TEAM, Channel, Desk, alone, labelled
+from tests.bots.desk import ALICE, BOB, CAROL, TEAM, Channel, Desk, alone
 
 DOCUMENTED = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 TAG = make_undo_button(ALICE, "abcdefgh").data.rpartition(":")[2]
@@ -94,19 +94,6 @@ def test_a_group_is_told_in_a_line_where_to_ask() -> None:
         desk = Desk(memory)
         assert {words: desk.say(ALICE, words, TEAM).text for words in told} == told
     assert not any("\n" in line for line in told.values())
-
-
-def test_in_a_group_one_forgets_what_was_said_there_without_a_word_of_it(desk: Desk) -> None:
-    team = view(desk.memory, ALICE, TEAM)
-    id = team.remember("Alice leads the web team", visibility="room").id
-    told = desk.say(ALICE, f"/forget {id}", TEAM)
-    assert told.text == texts.DELETED_HERE
-    undo = labelled(told, "Undo")
-    assert desk.press(BOB, undo, TEAM) == []
-    assert [one.id for one in team.list()] == []
-    (back,) = desk.press(ALICE, undo, TEAM) or []
-    assert back.text == texts.UNDONE
-    assert [one.id for one in team.list()] == [id]
 
 
 def test_a_button_does_nothing_for_anybody_but_whom_it_is_for(desk: Desk) -> None:

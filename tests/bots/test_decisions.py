@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.bots.decisions import NOT_ANSWERS, UNCLEAR, ReplyDecision, parse_decision
+from tacit.bots.phrases import UNCLEAR, ReplyDecision, load_phrases, parse_decision
 from tests.corpus import check_corpus, read_corpus
 
 CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
@@ -61,7 +61,7 @@ def test_one_word_that_is_no_word_of_an_answer_keeps_nothing(
 
 @given(
     st.lists(st.sampled_from(("yes", "ok", "all", "both", "none", "1", ",", "no")), max_size=4),
-    st.sampled_from(NOT_ANSWERS),
+    st.sampled_from(sorted(load_phrases().not_answers)),
     st.integers(0, 4),
 )
 def test_words_that_close_a_talk_decide_nothing(

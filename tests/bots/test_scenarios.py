@@ -1,13 +1,33 @@
-"""Every story, told to the bot itself; over the channels they are told on both databases."""
+"""Every story, told to the bot itself and over each channel, with the real libraries."""
 
 import pytest
 
+from tacit.bots.telegram.client import TelegramClient
+from tests.bots.bot_api import BotApi
 from tests.bots.chats import Scenario, staged
 from tests.bots.local_driver import LocalDriver
 from tests.bots.scenarios import SCENARIOS
+from tests.bots.slack_driver import slack_driver
+from tests.bots.telegram_driver import telegram_driver
+
+STORIES = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
-def test_a_story_told_to_the_bot(scenario: Scenario) -> None:
+@STORIES
+def test_told_to_the_bot_itself(scenario: Scenario) -> None:
     with staged("sqlite://", scenario) as stage:
         scenario.play(LocalDriver(stage))
+
+
+@STORIES
+def test_told_through_telegram(
+    scenario: Scenario, database_url: str, telegram: tuple[BotApi, TelegramClient]
+) -> None:
+    with staged(database_url, scenario) as stage, telegram_driver(stage, *telegram) as driver:
+        scenario.play(driver)
+
+
+@STORIES
+def test_told_over_slack(scenario: Scenario, database_url: str) -> None:
+    with staged(database_url, scenario) as stage, slack_driver(stage) as driver:
+        scenario.play(driver)

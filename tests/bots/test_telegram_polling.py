@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from tacit import Update
-from tacit.bots.channel import JsonObject
-from tacit.bots.dispatcher import ChannelRetry
+from tacit.bots.channel import ChannelRetry, JsonObject
 from tacit.bots.messages import NotSent
 from tacit.bots.telegram.client import TelegramClient
 from tacit.bots.telegram.runner import UpdateReceiver, poll_updates

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit import limits
-from tacit.bots import terminal
+from tacit.bots import texts
 from tacit.bots.bot import Bot
 from tacit.bots.terminal import TerminalConversation, TerminalScreen
 from tacit.cli import main
@@ -89,18 +89,18 @@ def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(
 def test_what_cannot_be_read_is_told_and_the_conversation_goes_on(chat: Chat) -> None:
     most = limits.CHAT_TEXT_MAX_CHARS
     told: dict[str | bytes, str] = {
-        "x" * (most + 1): terminal.LINE_TOO_LONG,
-        "x" * (3 * most): terminal.LINE_TOO_LONG,
-        b"remember that I like caf\xe9": terminal.LINE_NOT_UTF8,
-        "remember that my motto is \x1b[31mred\0": terminal.LINE_HAS_CONTROLS,
+        "x" * (most + 1): texts.LINE_TOO_LONG.format(most),
+        "x" * (3 * most): texts.LINE_TOO_LONG.format(most),
+        b"remember that I like caf\xe9": texts.LINE_NOT_UTF8,
+        "remember that my motto is \x1b[31mred\0": texts.LINE_HAS_CONTROLS,
     }
-    text = ("5" * 5_000, "x" * most, "Remember that I prefer tea.")
-    shown, beside = chat(*told, *text, options=JSON)
-    texts = [json.loads(line)["text"] for line in shown.splitlines()]
-    assert texts[: len(told)] == list(told.values())
-    assert len(texts) == len(told) + len(text), "one record for each line"
-    assert not set(texts[len(told) :]) & {"", *told.values()}
-    assert "tea" in texts[-1]
+    lines = ("5" * 5_000, "x" * most, "Remember that I prefer tea.")
+    shown, beside = chat(*told, *lines, options=JSON)
+    answers = [json.loads(line)["text"] for line in shown.splitlines()]
+    assert answers[: len(told)] == list(told.values())
+    assert len(answers) == len(told) + len(lines), "one record for each line"
+    assert not set(answers[len(told) :]) & {"", *told.values()}
+    assert "tea" in answers[-1]
     assert beside == ""
 
 
@@ -116,7 +116,7 @@ def test_that_there_is_no_model_is_told_to_people_when_it_starts(
             TerminalConversation(bot, who, where, screen, has_model=memory.llm.available).run()
             printed = capsys.readouterr()
             assert printed.out == ""
-            assert printed.err == ("" if as_json else f"{terminal.NO_MODEL}\n")
+            assert printed.err == ("" if as_json else f"{texts.TERMINAL_NO_MODEL}\n")
 
 
 def test_what_was_said_in_private_is_not_told_in_a_group(chat: Chat) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tacit import Chat, Requester, Update
-from tacit.bots.dispatcher import Dispatcher
+from tacit.bots.dispatcher import Dispatcher, UpdateHandler
 from tacit.bots.messages import (
     ChannelSender,
     InboundMessage,
@@ -93,16 +93,8 @@ class Keeper:
 def running(
     memory: Memory, bot: Keeper, wire: Wire, log: Lines | None = None, *, threads: int = 4
 ) -> Iterator[Dispatcher]:
-    rooms = Dispatcher(
-        memory,
-        bot,
-        CHANNEL,
-        reading,
-        wire,
-        log or Lines(),
-        threads=threads,
-        backoff_seconds=0.01,
-    )
+    handler = UpdateHandler(memory, bot, CHANNEL, reading, wire, log or Lines(), 0.01)
+    rooms = Dispatcher(handler, threads=threads)
     rooms.start()
     try:
         yield rooms

@@ -38,26 +38,11 @@ Tacit = Callable[..., Ran]
 OWN_SETTINGS = tuple(
     f"TACIT_{section}"
     for section in (
-        "DB",
-        "MEM",
-        "CONF",
-        "EMBEDDING",
-        "RECALL",
-        "PROMPT",
-        "LEARN",
-        "LANGUAGE",
-        "EVENTS",
-        "METRICS",
-        "NOTES",
-        "REFLECT",
-        "CONSOLIDATE",
-        "SERVER",
-        "CONSOLE",
-        "CHAT",
-        "TELEGRAM",
+        "DB", "MEM", "CONF", "EMBEDDING", "RECALL", "PROMPT", "LEARN", "LANGUAGE", "EVENTS",
+        "METRICS", "NOTES", "REFLECT", "CONSOLIDATE", "SERVER", "CONSOLE", "CHAT", "TELEGRAM",
         "SLACK",
     )
-)
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Who asks, and where: identities, chats, and what nobody learns about others."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tacit.cli.parser import COMMANDS, parse_arguments
 from tacit.errors import InvalidInput
 from tacit.records.memory import ChatKind
 from tests.cli.conftest import Tacit
+from tests.cli.test_cli import CASES
 
 ALICE = ("--as", "telegram:1001")
 MALLORY = ("--as", "telegram:6666")
@@ -22,22 +24,15 @@ NEED_NOBODY = {
     "expire", "purge", "consolidate", "reflect", "summarise", "events", "metrics",
     "notes", "keys", "serve", "console", "chat", "slack", "telegram",
 }  # fmt: skip
-ARGUMENTS = {
-    "remember": "tea", "put": "goal k v", "get": "goal k", "recall": "tea", "about": "Sarah",
-    "show": NOBODYS, "update": f"{NOBODYS} tea", "forget": NOBODYS, "restore": NOBODYS,
-    "erase": f"{NOBODYS} --yes", "history": NOBODYS, "explain": NOBODYS, "pin": NOBODYS,
-    "visibility": f"{NOBODYS} room", "withhold": f"{NOBODYS} Bob", "name": "Bob Bobby",
-    "import": "-", "wipe": "--yes", "query": "tea", "fresh": "tea", "record": "-",
-    "relate": f"{NOBODYS} {NOBODYS}", "learn": "tea", "approve": NOBODYS, "decline": NOBODYS,
-    "session": "start",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("word", [one.name for one in COMMANDS if one.name not in NEED_NOBODY])
 def test_without_an_identity_memory_is_disabled_and_says_how_to_name_one(
     bare: Tacit, home: Path, word: str
 ) -> None:
-    argv = ["--db", "memory.sqlite", word, *ARGUMENTS.get(word, "").split()]
+    named = dict.fromkeys(("id", "other", "asked"), NOBODYS)
+    options = CASES[word].argv.format(n=1, pet="cat", **named) if word in CASES else ""
+    argv = ["--db", "memory.sqlite", word, *shlex.split(options)]
     ran = bare(*argv)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.startswith("tacit: Memory is disabled: no requester.")
@@ -64,16 +59,10 @@ def test_the_local_person_of_the_settings_is_who_asks(on_file: Tacit, home: Path
     assert "Alice likes tea" in on_file("list").out
     assert "Mallory" not in on_file("list").out
     assert "Alice likes tea" in on_file("list", *ALICE).out
-
-
-def test_the_local_person_speaks_in_private_only(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TACIT_MEMORY_LOCAL_PERSON", "telegram:1001")
-    ran = on_file("list", "--chat", "telegram:-5")
+    assert on_file("list", "--chat", "private").code == 0
+    ran = on_file("list", "--chat", "telegram:-5")  # in private only
     assert (ran.code, ran.out) == (2, "")
     assert "specify --as" in ran.err
-    assert on_file("list", "--chat", "private").code == 0
 
 
 ACTS = [

@@ -1,9 +1,13 @@
-"""Erasures with a certificate, backups and restores, on the command line."""
+"""Erasures with a certificate, expiry and purges, backups and restores, on the command line."""
 
 import json
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
+import tacit as library
 from tacit.cli.output import ExitCode
 from tests.cli.conftest import Tacit
 
@@ -15,7 +19,7 @@ def remembered(tacit: Tacit, text: str, *more: str) -> str:
     return id
 
 
-def test_a_certificate_is_written_and_verified(on_file: Tacit) -> None:
+def test_a_certificate_is_written_verified_and_renewed(on_file: Tacit) -> None:
     id = remembered(on_file, "tea", *ALICE)
     assert on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE).code == ExitCode.OK
     assert stat.S_IMODE(Path("done.json").stat().st_mode) == 0o600
@@ -24,8 +28,13 @@ def test_a_certificate_is_written_and_verified(on_file: Tacit) -> None:
     Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
     ran = on_file("certificate", "verify", "forged.json")
     assert (ran.code, ran.out) == (ExitCode.ABSENT, "not genuine\n")
+    assert on_file("certificate", "renew", "forged.json").code == ExitCode.USAGE
     Path("text").write_text("hello")
     assert on_file("certificate", "verify", "text").code == ExitCode.USAGE
+    ran = on_file("certificate", "renew", "done.json")
+    assert (ran.code, ran.out) == (ExitCode.OK, "complete: no database file holds the data\n")
+    wrong = on_file("certificate", "verify", "done.json", "--certificate", "new.json")
+    assert wrong.code == ExitCode.USAGE
 
 
 def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
@@ -54,17 +63,6 @@ def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
     assert on_file("certificate", "verify", "new.json", *there).code == ExitCode.OK
 
 
-def test_a_certificate_of_a_file_is_renewed_as_complete(on_file: Tacit) -> None:
-    id = remembered(on_file, "tea", *ALICE)
-    on_file("erase", id, "--certificate", "done.json", "--yes", *ALICE)
-    ran = on_file("certificate", "renew", "done.json")
-    assert (ran.code, ran.out) == (ExitCode.OK, "complete: no database file holds the data\n")
-    wrong = on_file("certificate", "verify", "done.json", "--certificate", "new.json")
-    assert wrong.code == ExitCode.USAGE
-    Path("forged.json").write_text(Path("done.json").read_text().replace("memory", "person"))
-    assert on_file("certificate", "renew", "forged.json").code == ExitCode.USAGE
-
-
 def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
     absent = on_file("erase", "AAAAAAAA", "--certificate", "no.json", "--yes", *ALICE)
     assert absent.code == ExitCode.ABSENT
@@ -75,19 +73,6 @@ def test_no_certificate_of_what_was_not_erased(on_file: Tacit) -> None:
     assert taken.code == ExitCode.USAGE
     assert Path("taken").read_text() == "precious"
     assert on_file("show", id, *ALICE).code == ExitCode.OK
-
-
-def test_an_operator_erases_what_is_about_somebody_and_from_somewhere(on_file: Tacit) -> None:
-    remembered(on_file, "Bob is dull", "--about", "telegram:2002", *ALICE)
-    assert on_file("erase", "--about", "telegram:2002", "--yes").out == "erased  1 memory\n"
-    on_file("learn", "My cat is called Tom", *ALICE)
-    assert on_file("erase", "--source", "telegram:1001", "--yes").out == "erased  1 memory\n"
-    assert on_file("list", *ALICE, "--json").json["memories"] == []
-    for wrong in (("--about", "Bob"), ("--source", "nonsense"), ("--about", "a", "--source", "b")):
-        assert on_file("erase", *wrong, "--yes").code == ExitCode.USAGE
-    assert (
-        on_file("erase", "--about", "telegram:2002").code == ExitCode.USAGE
-    )  # nobody can be asked
 
 
 def test_a_backup_restored_brings_back_what_was_not_erased_since(on_file: Tacit) -> None:
@@ -106,16 +91,10 @@ def test_a_backup_restored_brings_back_what_was_not_erased_since(on_file: Tacit)
     assert [one["content"] for one in found] == ["stays"]
 
 
-def test_what_a_backup_cannot_be_made_of_is_refused(on_file: Tacit) -> None:
+def test_what_is_no_backup_is_neither_verified_nor_restored(on_file: Tacit) -> None:
     Path("text").write_text("hello")
-    for wrong in ((), ("a", "--verify", "b"), ("a", "--journal", "b"), ("no/folder/copy",)):
-        assert on_file("backup", *wrong).code == ExitCode.USAGE, wrong
     assert on_file("backup", "--verify", "text").code == ExitCode.STORE
     assert on_file("restore", "--from", "text", "--yes").code == ExitCode.STORE
-    assert on_file("restore", "--from", "absent", "--yes").code == ExitCode.USAGE
-    assert on_file("restore", "--from", "text").code == ExitCode.USAGE  # nobody can be asked
-    assert on_file("restore").code == ExitCode.USAGE
-    assert on_file("restore", "AAAAAAAA", "--from", "text").code == ExitCode.USAGE
 
 
 def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
@@ -130,3 +109,32 @@ def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
     assert Path("me.md").read_text() == told
     lines = on_file("export", "--everything", *ALICE).out.splitlines()
     assert {json.loads(line)["type"] for line in lines} >= {"person", "chat", "memory"}
+
+
+# Expiry and purges.
+
+
+@pytest.mark.parametrize("database_url", ["sqlite-file", "postgres"], indirect=True)
+def test_a_purge_waits_until_the_clock_is_confirmed(tacit: Tacit, database_url: str) -> None:
+    long_ago = datetime.now(UTC) - timedelta(days=40)
+    alice = library.Requester("telegram:1001")
+    with library.open(database_url, clock=lambda: long_ago, embedder=None) as memory:
+        view = memory.view(alice, library.Chat.private(alice.key))
+        id, other = (view.remember(f"Alice likes {what}").id for what in ("tea", "cocoa"))
+        view.forget(id)
+        view.forget(other)
+        view.remember("Alice is in the kitchen", kind="context")
+    for word in ("expire", "purge"):
+        ran = tacit(word)
+        assert ran.code == ExitCode.ABSENT
+        assert "The clock jumped" in ran.err
+        assert "--confirm-clock" in ran.err
+        assert tacit(word, "--json").json["waits"] is True
+    assert tacit("restore", id, *ALICE).code == 0
+    assert tacit("forget", id, *ALICE).code == 0
+    ran = tacit("purge", "--confirm-clock", "--json")
+    assert (ran.code, ran.json) == (0, {"purged": 1, "postponed": 0, "waits": False})
+    assert tacit("purge").out == "purged  0\n"
+    ran = tacit("expire", "--json")
+    assert (ran.code, ran.json["expired"]) == (0, 1)
+    assert tacit("expire").out == "expired  nothing\n"

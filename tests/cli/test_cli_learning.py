@@ -15,35 +15,31 @@ ALICE = ("--as", "telegram:1001", "--name", "Alice")
 BOB = ("--as", "telegram:2002", "--name", "Bob")
 GROUP = ("--chat", "telegram:-5", "--with", "telegram:1001,Alice", "--with", "telegram:2002,Bob")
 
-on_both = pytest.mark.parametrize("database_url", ["sqlite-file", "postgres"], indirect=True)
-
 
 def contents(tacit: Tacit, *argv: str) -> list[str]:
     found = tacit("list", *argv, "--json").json["memories"]
     return sorted(one["content"] for one in found)
 
 
-@on_both
-def test_a_conversation_is_learned_line_by_line_and_kept_current(tacit: Tacit) -> None:
+def test_a_conversation_is_learned_line_by_line_and_kept_current(on_file: Tacit) -> None:
     talk = b"I live in Lisbon\r\n\nwhat's the weather?\nI'm allergic to peanuts"
-    ran = tacit("learn", "-", *ALICE, stdin=talk)
+    ran = on_file("learn", "-", *ALICE, stdin=talk)
     assert ran.code == 0
     assert ran.out.startswith("learned  3 turns\ncreated  ")
-    assert contents(tacit, *ALICE) == ["Alice is allergic to peanuts", "Alice lives in Lisbon"]
-    ran = tacit("learn", "I live in Porto now", *ALICE, "--json")
+    assert contents(on_file, *ALICE) == ["Alice is allergic to peanuts", "Alice lives in Lisbon"]
+    ran = on_file("learn", "I live in Porto now", *ALICE, "--json")
     assert [one["event"] for one in ran.json["changes"]] == ["updated"]
     assert ran.json["changes"][0]["content"] == "Alice lives in Porto"
-    assert tacit("learn", "what's up?", *ALICE).out == "learned  1 turn\n"
+    assert on_file("learn", "what's up?", *ALICE).out == "learned  1 turn\n"
 
 
-@on_both
-def test_what_is_only_queued_is_learned_by_whoever_works(tacit: Tacit) -> None:
-    ran = tacit("learn", "I live in Lisbon", "--queue", *ALICE)
+def test_what_is_only_queued_is_learned_by_whoever_works(on_file: Tacit) -> None:
+    ran = on_file("learn", "I live in Lisbon", "--queue", *ALICE)
     assert ran.out == "queued  1 turn\n"
-    assert contents(tacit, *ALICE) == []  # no command learns behind one's back
-    assert tacit("waiting", "--json").json["turns"] == 1
-    assert tacit("work", "--once").out == "learned  1 turn\nwaiting  0 turns\n"
-    assert contents(tacit, *ALICE) == ["Alice lives in Lisbon"]
+    assert contents(on_file, *ALICE) == []  # no command learns behind one's back
+    assert on_file("waiting", "--json").json["turns"] == 1
+    assert on_file("work", "--once").out == "learned  1 turn\nwaiting  0 turns\n"
+    assert contents(on_file, *ALICE) == ["Alice lives in Lisbon"]
 
 
 def test_a_secret_is_not_learned_from_and_not_repeated(on_file: Tacit) -> None:
@@ -56,88 +52,48 @@ def test_a_secret_is_not_learned_from_and_not_repeated(on_file: Tacit) -> None:
     assert ran.out == "screen     refuse: it holds a secret (stated_password)\n"
 
 
-@on_both
-def test_a_trace_tells_the_way_and_a_dry_run_keeps_nothing(tacit: Tacit) -> None:
-    dry = tacit("learn", "--dry-run", "I live in Lisbon", "hello", *ALICE)
+def test_a_trace_tells_the_way_and_a_dry_run_keeps_nothing(on_file: Tacit) -> None:
+    dry = on_file("learn", "--dry-run", "I live in Lisbon", "hello", *ALICE)
     first, second = dry.out.split("\n\n")
     stages = [line.split()[0] for line in first.splitlines()]
     assert stages == [
         "screen", "extract", "verify", "classify", "attribute", "reconcile", "consent", "kept",
     ]  # fmt: skip
     assert second.splitlines()[-1] == "kept       nothing"
-    assert tacit("spaces").out == ""
-    kept = tacit("learn", "--trace", "I live in Lisbon", *ALICE, "--json").json["messages"]
+    assert on_file("spaces").out == ""
+    kept = on_file("learn", "--trace", "I live in Lisbon", *ALICE, "--json").json["messages"]
     assert kept[0]["steps"][-1]["stage"] == "kept"
-    assert contents(tacit, *ALICE) == ["Alice lives in Lisbon"]
+    assert contents(on_file, *ALICE) == ["Alice lives in Lisbon"]
 
 
-@on_both
-def test_somebody_answers_what_they_are_asked(
-    tacit: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TACIT_LEARN_CONFIRM", "new")
-    asked = tacit("learn", "My sister is called Ana", "My dog is called Tom", *ALICE, "--json")
-    yes, no = [one["id"] for one in asked.json["proposals"]]
-    assert contents(tacit, *ALICE) == []
-    assert tacit("approve", yes, *BOB).code == 1
-    assert tacit("approve", yes, *ALICE).code == 0
-    assert tacit("decline", no, *ALICE).code == 0
-    assert tacit("decline", no, *ALICE).code == 1
-    assert contents(tacit, *ALICE) == ["Alice's sister is called Ana"]
-    assert tacit("proposals", *ALICE).err == "No proposals found.\n"
-
-
-@on_both
-def test_an_operator_hears_where_it_came_from_and_its_owner_what_it_says(tacit: Tacit) -> None:
+def test_an_operator_hears_where_it_came_from_and_its_owner_what_it_says(on_file: Tacit) -> None:
     told = ("learn", "The vault is open", "--role", "tool", "--message", "m9", "--by", "crawler")
-    (id,) = tacit(*told, *ALICE, "--json").json["quarantined"]
-    listed = tacit("quarantine")
+    (id,) = on_file(*told, *ALICE, "--json").json["quarantined"]
+    listed = on_file("quarantine")
     assert listed.out.startswith(id)
     assert "telegram:1001/m9  tool of crawler  it comes from a tool" in listed.out
-    assert "vault" not in listed.out + tacit("quarantine", "--json").out
-    assert contents(tacit, "--state", "quarantined", *ALICE) == ["The vault is open"]
-    assert tacit("quarantine", "discard", id).out == f"discarded  {id}\n"
-    assert tacit("quarantine").err == "No quarantined memories found.\n"
-    assert tacit("quarantine", "release", id).code == 1
+    assert "vault" not in listed.out + on_file("quarantine", "--json").out
+    assert contents(on_file, "--state", "quarantined", *ALICE) == ["The vault is open"]
+    assert on_file("quarantine", "discard", id).out == f"discarded  {id}\n"
+    assert on_file("quarantine").err == "No quarantined memories found.\n"
+    assert on_file("quarantine", "release", id).code == 1
 
 
-@on_both
-def test_a_source_is_reverted_after_a_look_at_what_would_go(tacit: Tacit) -> None:
-    tacit("learn", "I live in Lisbon", *ALICE, "--message", "m1")
-    tacit("learn", "I live in Porto now", *ALICE, "--message", "m2")
-    tacit("learn", "I play the cello", *ALICE, *GROUP)
+def test_a_source_is_reverted_after_a_look_at_what_would_go(on_file: Tacit) -> None:
+    on_file("learn", "I live in Lisbon", *ALICE, "--message", "m1")
+    on_file("learn", "I live in Porto now", *ALICE, "--message", "m2")
+    on_file("learn", "I play the cello", *ALICE, *GROUP)
     source = ("--source", "telegram:1001/m2")
-    would = tacit("revert", *source, "--dry-run", "--json").json
+    would = on_file("revert", *source, "--dry-run", "--json").json
     assert (would["reworded"], would["forgotten"], would["dry_run"]) == (1, 0, True)
-    assert "Alice lives in Porto" in contents(tacit, *ALICE)
-    assert tacit("revert", *source, "--as-operator", "root").code == 0
-    assert "Alice lives in Lisbon" in contents(tacit, *ALICE)
-    again = tacit("revert", *source)
+    assert "Alice lives in Porto" in contents(on_file, *ALICE)
+    assert on_file("revert", *source, "--as-operator", "root").code == 0
+    assert "Alice lives in Lisbon" in contents(on_file, *ALICE)
+    again = on_file("revert", *source)
     assert again.out == "reverted  telegram:1001/m2\n  nothing to revert\n"
-    assert tacit("revert", "--source", "telegram:-5", "--json").json["forgotten"] == 1
-    (one,) = tacit("list", *ALICE, "--json").json["memories"]
-    assert "operator:root" in tacit("history", one["id"], *ALICE).out
-
-
-BAD = {
-    "nothing said": ("learn",),
-    "a role that is none": ("learn", "hello", "--role", "king"),
-    "a bare time": ("learn", "hello", "--at", "2026-03-01T12:00:00"),
-    "one id for two": ("learn", "hello", "hi", "--message", "m1"),
-    "a queue with a trace": ("learn", "hello", "--queue", "--trace"),
-    "an act without an id": ("quarantine", "release"),
-    "an act that is none": ("quarantine", "burn", "abcdefgh"),
-    "no source": ("revert",),
-    "a source that is none": ("revert", "--source", "everything"),
-    "an operator without a name": ("revert", "--source", "role:tool", "--as-operator", ""),
-}
-
-
-@pytest.mark.parametrize("argv", BAD.values(), ids=BAD.keys())
-def test_what_cannot_be_meant_is_refused(on_file: Tacit, argv: tuple[str, ...]) -> None:
-    ran = on_file(*argv, *ALICE)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("tacit: ")
+    assert on_file("revert", "--source", "telegram:-5", "--json").json["forgotten"] == 1
+    (one,) = on_file("list", *ALICE, "--json").json["memories"]
+    assert "operator:root" in on_file("history", one["id"], *ALICE).out
 
 
 def test_where_nothing_is_learned_a_command_says_so(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Tacit
+from tests.corpus import check_each
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
 GROUP = ("--chat", "telegram:-100", "--with", "telegram:2002,Bob")
@@ -79,42 +80,29 @@ def test_a_group_is_told_of_its_own_sessions_alone(on_file: Tacit) -> None:
     assert recent["summary"] == "Lunch is at noon"
 
 
-@pytest.mark.parametrize(
-    "draft",
-    [
-        b"",
-        b"[]",
-        b"x",
-        b'"x"',
-        b"[" * 10_000,
-        drafted({"unknown": 1}),
-        drafted({"topics": "x"}),
-        drafted({"topics": [{"event": "x"}]}),
-        drafted({"tasks": ["x"]}),
-        drafted({"facts": [1]}),
-        drafted({"tasks": [{"text": "x", "done": "yes"}]}),
-        b"\xff",
-        b" " * 1_000_001,
-    ],
+NO_DRAFTS = (
+    *(b"", b"[]", b"x", b'"x"', b"[" * 10_000, b"\xff", b" " * 1_000_001),
+    *map(
+        drafted,
+        (
+            {"unknown": 1},
+            {"topics": "x"},
+            {"topics": [{"event": "x"}]},
+            {"tasks": ["x"]},
+            {"facts": [1]},
+            {"tasks": [{"text": "x", "done": "yes"}]},
+        ),
+    ),
 )
-def test_what_is_no_draft_is_refused_and_nothing_is_kept(on_file: Tacit, draft: bytes) -> None:
-    ran = on_file("session", "end", "--draft", "-", *ALICE, stdin=draft)
-    assert (ran.code, ran.out) == (2, "")
+
+
+def test_what_is_no_draft_is_refused_and_nothing_is_kept(on_file: Tacit) -> None:
+    def is_refused(draft: bytes) -> bool:
+        ran = on_file("session", "end", "--draft", "-", *ALICE, stdin=draft)
+        return (ran.code, ran.out) == (2, "")
+
+    check_each(NO_DRAFTS, is_refused)
     assert on_file("stats", *ALICE, "--json").json["memories"] == 0
-
-
-def test_a_session_command_that_makes_no_sense_is_refused(on_file: Tacit) -> None:
-    for words in (
-        ("start", "file"),
-        ("start", "--draft", "x"),
-        ("end",),
-        ("end", "-", "--draft", "-"),
-        ("pause",),
-        (),
-    ):
-        assert on_file("session", *words, *ALICE).code == 2, words
-    for words in (("sync", "--to", "x"), ("rebuild", "--forget"), ("diff", "--from", "x"), ()):
-        assert on_file("notes", *words).code == 2, words
 
 
 def test_files_of_notes_need_to_be_switched_on(on_file: Tacit) -> None:
@@ -123,15 +111,11 @@ def test_files_of_notes_need_to_be_switched_on(on_file: Tacit) -> None:
     assert "notes.enabled" in ran.err
 
 
-def test_a_session_is_in_the_files_when_the_command_ends(noted: Tacit, home: Path) -> None:
-    path = end(noted, DRAFT)["path"]
-    file = home / "notes" / path
-    assert "- [ ] Pay the rent" in file.read_text()
-    assert "- [x] Call the bank" in file.read_text()
-
-
-def test_an_edit_is_read_at_the_next_command(noted: Tacit, home: Path) -> None:
+def test_files_are_written_when_a_command_ends_and_read_when_the_next_one_starts(
+    noted: Tacit, home: Path
+) -> None:
     file = home / "notes" / end(noted, DRAFT)["path"]
+    assert "- [x] Call the bank" in file.read_text()
     file.write_text(file.read_text().replace("- [ ] Pay the rent", "- [x] Pay the rent"))
     (recent,) = noted("session", "start", *ALICE, "--json").json["recent"]
     assert recent["tasks"] == {"done": 2, "total": 2}

@@ -1,16 +1,16 @@
-"""Questions and prompts: what narrows an answer, what it says of itself, and what is refused."""
+"""Questions, prompts and recorded turns: what narrows an answer, and what it says of itself."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tacit import limits
 from tests.cli.conftest import Tacit
+from tests.corpus import check_each
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
-BOB = ("--as", "telegram:2002", "--name", "Bob")
-GROUP = ("--chat", "telegram:-5", "--with", "telegram:1001,Alice", "--with", "telegram:2002,Bob")
 
-on_both = pytest.mark.parametrize("database_url", ["sqlite-file", "postgres"], indirect=True)
 
 # Each holds for the first of two memories and not for the second.
 FILTERS = [
@@ -45,22 +45,21 @@ def contents(tacit: Tacit, *argv: str) -> list[str]:
     return [one["memory"]["content"] for one in ran.json["recalled"]]
 
 
-@on_both
-def test_an_answer_is_narrowed_by_every_option_that_promises_it(tacit: Tacit) -> None:
+def test_an_answer_is_narrowed_by_every_option_that_promises_it(on_file: Tacit) -> None:
     first = ("--category", "goal", "--kind", "task", "--agent", "planner", "--run", "r1",
              "--role", "user", "--pinned", "--importance", "5")  # fmt: skip
-    tacit("remember", "buy green tea", *first, *ALICE)
-    tacit("remember", "tea keeps me awake", *ALICE)
-    assert sorted(contents(tacit)) == ["buy green tea", "tea keeps me awake"]
+    on_file("remember", "buy green tea", *first, *ALICE)
+    on_file("remember", "tea keeps me awake", *ALICE)
+    assert sorted(contents(on_file)) == ["buy green tea", "tea keeps me awake"]
     for argv in FILTERS:
-        assert contents(tacit, *argv) == ["buy green tea"], argv
+        assert contents(on_file, *argv) == ["buy green tea"], argv
     for argv in OPPOSITES:
-        assert contents(tacit, *argv) == ["tea keeps me awake"], argv
+        assert contents(on_file, *argv) == ["tea keeps me awake"], argv
     for argv in NOBODY:
-        assert contents(tacit, *argv) == [], argv
-    assert len(contents(tacit, "--top-k", "1")) == 1
+        assert contents(on_file, *argv) == [], argv
+    assert len(contents(on_file, "--top-k", "1")) == 1
     for argv in FILTERS:  # query has the same ones
-        told = tacit("query", "tea", *argv, *ALICE, "--json").json["bullets"]
+        told = on_file("query", "tea", *argv, *ALICE, "--json").json["bullets"]
         assert [one["text"] for one in told if not one["related"]] == ["[goal] buy green tea"], argv
 
 
@@ -70,33 +69,30 @@ def test_a_threshold_leaves_out_what_is_less_similar(on_file: Tacit) -> None:
     found = on_file("recall", "green tea", *ALICE, "--json").json["recalled"]
     best, other = (one["similarity"] for one in found)
     assert best > other
-    kept = on_file("recall", "green tea", "--threshold", str(best), *ALICE, "--json").json
-    assert [one["memory"]["content"] for one in kept["recalled"]] == ["green tea"]
-    assert contents(on_file, "--threshold", "0") != []
+    kept = on_file("recall", "green tea", "--threshold", str(best), *ALICE).out
+    assert kept.count("\n") == 1
 
 
-@on_both
-def test_a_question_can_be_asked_as_of_a_day(tacit: Tacit) -> None:
-    id = tacit("remember", "green tea", *ALICE, "--json").json["id"]
-    then = tacit("show", id, *ALICE, "--json").json["memory"]["updated_at"]
-    tacit("update", id, "black tea", *ALICE)
-    assert contents(tacit) == contents(tacit, "--as-of", "2999-01-01") == ["black tea"]
-    assert contents(tacit, "--as-of", then) == ["green tea"]
-    assert contents(tacit, "--as-of", "2020-01-01") == []
-    assert tacit("query", "tea", "--as-of", then, *ALICE).out == "- [fact] green tea\n"
+def test_a_question_can_be_asked_as_of_a_day(on_file: Tacit) -> None:
+    id = on_file("remember", "green tea", *ALICE, "--json").json["id"]
+    then = on_file("show", id, *ALICE, "--json").json["memory"]["updated_at"]
+    on_file("update", id, "black tea", *ALICE)
+    assert contents(on_file) == contents(on_file, "--as-of", "2999-01-01") == ["black tea"]
+    assert contents(on_file, "--as-of", then) == ["green tea"]
+    assert contents(on_file, "--as-of", "2020-01-01") == []
+    assert on_file("query", "tea", "--as-of", then, *ALICE).out == "- [fact] green tea\n"
 
 
-@on_both
-def test_what_came_to_mind_says_why_and_what_it_is_related_to(tacit: Tacit) -> None:
-    wife = tacit("remember", "Sarah is my wife", *ALICE, "--json").json["id"]
-    cello = tacit("remember", "The cello stands upstairs", *ALICE, "--json").json["id"]
-    done = tacit(
+def test_what_came_to_mind_says_why_and_what_it_is_related_to(on_file: Tacit) -> None:
+    wife = on_file("remember", "Sarah is my wife", *ALICE, "--json").json["id"]
+    cello = on_file("remember", "The cello stands upstairs", *ALICE, "--json").json["id"]
+    done = on_file(
         "relate", wife, cello, "--relation", "plays", "--strength", "0.5", *ALICE, "--json"
     )
     assert done.json == {
         "id": wife, "done": "related", "other": cello, "relation": "plays", "strength": 0.5,
     }  # fmt: skip
-    (found,) = tacit("recall", "wife", *ALICE, "--json").json["recalled"]
+    (found,) = on_file("recall", "wife", *ALICE, "--json").json["recalled"]
     assert list(found) == [
         "memory", "score", "why", "rule", "similarity", "signals", "related", "turn",
     ]  # fmt: skip
@@ -104,68 +100,38 @@ def test_what_came_to_mind_says_why_and_what_it_is_related_to(tacit: Tacit) -> N
     assert found["signals"]["words"] > 0
     assert [one["id"] for one in found["related"]] == [cello]
     assert found["turn"] is None
-    line, why, signals, related = tacit("recall", "wife", "--why", *ALICE).out.splitlines()
-    assert line == tacit("recall", "wife", *ALICE).out.rstrip("\n")
+    line, why, signals, related = on_file("recall", "wife", "--why", *ALICE).out.splitlines()
+    assert line == on_file("recall", "wife", *ALICE).out.rstrip("\n")
     assert why == f"  {found['why']}"
     assert signals.startswith(f"  similarity {found['similarity']:.2f}, words ")
     assert related == f"  related  {cello}  The cello stands upstairs"
-    assert tacit("query", "wife", *ALICE).out.splitlines()[1] == (
+    assert on_file("query", "wife", *ALICE).out.splitlines()[1] == (
         "- ↳ [fact] The cello stands upstairs"
     )
-    full = tacit("query", "wife", "--full", *ALICE, "--json").json["bullets"]
+    full = on_file("query", "wife", "--full", *ALICE, "--json").json["bullets"]
     assert full[0]["recalled"] == found
     assert (full[1]["related"], full[1]["recalled"]) == (True, None)
-    first, second = tacit("query", "wife", "--full", *ALICE).out.splitlines()
+    first, second = on_file("query", "wife", "--full", *ALICE).out.splitlines()
     assert first.split()[:3] == [wife, f"{found['score']:.2f}", "P1"]
     assert second.split()[:2] == [cello, "↳"]
 
 
-@pytest.mark.parametrize("word", ["recall", "query"])
-def test_an_agent_gets_no_further_than_its_allow_list(
-    on_file: Tacit, home: Path, word: str
-) -> None:
+def test_an_agent_gets_no_further_than_its_allow_list(on_file: Tacit, home: Path) -> None:
     (home / "tacit.yaml").write_text("allowlists: {planner: [goal], idle: []}\n")
     on_file("remember", "buy tea", "--category", "goal", *ALICE)
     on_file("remember", "tea keeps me awake", *ALICE)
-
-    def asked(*argv: str) -> str:
-        return on_file(word, "tea", *argv, *ALICE).out
-
-    assert "buy tea" in asked()
-    assert "awake" in asked()
-    assert "buy tea" in asked("--by", "planner")
-    assert "awake" not in asked("--by", "planner")
-    assert asked("--by", "idle") == asked("--by", "a slip") == ""
-    refused = on_file(word, "tea", "--category", "fact", "--by", "planner", *ALICE)
-    assert (refused.code, refused.out) == (2, "")
-    assert "this agent may not use fact" in refused.err
-    for prompt in (("block",), ("fresh", "tea")):
-        assert "buy tea" in on_file(*prompt, "--by", "planner", *ALICE).out
-        assert "awake" not in on_file(*prompt, "--by", "planner", *ALICE).out
-
-
-@on_both
-def test_a_block_stays_the_same_and_fresh_tells_what_is_new(tacit: Tacit) -> None:
-    tacit("put", "profile", "timezone", "Europe/Lisbon", *ALICE)
-    block = tacit("block", *ALICE)
-    assert "[id:" in block.out
-    tacit("remember", "I have a dog called Rex", *ALICE)
-    assert tacit("block", *ALICE) == block
-    document = tacit("block", *ALICE, "--json").json
-    assert document["text"] + "\n" == block.out
-    assert len(document["ids"]) == 1
-    news = tacit("fresh", "holiday", *ALICE).out
-    assert "Memory updates since rev" in news
-    assert "+created: [Fact] I have a dog called Rex" in news
-    assert "Lisbon" not in news
-    all_of_it = tacit("fresh", "holiday", "--since", "0", *ALICE, "--json").json
-    assert "Europe/Lisbon" in all_of_it["text"]
-    assert all_of_it["revision"] > document["revision"] > 0
-    nothing = tacit("fresh", "holiday", "--since", str(all_of_it["revision"]), *ALICE)
-    assert (nothing.out, nothing.err) == ("", "No memories found.\n")
-    assert tacit("fresh", "dog", "--budget-tokens", "5", *ALICE).out == ""
-    (dog,) = tacit("fresh", "dog", *ALICE, "--json").json["recalled"]
-    assert dog["memory"]["content"] == "I have a dog called Rex"
+    for words in (("recall", "tea"), ("query", "tea"), ("block",), ("fresh", "tea")):
+        whole, planned = (on_file(*words, *by, *ALICE).out for by in ((), ("--by", "planner")))
+        assert "buy tea" in whole
+        assert "awake" in whole
+        assert "buy tea" in planned
+        assert "awake" not in planned
+    for word in ("recall", "query"):
+        for other in ("idle", "a slip"):
+            assert on_file(word, "tea", "--by", other, *ALICE).out == ""
+        refused = on_file(word, "tea", "--category", "fact", "--by", "planner", *ALICE)
+        assert (refused.code, refused.out) == (2, "")
+        assert "this agent may not use fact" in refused.err
 
 
 def test_a_block_has_three_styles_and_counts_what_does_not_fit(
@@ -185,71 +151,112 @@ def test_a_block_has_three_styles_and_counts_what_does_not_fit(
     assert on_file("block", *ALICE, "--json").json["cut"] == {"event": 1, "fact": 2}
 
 
-@on_both
-def test_prompts_and_bullets_of_a_group_hold_no_private_word(tacit: Tacit) -> None:
-    secret = tacit("remember", "Alice saves up for a houseboat", *ALICE, "--json").json["id"]
-    public = ("--visibility", "room", "--sensitivity", "public")
-    ran = tacit("remember", "The boat leaves at nine", *public, *ALICE, *GROUP, "--json")
-    assert tacit("relate", ran.json["id"], secret, *ALICE).code == 0
-    for argv in (
-        ("recall", "boat", "--why"), ("recall", "houseboat", "--json"), ("query", "boat"),
-        ("query", "boat", "--full", "--json"), ("block",), ("block", "--json"),
-        ("fresh", "boat", "--since", "0"), ("fresh", "houseboat", "--json"),
-    ):  # fmt: skip
-        for asking in (ALICE, BOB):
-            ran = tacit(*argv, *asking, *GROUP)
-            assert ran.code == 0
-            assert "saves up" not in ran.out + ran.err, argv
-            assert secret not in ran.out + ran.err, argv
-    assert "leaves at nine" in tacit("query", "boat", *BOB, *GROUP).out
+# Turns of conversations.
+
+TALK = [
+    {"role": "user", "content": "I bought a kayak", "at": "2026-03-01T13:00:00+01:00", "id": "m1"},
+    {"role": "assistant", "content": "Which colour has it got?"},
+    {"role": "user", "content": "The kayak is red", "name": "Sarah"},
+]
 
 
-def test_nothing_known_is_said_on_the_side(on_file: Tacit) -> None:
-    for argv in (("query", "tea"), ("recall", "tea", "--why")):
-        ran = on_file(*argv, *ALICE)
-        assert (ran.code, ran.out, ran.err) == (0, "", "No memories found.\n")
+@pytest.fixture
+def keeps_turns(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TACIT_MEMORY_SESSIONS_KEEP", "true")
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("recall", "tea", "--category", "no-such"),
-        ("recall", "tea", "--kind", "opinion"),
-        ("recall", "tea", "--importance-min", "0"),
-        ("recall", "tea", "--importance-min", "4", "--importance-max", "2"),
-        ("recall", "tea", "--importance-min", "high"),
-        ("recall", "tea", "--threshold", "7"),
-        ("recall", "tea", "--threshold", "nan"),
-        ("recall", "tea", "--updated-after", "yesterday"),
-        ("recall", "tea", "--updated-before", ""),
-        ("recall", "tea", "--as-of", "0001-01-01T00:00:00+23:59"),
-        ("recall", "tea", "--budget-tokens", "-1"),
-        ("recall", "tea", "--budget-tokens", "many"),
-        ("recall", "tea", "--turns", "--only-turns"),
-        ("recall", "tea", "--user", ""),
-        ("recall", "tea", "--by", "a\0"),
-        ("recall", "tea", "--limit", "5"),
-        ("query", "tea", "--top-k", "0"),
-        ("query", "tea", "--as-of", "soon"),
-        ("query", "tea\0"),
-        ("query",),
-        ("block", "--style", "fancy"),
-        ("block", "tea"),
-        ("fresh",),
-        ("fresh", "tea", "--since", "-1"),
-        ("fresh", "tea", "--since", "9" * 30),
-        ("fresh", "tea", "--budget-tokens", "9999999"),
-        ("relate", "AAAAAAAA"),
-        ("relate", "AAAAAAAA", "AAAAAAAA"),
-        ("relate", "AAAAAAAA", "BBBBBBBB", "--strength", "2"),
-        ("relate", "AAAAAAAA", "BBBBBBBB", "--relation", ""),
-    ],
-    ids=lambda argv: " ".join(argv)[:40].encode("unicode_escape").decode(),
+def as_lines(*turns: object) -> bytes:
+    return "".join(f"{json.dumps(turn)}\n" for turn in turns).encode()
+
+
+@pytest.mark.usefixtures("keeps_turns")
+def test_what_was_said_is_quoted_only_where_turns_are_asked_for(on_file: Tacit) -> None:
+    on_file("remember", "Alice has a kayak", *ALICE)
+    done = on_file("record", "-", "--session", "s1", *ALICE, "--json", stdin=as_lines(*TALK))
+    assert len(done.json["ids"]) == 3
+
+    def found(*argv: str) -> dict[str, object]:
+        ran = on_file("recall", "kayak", "--top-k", "20", *argv, *ALICE, "--json")
+        return {one["memory"]["content"]: one["turn"] for one in ran.json["recalled"]}
+
+    assert found() == {"Alice has a kayak": None}
+    quoted = found("--only-turns")
+    assert quoted["I bought a kayak"] == {"role": "user", "name": None}
+    assert quoted["The kayak is red"] == {"role": "user", "name": "Sarah"}
+    assert found("--turns").keys() == found().keys() | quoted.keys()
+    printed = on_file("recall", "kayak", "--only-turns", *ALICE).out
+    assert "2026-03-01 12:00 UTC, user: I bought a kayak\n" in printed
+    assert ", Sarah: The kayak is red\n" in printed
+    assert on_file("list", *ALICE).out.count("\n") == 1
+    assert "kayak is red" not in on_file("block", *ALICE).out
+
+
+@pytest.mark.usefixtures("keeps_turns")
+def test_what_led_to_a_memory_is_erased_with_it_when_asked(on_file: Tacit) -> None:
+    first, second, _ = on_file("record", "-", *ALICE, "--json", stdin=as_lines(*TALK)).json["ids"]
+    ids = [
+        on_file("remember", "Alice has a kayak", "--turn", turn, *ALICE, "--json").json["id"]
+        for turn in (first, second)
+    ]
+    assert on_file("erase", ids[0], "--yes", *ALICE).out == "erased  1 memory\n"
+    assert "I bought" in on_file("recall", "bought kayak", "--only-turns", *ALICE).out
+    key = on_file("put", "goal", "boat", "kayak", "--turn", first, *ALICE, "--json").json["id"]
+    assert on_file("erase", key, "--turns", "--yes", *ALICE).out == "erased  2 memories\n"
+    assert "I bought" not in on_file("recall", "bought kayak", "--only-turns", *ALICE).out
+    assert "Which colour" in on_file("recall", "which colour", "--only-turns", *ALICE).out
+
+
+NO_TURNS = (
+    *(b"{", b"[]", b"[" * 100_000, b'{"role": "user", "content": "\xff"}'),
+    *map(
+        as_lines,
+        (
+            {"content": "Hello"},
+            {"role": "user"},
+            {"role": "user", "content": " "},
+            {"role": "user", "content": 7},
+            {"role": "user", "content": "x" * 2_000_000},
+            {"role": "king", "content": "Hello"},
+            {"role": "user", "content": "Hello", "to": "Bob"},
+            {"role": "user", "content": "Hello", "at": "2026-03-01T12:00:00"},
+            {"role": "user", "content": "Hello", "at": 1772366400},
+            {"role": "user", "content": "Hello", "at": "0001-01-01T00:00:00+23:59"},
+            {"role": "user", "content": "Hello", "name": []},
+            {"role": "user", "content": "Hello", "id": ""},
+        ),
+    ),
 )
-def test_a_question_that_cannot_be_asked_is_refused_with_code_2(
-    on_file: Tacit, argv: tuple[str, ...]
-) -> None:
-    ran = on_file(*argv, *ALICE)
+
+
+@pytest.mark.usefixtures("keeps_turns")
+def test_one_wrong_line_keeps_the_whole_conversation_out(on_file: Tacit) -> None:
+    def is_refused(line: bytes) -> bool:
+        said = as_lines(TALK[0]) + b"\n" + line
+        ran = on_file("record", "-", *ALICE, stdin=said)
+        as_json = on_file("record", "-", *ALICE, "--json", stdin=said)
+        told = ran.err.startswith("tacit: line 3: ") and len(ran.err) < 1_000
+        return (ran.code, ran.out) == (2, "") and told and as_json.error["field"] == "line 3"
+
+    check_each(NO_TURNS, is_refused)
+    assert on_file("recall", "kayak", "--only-turns", *ALICE).out == ""
+
+
+@pytest.mark.usefixtures("keeps_turns")
+def test_a_conversation_comes_in_parts_of_a_size(on_file: Tacit) -> None:
+    most = limits.MESSAGES_MAX_COUNT
+    turn = {"role": "user", "content": "Hello"}
+    whole = on_file("record", "-", *ALICE, stdin=b"\xef\xbb\xbf" + as_lines(*[turn] * most))
+    assert whole.out == f"recorded  {most} turns\n"
+    more = on_file("record", "-", *ALICE, stdin=as_lines(*[turn] * (most + 1)))
+    assert (more.code, more.out) == (2, "")
+    assert "split the file" in more.err
+    assert on_file("record", "-", *ALICE, stdin=b"\n\n").out == "recorded  0 turns\n"
+    assert on_file("record", "-", *ALICE, stdin=as_lines(turn)).out == "recorded  1 turn\n"
+    assert on_file("record", "no-such-file", *ALICE).code == 6
+    assert on_file("record", "-", "--session", "", *ALICE, stdin=as_lines(turn)).code == 2
+
+
+def test_turns_are_not_kept_unless_the_settings_say_so(on_file: Tacit) -> None:
+    ran = on_file("record", "-", *ALICE, stdin=as_lines(*TALK))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("tacit: ")
-    assert on_file(*argv, *ALICE, "--json").error["exit"] == 2
+    assert ran.err == "tacit: record: turns are not kept; set memory.sessions.keep to true\n"

@@ -47,19 +47,10 @@ def test_each_room_hears_what_the_rules_say(story: demo.DemoStory) -> None:
         "Bob brings the lemon cake",
         "Bob is looking for a new job",
     ]
-
-
-def test_every_room_tells_of_every_memory(story: demo.DemoStory) -> None:
     for room in story.rooms:
         assert [v.id for v in room.verdicts] == [one.id for one in story.told]
-    assert [one.marked for one in story.told] == [
-        "private_only",
-        "public_ok",
-        "public_ok, withheld from Bob",
-        "public_ok, sensitive",
-        "room",
-        "private_only",
-    ]
+    marks = "private_only, public_ok, public_ok withheld from Bob, public_ok sensitive, room"
+    assert ", ".join(one.marked.replace(",", "") for one in story.told) == f"{marks}, private_only"
 
 
 def test_the_story_follows_the_memory_and_not_a_script(tmp_path: Path) -> None:

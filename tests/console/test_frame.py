@@ -1,14 +1,13 @@
-"""What every page has: a way in and out, a frame that all can use, and nothing from outside."""
+"""What every page has: a way in and out, live search, and names that are true."""
 
+import re
 from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tacit.console.labels import excerpt
+from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
-from tests.console.watching import faults, is_wider_than_its_window
 
 FIRST_PAGE_MAX_BYTES = 120_000
 TRANSFERRED = """() => ["navigation", "resource"]
@@ -30,44 +29,6 @@ def test_a_link_signs_in_once_and_the_button_signs_out(
     expect(page.get_by_role("alert")).to_contain_text("does not work")
 
 
-def test_the_first_page_keeps_nobody_out(page: Page) -> None:
-    assert faults(page) == []
-
-
-def test_it_fits_on_a_phone_in_the_dark(look: Visit) -> None:
-    page = look(person=ALICE, phone=True, dark=True)
-    assert faults(page) == []
-    assert not is_wider_than_its_window(page)
-
-
-ODD = (
-    "<script>document.title='owned'</script>",
-    '<img src=x onerror="document.title=1"><iframe src="https://elsewhere.example"></iframe>',
-    "<b class=live>bold</b> **bold** [here](https://elsewhere.example) {{ 7 * 7 }} {% raw %}",
-    "\u202egnp.exe\u202c \u2067right to left\u2069 \u05e9\u05dc\u05d5\u05dd",
-    "w" * 2_000,
-    "</ul></main><form action=https://elsewhere.example><input name=words>",
-)
-
-LIVE = "main script, main img, iframe, b, .live, [action*=elsewhere], [href*=elsewhere]"
-
-
-@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
-def test_whatever_people_wrote_is_shown_as_text(
-    world: World, visiting: Callable[[World], Visit], phone: bool
-) -> None:
-    for one in ODD:
-        person(world.memory, ALICE).remember(one, category="fact")
-    page = visiting(world)(person=ALICE, phone=phone)
-    for one in ODD:
-        shown = page.locator(".words").get_by_text(excerpt(one), exact=True)
-        expect(shown).to_have_text(excerpt(one))
-    assert page.title() == "Memories · Tacit"
-    assert page.locator(LIVE).count() == 0
-    assert not is_wider_than_its_window(page)
-    assert faults(page) == []
-
-
 def test_the_first_visit_costs_little(world: World, visiting: Callable[[World], Visit]) -> None:
     alice = person(world.memory, ALICE)
     for number in range(60):
@@ -86,3 +47,87 @@ def test_without_scripts_a_page_works_as_well(look: Visit) -> None:
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+FIELD = "form[data-live] input[type=search]"
+
+
+def test_an_answer_that_was_overtaken_is_dropped(page: Page) -> None:
+    late: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if "words=t&" in f"{route.request.url}&":
+            late.append(route)
+        else:
+            route.fulfill(body="<p data-tell>about tea</p>", content_type="text/html")
+
+    page.route("**/?*words=*", answer)
+    with page.expect_request("**/?*words=t"):
+        page.locator(FIELD).fill("t")
+    page.locator(FIELD).fill("tea")
+    expect(page.locator("#found")).to_have_text("about tea")
+    late[0].fulfill(body="<p data-tell>about t</p>", content_type="text/html")
+    expect(page).to_have_url("/?words=tea")
+    expect(page.locator("#found")).to_have_text("about tea")
+    expect(page.locator("[data-telling]")).to_have_text("about tea")
+
+
+def test_who_is_signed_out_meanwhile_is_told_so(page: Page) -> None:
+    page.context.clear_cookies()
+    page.locator(FIELD).fill("tea")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_what_is_no_part_of_a_page_is_not_put_into_one(page: Page) -> None:
+    """An answer of something in between, or a problem as programs are told it."""
+
+    def answer(route: Route) -> None:
+        if "x-tacit-fragment" in route.request.headers:
+            told = '{"detail": "<form id=strange></form>"}'
+            route.fulfill(body=told, content_type="application/problem+json")
+        else:
+            route.continue_()
+
+    page.route("**/?*words=*", answer)
+    page.locator(FIELD).fill("tea")
+    expect(page).to_have_url(re.compile(r"/\?words=tea"))  # the page itself
+    expect(page.locator("#found")).to_contain_text("Prefers tea")
+    expect(page.locator("#strange")).to_have_count(0)
+
+
+def test_who_signs_out_is_told_so(world: World) -> None:
+    alice = Caller(world, world.cookie(person=ALICE))
+    to = alice.do("/sign-out").headers["location"]
+    told = Caller(world).get(to).text
+    assert "You are signed out." in told
+    assert "Signed in already?" not in told
+    assert "You are signed out." not in Caller(world, world.cookie(person=ALICE)).get(to).text
+
+
+def test_bots_that_send_no_links_are_not_named(world: World) -> None:
+    assert "<code>/console</code>" not in Caller(world).get("/sign-in").text
+
+
+def test_who_finds_nothing_is_told_as_whom_they_are_signed_in(world: World) -> None:
+    told = Caller(world, world.cookie(person=ALICE)).get("/").text
+    nothing = told.partition("No memories yet.")[2]
+    assert f"signed in as <bdi>{ALICE}</bdi>" in nothing
+    assert "tacit console --for KEY" in nothing
+
+
+ROOM, WHERE_YOU_ARE = "This group", "Shareable"
+
+
+def test_what_was_said_in_private_is_for_no_room(world: World) -> None:
+    own = person(world.memory, ALICE)
+    done = own.remember("Lives in Ulm")
+    own.set_visibility(done.id, "room")
+    alice = Caller(world, world.cookie(person=ALICE))
+    shown = alice.get(f"/memories/{done.id}").text
+    assert ROOM not in shown
+    assert "Private" in shown
+    choices = alice.get(f"/memories/{done.id}/visibility").text
+    assert ROOM not in choices
+    assert WHERE_YOU_ARE in choices
+    assert "Current visibility." in choices
+    assert "as if you asked there" in choices

@@ -7,7 +7,7 @@ from tacit.records.memory import Memory
 from tacit.records.queries import Search
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
-from tests.console.watching import faults, faults_by_day_and_night, is_wider_than_its_window
+from tests.console.watching import faults_by_day_and_night
 
 TEA = "Prefers tea to coffee"
 
@@ -48,38 +48,23 @@ def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) ->
     assert known(page, "Present") == "You, Bob"
     assert known(page, "Visibility") == "This group"
     assert known(page, "Certainty") == "Said by its subject."
-    assert faults(page) == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_of_a_memory_keeps_nobody_out(shared: World, look: Visit, dark: bool) -> None:
-    page = look(person=ALICE, dark=dark, phone=dark)
-    for end in ("", "/edit", "/erase", "/withhold"):
-        page.goto(f"{path_of(shared)}{end}")
-        assert faults(page) == []
-        assert not is_wider_than_its_window(page)
-
-
-def test_forgetting_is_taken_back_by_one_button(seeded: World, tea: Page) -> None:
+def test_forgetting_restoring_and_pinning_are_taken_back_by_one_button(
+    seeded: World, tea: Page
+) -> None:
     press(tea, "Forget")
     told(tea, "Forgotten.")
-    assert memory_that_says(seeded, TEA).state == "forgotten"
-    expect(tea.get_by_role("button", name="Restore")).to_be_visible()
     press(tea, "Undo")
     told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "active"
-
-
-def test_what_is_forgotten_is_restored(seeded: World, tea: Page) -> None:
     press(tea, "Forget")
     press(tea, "Restore")
     told(tea, "Restored.")
     press(tea, "Undo")
     told(tea, "Undone.")
     assert memory_that_says(seeded, TEA).state == "forgotten"
-
-
-def test_pinning_and_unpinning(seeded: World, tea: Page) -> None:
+    press(tea, "Restore")
     press(tea, "Pin")
     told(tea, "Pinned.")
     expect(tea.locator(".badge.pinned")).to_be_visible()

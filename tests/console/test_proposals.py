@@ -70,7 +70,6 @@ def test_it_is_said_when_a_yes_lets_others_hear_it(
     page = visiting(world)("/review", person=ALICE, phone=True, dark=True)
     expect(page.get_by_text("More people could see it")).to_be_visible()
     expect(page.locator("main i")).to_have_count(0)
-    assert faults(page) == []
     page.get_by_role("button", name="Share").click()
     expect(page.get_by_text("Nothing to review.")).to_be_visible()
     found = alice.get("preference", "drink")

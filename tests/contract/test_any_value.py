@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.admin.space import space_resource
 from tacit.memory import Memory
 from tacit.records.memory import ChatKind, Kind, Sensitivity, State, Visibility
-from tacit.view.table import VIEW_OPERATIONS
+from tacit.view.context import resource
+from tacit.view.view import VIEW_OPERATIONS
 from tests.contract.hostile import BROKEN, EMPTY, INVISIBLE, NAIVE, ODD
 from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private
 
@@ -66,7 +66,7 @@ LEFT_OUT = {"admin.erase_space", "admin.maintain", "admin.backup"}
 MEMORY_METHODS = [
     f"{name}.{method}"
     for name, held in vars(Memory).items()
-    if isinstance(held, space_resource)
+    if isinstance(held, resource)
     for method in plain(held.kind)
     if f"{name}.{method}" not in LEFT_OUT
 ]

@@ -20,6 +20,7 @@ import tacit
 from tacit import Certificate, Requester, limits
 from tacit.memory import Memory
 from tacit.records.results import Maintained
+from tacit.storage import postgres
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, kept, private
@@ -208,6 +209,34 @@ def test_what_an_older_transaction_may_read_is_pending_until_it_ends(
     engine.dispose()
     assert memory.admin.maintain().healthy
     assert where(memory.admin.renew_certificate(one.to_json())) == {"pages"}
+
+
+def test_statistics_that_a_transaction_may_still_read_are_pending(
+    migrated_postgres_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It begins after the erased rows are gone and before their statistics are replaced."""
+    monkeypatch.setattr(limits, "ERASE_WAIT_MAX_SECONDS", 0.2)
+    memory = opened(migrated_postgres_url)
+    ids = [kept(private(memory, ALICE), f"{number} I saw it") for number in range(3)]
+    memory.admin.maintain()  # the planner notes values
+    one = issued([private(memory, ALICE).erase(id) for id in ids][-1])
+    engine = create_engine(make_url(migrated_postgres_url).set(drivername="postgresql+psycopg"))
+    with engine.connect() as other:
+        wait_for_readers = postgres.wait_for_readers
+
+        def wait_then_begin(connection: Connection, deleted: str) -> bool:
+            waited = wait_for_readers(connection, deleted)
+            if not other.in_transaction():
+                other.execute(text("SELECT pg_current_xact_id()"))
+            return waited
+
+        with monkeypatch.context() as patched:
+            patched.setattr(postgres, "wait_for_readers", wait_then_begin)
+            assert not memory.admin.maintain(rewrite=True).healthy
+        assert where(memory.admin.renew_certificate(one.to_json())) == {"pages"}
+    engine.dispose()
+    assert rewritten(memory).healthy
+    assert where(memory.admin.renew_certificate(one.to_json())) == {"log"}
 
 
 @pytest.fixture

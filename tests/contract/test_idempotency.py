@@ -18,10 +18,9 @@ from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.sections import LearnSettings
 from tacit.storage.schema import idempotency_keys, idempotency_memories, metadata
+from tacit.view.context import write
 from tacit.view.idempotency import fingerprint_call
-from tacit.view.operations import write
-from tacit.view.table import VIEW_OPERATIONS
-from tacit.view.view import View
+from tacit.view.view import VIEW_OPERATIONS, View
 from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, kept, private, said

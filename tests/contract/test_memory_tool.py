@@ -12,8 +12,8 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.tools.anthropic_memory import MemoryTool
+from tacit.view.context import resource
 from tacit.view.notes import Files
-from tacit.view.operations import resource
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later

@@ -8,6 +8,7 @@ import pytest
 from tacit.memory import Memory
 from tacit.records.notes import NoteLink
 from tacit.storage import notes
+from tacit.storage.notes import NoteRow
 from tests.contract.conftest import Open
 from tests.contract.lessons import BY_HAND, only, told
 from tests.contract.noting import (
@@ -32,6 +33,12 @@ from tests.contract.test_erasures import _restore, _tables, lines
 OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
 
 
+def written(memory: Memory, row: NoteRow, *ids: str) -> None:
+    """A note with these memories, and its file."""
+    noted(memory, row, *ids)
+    mirrored(memory, row.path, *ids)
+
+
 def orphaned(memory: Memory) -> list[str]:
     with memory._storage.database.read() as connection:
         return notes.list_orphaned_files(connection, SPACE, FOLDER)
@@ -40,8 +47,7 @@ def orphaned(memory: Memory) -> list[str]:
 def test_an_erased_memory_leaves_the_note_and_its_file_is_looked_at_again(memory: Memory) -> None:
     own = private(memory, ALICE)
     id, other = kept(own, "I like tea"), kept(own, "I like figs")
-    noted(memory, OWN, id, other)
-    mirrored(memory, OWN.path, id, other)
+    written(memory, OWN, id, other)
     own.erase(id)
     assert shown(memory, OWN.path) == ["I like figs"]
     state = known(memory, OWN.path)
@@ -56,8 +62,7 @@ def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_n
 ) -> None:
     own = private(memory, ALICE)
     id = kept(own, "I like tea")
-    noted(memory, INDEX, id)
-    mirrored(memory, INDEX.path, id)
+    written(memory, INDEX, id)
     act(memory, lambda w: notes.remove_item(w, INDEX.path, id))
     before = found(memory, INDEX.path)
     own.erase(id)
@@ -70,8 +75,7 @@ def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_n
 def test_what_is_purged_leaves_the_file_alike(memory: Memory, clock: SetClock) -> None:
     own = private(memory, ALICE)
     id, other = kept(own, "I like tea"), kept(own, "I like figs")
-    noted(memory, OWN, id, other)
-    mirrored(memory, OWN.path, id, other)
+    written(memory, OWN, id, other)
     own.forget(id)
     clock.forward(days=40)
     memory.jobs.expire()
@@ -174,8 +178,7 @@ def test_an_older_copy_loses_the_notes_again(memory: Memory) -> None:
 def test_with_a_person_go_the_states_of_files_whose_notes_went_before(memory: Memory) -> None:
     own = private(memory, ALICE)
     id = kept(own, "I run")
-    noted(memory, OWN, id)
-    mirrored(memory, OWN.path, id)
+    written(memory, OWN, id)
     own.erase(id)
     assert known(memory, OWN.path) is not None
     memory.admin.erase_person(ALICE.key)
@@ -186,8 +189,7 @@ def test_with_a_person_go_the_states_of_files_whose_notes_went_before(memory: Me
 def test_the_doctor_has_nothing_against_notes(memory: Memory, clock: SetClock, days: int) -> None:
     own = private(memory, ALICE)
     id = kept(own, "I run", expires_at=clock.now + timedelta(days=3))
-    noted(memory, OWN, id)
-    mirrored(memory, OWN.path, id)
+    written(memory, OWN, id)
     clock.forward(days=days)
     memory.jobs.expire()
     assert memory.admin.maintain().healthy

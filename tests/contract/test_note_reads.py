@@ -5,18 +5,15 @@ from datetime import date, timedelta
 
 from sqlalchemy import Connection
 
-from tacit import Requester
 from tacit.memory import Memory
-from tacit.records.notes import NoteKind
 from tacit.records.request import Request
 from tacit.storage import notes
 from tacit.storage.notes import NoteRow
 from tacit.view.view import View
 from tests.contract.noting import DAY, INDEX, OWN, ROOM, SPACE, act, noted
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
 
 OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
-WEB = Requester("acct:alice")
 
 
 def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
@@ -36,47 +33,6 @@ def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str
 
     return {
         path: [one.content for _, one in rows] for path, rows in view._context.read(work).items()
-    }
-
-
-def test_a_private_session_is_for_its_person_in_private_alone(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    noted(memory, OWN, kept(own, "I fear dogs"))
-    assert recent(own) == [OWN.path]
-    assert recent(private(memory, BOB)) == []
-    assert recent(group(memory, ALICE)) == []
-    assert heard(own, OWN.path) == {OWN.path: ["I fear dogs"]}
-    assert heard(group(memory, ALICE), OWN.path) == {OWN.path: []}
-    assert heard(private(memory, BOB), OWN.path) == {OWN.path: []}
-
-
-def test_a_groups_session_is_for_that_group_and_whoever_was_there(memory: Memory) -> None:
-    team = group(memory, ALICE)
-    noted(memory, ROOM, kept(team, "Standup is at 9", **OPEN))
-    assert recent(team) == recent(group(memory, BOB)) == [ROOM.path]
-    assert recent(private(memory, ALICE)) == recent(private(memory, BOB)) == [ROOM.path]
-    assert recent(private(memory, CAROL)) == []
-    assert recent(group(memory, ALICE, FAMILY)) == []
-
-
-def test_a_session_of_which_nothing_may_be_heard_is_not_there(memory: Memory) -> None:
-    team = group(memory, ALICE)
-    id = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
-    noted(memory, ROOM, id)
-    assert recent(private(memory, ALICE)) == [ROOM.path]
-    assert recent(private(memory, BOB)) == []
-    assert recent(group(memory, BOB)) == []
-    assert heard(private(memory, BOB), ROOM.path) == {ROOM.path: []}
-
-
-def test_of_a_groups_session_only_what_may_be_heard_is_read(memory: Memory) -> None:
-    team = group(memory, ALICE)
-    party = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
-    standup = kept(team, "Standup is at 9", **OPEN)
-    noted(memory, ROOM, party, standup)
-    assert heard(private(memory, BOB), ROOM.path) == {ROOM.path: ["Standup is at 9"]}
-    assert heard(private(memory, ALICE), ROOM.path) == {
-        ROOM.path: ["Bob gets a party", "Standup is at 9"]
     }
 
 
@@ -137,31 +93,6 @@ def test_many_sessions_are_looked_through_page_by_page(memory: Memory) -> None:
     assert len(recent(private(memory, ALICE), limit=500)) == 121
 
 
-def test_the_indexes_of_a_persons_identities_are_read_together(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    noted(memory, INDEX, kept(own, "I run"))
-    memory.admin.link(ALICE.key, "acct:alice")
-    web = private(memory, WEB)
-    theirs = replace(INDEX, path="_longterms/acct_alice/_index.md", subject="acct:alice")
-    noted(memory, theirs, kept(web, "I swim"))
-    noted(memory, replace(INDEX, path="_longterms/other/_index.md", subject="acct:other"))
-
-    def work(connection: Connection, request: Request) -> list[str]:
-        return [
-            row.path
-            for row in notes.list_notes_of(
-                connection, SPACE, request.own_identities, NoteKind.LONG_TERM
-            )
-        ]
-
-    for view in (own, web):
-        assert view._context.read(work) == [theirs.path, INDEX.path]
-        assert heard(view, theirs.path, INDEX.path) == {
-            theirs.path: ["I swim"],
-            INDEX.path: ["I run"],
-        }
-
-
 def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(
     memory: Memory, clock: SetClock
 ) -> None:
@@ -174,12 +105,3 @@ def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(
     assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
     memory.jobs.expire()
     assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
-
-
-def test_notes_of_one_space_are_not_in_another(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    noted(memory, OWN, kept(own, "I run"))
-    elsewhere = private(memory.space("work"), ALICE)
-    elsewhere.remember("so that she is known")
-    assert recent(elsewhere) == []
-    assert heard(elsewhere, OWN.path) == {OWN.path: []}

@@ -12,6 +12,7 @@ from tacit.records.notes import Section, SessionDraft
 from tacit.storage import notes
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, files_in, hand_written, with_notes
+from tests.contract.noting import act
 from tests.contract.rooms import ALICE, SetClock, kept, private
 
 INDEX = "_longterms/ext_telegram_1001/_index.md"
@@ -42,12 +43,17 @@ def promoted(book: Notebook) -> str:
     return id
 
 
-def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: Notebook) -> None:
-    """Everything is in the store, and the file and what is known of it are as they were."""
-    store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
-    with store.database.read() as connection:
+def state_of(book: Notebook) -> notes.FileState:
+    folder = (book.folder / ".tacit-notes").read_text().strip()
+    with book.memory._storage.database.read() as connection:
         state = notes.get_file_state(connection, "default", folder, book.name)
     assert state is not None
+    return state
+
+
+def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: Notebook) -> None:
+    """Everything is in the store, and the file and what is known of it are as they were."""
+    state = state_of(book)
     ferry = book.id("ferry")
     book.replace("## Follow Ups", "- [x] Water the plants\n\n## Follow Ups")
     book.replace("booked for May", "booked for June")
@@ -58,7 +64,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
     settled = book.path.read_bytes()
     before = {(one.id, one.version) for one in book.view.list().items}
     book.path.write_bytes(edited)
-    store.write_as("default", "system", lambda w: notes.save_file_state(w, state))
+    act(book.memory, lambda w: notes.save_file_state(w, state))
     report = book.memory.notes.sync()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert {(one.id, one.version) for one in book.view.list().items} == before
@@ -69,15 +75,12 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
 def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(
     book: Notebook,
 ) -> None:
-    store, folder = book.memory._storage, (book.folder / ".tacit-notes").read_text().strip()
-    with store.database.read() as connection:
-        state = notes.get_file_state(connection, "default", folder, book.name)
-    assert state is not None
+    state = state_of(book)
     book.view.update(book.id("Hotel"), "Hotel: booked for July")
     book.view.forget(book.id("ferry"))
     book.memory.notes.sync()
     settled = book.path.read_bytes()
-    store.write_as("default", "system", lambda w: notes.save_file_state(w, state))
+    act(book.memory, lambda w: notes.save_file_state(w, state))
     report = book.memory.notes.sync()
     assert (report.remembered, report.updated, report.forgotten) == (0, 0, 0)
     assert report.problems == ()

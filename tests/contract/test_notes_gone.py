@@ -1,11 +1,13 @@
 """What is gone: from the files, which may be a mistake; and for good, which leaves no byte."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import tacit
+from tacit import Erased
 from tacit.memory import Memory
 from tacit.records.notes import SessionDraft
 from tests.contract.conftest import Open
@@ -140,14 +142,22 @@ def test_a_page_that_was_renamed_keeps_its_memories(book: Notebook, folder: Path
     assert not page.exists()
 
 
-def test_an_erased_memory_leaves_no_byte_in_the_files(book: Notebook) -> None:
-    id = book.id("ferry")
+ERASURES: dict[str, Callable[[Notebook], Erased]] = {
+    "erase": lambda book: book.view.erase(book.id(CANARY)),
+    "wipe": lambda book: book.view.wipe(),
+    "operator": lambda book: book.memory.operator("ops").erase(book.id(CANARY)),
+}
+
+
+@pytest.mark.parametrize("how", ERASURES)
+def test_what_is_erased_leaves_no_byte_in_the_files(memory: Memory, folder: Path, how: str) -> None:
+    book = Notebook(memory, folder, (group if how == "operator" else private)(memory, ALICE))
     book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    book.memory.notes.sync()
-    assert holds(book.folder, CANARY)
-    assert cleaned(book.view.erase(id))
-    assert holds(book.folder, CANARY) == []
-    assert "Hotel" in book.text
+    memory.notes.sync()
+    assert holds(folder, CANARY)
+    assert cleaned(ERASURES[how](book))
+    assert holds(folder, CANARY) == []
+    assert how == "wipe" or "Hotel" in book.text
 
 
 def test_an_erased_line_that_comes_back_is_not_remembered(book: Notebook) -> None:
@@ -199,21 +209,6 @@ def test_erasing_a_person_takes_their_files(memory: Memory, folder: Path) -> Non
     assert holds(folder, CANARY) == []
     assert holds(folder, "1001") == []
     assert [name for name in files_in(folder) if "2002" in name]
-
-
-def test_wiping_takes_what_was_in_the_files(book: Notebook) -> None:
-    book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    book.memory.notes.sync()
-    assert cleaned(book.view.wipe())
-    assert holds(book.folder, CANARY) == []
-
-
-def test_an_operator_erases_from_a_groups_file(memory: Memory, folder: Path) -> None:
-    book = Notebook(memory, folder, group(memory, ALICE))
-    book.replace("The ferry leaves at nine", f"The {CANARY} leaves at nine")
-    memory.notes.sync()
-    memory.operator("ops").erase(book.id(CANARY))
-    assert holds(folder, CANARY) == []
 
 
 def test_erasing_a_space_takes_its_files_and_no_others(memory: Memory, folder: Path) -> None:

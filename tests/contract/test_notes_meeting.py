@@ -229,7 +229,7 @@ def test_an_item_added_while_a_file_is_first_written_reaches_it(
             done[0].join(1)  # on SQLite it waits for this write
         return found
 
-    monkeypatch.setattr(notes, "list_file_items", slow)
+    monkeypatch.setattr("tacit.notes.rendering.list_file_items", slow)
     memory.notes.sync()
     done[0].join()
     memory.notes.sync()

@@ -218,7 +218,7 @@ def test_every_page_of_the_console_is_told() -> None:
 def test_every_profile_of_mcp_and_what_it_offers_is_told() -> None:
     told = named((DOCS / "mcp.md").read_text())
     assert {str(name) for name in PROFILES} <= told
-    assert {one.uri for profile in PROFILES.values() for one in profile.documents} <= told
+    assert {one.uri for profile in PROFILES.values() for one, _ in profile.documents} <= told
 
 
 @pytest.mark.parametrize(

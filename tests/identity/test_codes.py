@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import limits
-from tacit.identity.links import (
+from tacit.identity import (
     INVALID_LINK_CODE,
     LINK_CODE_ALPHABET,
     create_link_code,

@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.identity.links import Identities
-from tacit.identity.resolution import RawRequest, StoredChat, parse_request, resolve_request
+from tacit.identity import (
+    Identities,
+    RawRequest,
+    StoredChat,
+    infer_private_chat_person,
+    is_subject,
+    parse_chat_id,
+    parse_external_key,
+    parse_identity,
+    parse_request,
+    parse_subject,
+    resolve_request,
+    subject_of_key,
+)
 from tacit.records.accounts import Link, LinkKind
 from tacit.records.memory import ChatKind
 
@@ -58,11 +69,11 @@ LINKS = st.lists(
     ],
 )
 def test_a_channels_key_becomes_one_subject(key: str, subject: str) -> None:
-    assert external_keys.subject_of_key(external_keys.parse_external_key(key)) == subject
-    assert external_keys.parse_subject(key) == subject
-    assert external_keys.parse_subject(subject) == subject
-    assert external_keys.parse_identity(key, "who") == subject
-    assert external_keys.is_subject(subject)
+    assert subject_of_key(parse_external_key(key)) == subject
+    assert parse_subject(key) == subject
+    assert parse_subject(subject) == subject
+    assert parse_identity(key, "who") == subject
+    assert is_subject(subject)
 
 
 NO_KEYS = [
@@ -76,23 +87,23 @@ NO_KEYS = [
 @pytest.mark.parametrize("key", NO_KEYS)
 def test_what_no_channel_writes_is_no_key(key: str) -> None:
     with pytest.raises(InvalidInput):
-        external_keys.parse_external_key(key)
+        parse_external_key(key)
 
 
 @given(st.text())
 def test_any_text_is_a_key_or_refused(text: str) -> None:
     try:
-        key = external_keys.parse_external_key(text)
+        key = parse_external_key(text)
     except InvalidInput:
         return
-    assert external_keys.parse_external_key(key) == key
-    assert external_keys.subject_of_key(key).removeprefix("ext:") == key
+    assert parse_external_key(key) == key
+    assert subject_of_key(key).removeprefix("ext:") == key
 
 
 @given(st.text())
 def test_any_text_is_an_identity_a_name_or_refused(text: str) -> None:
     try:
-        found = external_keys.parse_identity(text, "who")
+        found = parse_identity(text, "who")
     except InvalidInput:
         return
     assert found is None or found.startswith(("ext:", "acct:", "person:"))
@@ -108,7 +119,7 @@ def test_any_text_is_an_identity_a_name_or_refused(text: str) -> None:
     ],
 )
 def test_some_channels_number_private_chats_by_their_person(chat: str, whose: str | None) -> None:
-    assert external_keys.infer_private_chat_person(external_keys.parse_chat_id(chat)) == whose
+    assert infer_private_chat_person(parse_chat_id(chat)) == whose
 
 
 def test_an_identity_without_links_is_a_person_of_its_own() -> None:

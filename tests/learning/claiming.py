@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tacit.identity.resolution import RawRequest
+from tacit.identity import RawRequest
 from tacit.learning.claim_wording import Fact
 from tacit.learning.claims import ClaimJudge, RefusedClaim, find_stated_spans
 from tacit.learning.extraction.locale import guess_locale, load_locale

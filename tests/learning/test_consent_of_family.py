@@ -5,10 +5,16 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
 from tacit.learning.extraction.locale import load_locale
 from tacit.learning.extraction.rules import extract_by_rules
-from tacit.learning.reconciliation import ReconcileDecision, ReconcileOutcome
+from tacit.learning.reconciliation import (
+    Confirm,
+    ConsentContext,
+    ConsentVerdict,
+    ReconcileDecision,
+    ReconcileOutcome,
+    decide_consent,
+)
 from tacit.learning.verification import classify_statement
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -11,6 +11,7 @@ from tacit.errors import InvalidInput
 from tacit.learning.corrections.cues import (
     load_cues,
     load_restatements,
+    parse_full_date,
     restate_known,
     restate_message,
 )
@@ -21,7 +22,6 @@ from tacit.learning.corrections.supersession import (
     find_superseded,
     make_known_fact,
 )
-from tacit.learning.corrections.values import parse_full_date
 from tacit.learning.extraction.locale import guess_locale, load_locale
 from tacit.learning.extraction.rules import extract_by_rules
 from tests.corpus import check_corpus

@@ -3,7 +3,7 @@
 import pytest
 
 from tacit.learning.composition import find_floor
-from tacit.learning.extraction.holds import is_only_hold, read_holds
+from tacit.learning.extraction.sentences import is_only_hold, read_holds
 from tacit.learning.facts import Hold
 from tests.contract.held_words import phrases
 

@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from bench.learn_data import messages
 from tacit.learning.corrections.cues import load_cues, load_restatements
-from tacit.learning.extraction.locale import list_locales, load_locale
-from tacit.learning.regex_prefilter import (
+from tacit.learning.extraction.locale import (
     ANY_TEXT,
     Rewrite,
     apply_rewrites,
     find_required_literals,
-    fold_case,
+    list_locales,
+    load_locale,
     make_rewrite,
     may_match,
 )
+from tacit.records.text import fold_case
 
 WITH_REWRITES = [code for code in list_locales() if load_restatements(code).said]
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.learning.extraction.dates import mark_dates
 from tacit.learning.extraction.locale import guess_locale, load_locale
+from tacit.learning.extraction.mentions import mark_dates
 from tacit.learning.extraction.rules import extract_by_rules
 from tacit.records.memory import Kind
 

@@ -5,15 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.identity.resolution import RawRequest
-from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
+from tacit.identity import RawRequest
 from tacit.learning.extraction.locale import load_locale
 from tacit.learning.facts import StatedFact
 from tacit.learning.pipeline import read_procedure
 from tacit.learning.reconciliation import (
+    Confirm,
+    ConsentContext,
+    ConsentVerdict,
     FactPair,
     ReconcileDecision,
     ReconcileOutcome,
+    decide_consent,
     is_worth_asking,
 )
 from tacit.learning.turns import QueuedTurn, parse_timezone, screen_turn, unpack_turn

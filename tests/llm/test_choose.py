@@ -9,7 +9,7 @@ import pytest
 from tacit.bootstrap import _build_llm
 from tacit.errors import InvalidInput
 from tacit.llm.budget import Allowance
-from tacit.llm.endpoint import LANGUAGE_PROVIDERS, OUTPUT_SETTINGS
+from tacit.llm.endpoint import OUTPUT_SETTINGS
 from tacit.llm.language_model import LanguageModel
 from tacit.settings import LanguageSettings, Settings
 from tacit.settings.load import parser_of
@@ -34,8 +34,6 @@ def test_no_provider_is_no_model_whatever_else_is_set() -> None:
 
 
 def test_a_file_may_say_whatever_the_stage_knows() -> None:
-    for provider in LANGUAGE_PROVIDERS:
-        assert parser_of("language.provider")("", provider)
     for output in OUTPUT_SETTINGS:
         assert parser_of("language.output")("", output)
 
@@ -63,7 +61,6 @@ def test_settings_make_a_model_that_answers(after: str, api: Api, endpoint: Endp
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [
-        ({"provider": "mystery"}, "language.provider"),
         ({"model": " "}, "language.model"),
         ({"model": "line\nbreak"}, "language.model"),
         ({"base_url": "ftp://host/v1"}, "language.base_url"),
@@ -82,7 +79,6 @@ def test_settings_make_a_model_that_answers(after: str, api: Api, endpoint: Endp
         ({"temperature": 3.0}, "language.temperature"),
         ({"output": "verse"}, "language.output"),
         ({"price_in_per_million": -1.0}, "language.price_in_per_million"),
-        ({"cost_per_day": 1.0}, "language.cost_per_day"),
         ({"cost_per_day": float("nan"), "price_in_per_million": 1.0}, "language.cost_per_day"),
         ({"cost_per_day": -1.0, "price_in_per_million": 1.0}, "language.cost_per_day"),
         ({"tokens_per_day": -1}, "language.tokens_per_day"),

@@ -1,11 +1,13 @@
 """What the tests of notes and language models share: a conversation, and a model over the wire."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from tacit.learning.extraction.locale import Locale, load_locale
 from tacit.llm.endpoint import EndpointModel
+from tacit.notes.drafts import EndedConversation
 from tacit.records.conversation import ParsedMessage, Role
 from tests.llm.endpoint import Endpoint
 
@@ -18,6 +20,14 @@ def said(content: str, role: Role = Role.USER, name: str | None = None) -> Parse
 
 def answered(content: str) -> ParsedMessage:
     return said(content, Role.ASSISTANT)
+
+
+def conversation(
+    messages: Sequence[ParsedMessage], locale: Locale | None = None
+) -> EndedConversation:
+    """Alice's, at noon."""
+    chosen = locale or load_locale("en")
+    return EndedConversation(messages=messages, speaker="Alice", at=NOON, locale=chosen)
 
 
 @contextmanager

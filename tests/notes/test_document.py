@@ -1,20 +1,20 @@
 """Files of notes: what is in them is found, and what we write is read back as it was."""
 
-import contextlib
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bench import notes_cases as cases
 from tacit import limits
 from tacit.errors import NoteUnreadable
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
-from tacit.notes.edits import apply_edits
 from tacit.records.notes import Frontmatter, Note, NoteItem, NoteKind, NoteLink, NoteRef, Section
+from tests.corpus import check_corpus
 
+DATA = Path(__file__).parent / "data"
 NOON = datetime(2026, 2, 4, 12, 34, 56, tzinfo=UTC)
 SESSION = """\
 ---
@@ -106,48 +106,15 @@ def test_other_readers_of_markdown_see_the_same_list(note: Note) -> None:
     assert len(opened) == len(note.items) + len(note.links)
 
 
-@given(cases.files() | st.text().map(str.encode), st.sampled_from(NoteKind))
-def test_what_nobody_changed_stays_as_it_is(data: bytes, kind: NoteKind) -> None:
-    try:
-        document = parse_note(data, kind)
-    except NoteUnreadable:
-        return
-    assert apply_edits(document, []) == data
+def test_bullets_are_found_where_markdown_has_them() -> None:
+    """Columns: a file, and its items with bars between them."""
 
+    def outcome(text: str) -> list[str]:
+        found = said(text)
+        assert said(text.replace("\n", "\r\n")) == found
+        return [" | ".join(found)]
 
-@given(st.binary(max_size=200), st.sampled_from(NoteKind))
-def test_any_bytes_are_a_note_or_refused(data: bytes, kind: NoteKind) -> None:
-    with contextlib.suppress(NoteUnreadable):
-        assert apply_edits(parse_note(data, kind), []) == data
-
-
-@pytest.mark.parametrize(
-    ("text", "contents"),
-    [
-        ("- a\n- b", ["a", "b"]),
-        ("* a\n+ b\n1) c\n", ["a", "b", "c"]),
-        ("- a\n  - b\n    - c\n- d", ["a\nb\nc", "d"]),
-        ("- a\n\n  more\n\n- b", ["a\nmore", "b"]),
-        ("- a\nlazy\n- b", ["a lazy", "b"]),
-        ("- 東\n  京", ["東京"]),
-        ("- a\n```\n- no\n```\n- b", ["a", "b"]),
-        ("- a\n  ```\n  - code\n  ```\n- b", ["a\n```\n- code\n```", "b"]),
-        ("<!--\n- no\n-->\n- a", ["a"]),
-        ("- a\n<!-- mine -->\n- b", ["a", "b"]),
-        ("- a\n  <!-- mine\n  - no -->\n- b", ["a", "b"]),
-        ("- <!-- no\n- b", ["b"]),
-        ("> - no\n\n- a", ["a"]),
-        ("    - no\n\n- a", ["a"]),
-        ("-\n- <!-- kX3aBc12 -->\n- a", ["a"]),
-        ("---\n\n- a\n- - -\n- b", ["a", "b"]),
-        ("<div>\n- no\n</div>\n\n- a", ["a"]),
-        ("text\n- a", ["a"]),
-        ("-\ta\n\t- b", ["a\nb"]),
-    ],
-)
-def test_bullets_are_found_where_markdown_has_them(text: str, contents: list[str]) -> None:
-    assert said(text) == contents
-    assert said(text.replace("\n", "\r\n")) == contents
+    check_corpus(DATA / "bullets.tsv", 1, outcome)
 
 
 def test_sections_go_by_their_headings() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import InvalidInput, NotFound
 from tacit.memory import Memory as Facade
-from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
 from tacit.view.view import View

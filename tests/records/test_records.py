@@ -18,9 +18,7 @@ from tacit.records.drafts import Draft
 from tacit.records.memory import (
     CATEGORIES,
     CATEGORY_OF_KIND,
-    HistoryEvent,
     Kind,
-    Memory,
     Sensitivity,
     State,
     Visibility,
@@ -36,16 +34,6 @@ ANYTHING = st.one_of(
     st.binary(),
     st.lists(st.text()),
 )
-
-
-def test_the_record_has_every_field_of_the_design() -> None:
-    design = """
-        id space owner speaker subjects learned_in heard_by kind category key slot content version
-        visibility sensitivity portable withheld_from inferred trust importance confidence pinned
-        tags source thread agent run role created_at updated_at observed_at expires_at
-        last_accessed_at access_count state purge_at superseded_by
-    """
-    assert set(design.split()) <= {field.name for field in fields(Memory)}
 
 
 def test_records_cannot_be_changed() -> None:
@@ -73,11 +61,6 @@ def test_lasting_kinds_are_those_that_do_not_fade() -> None:
 def test_words_are_ranked_from_least_to_most() -> None:
     assert sorted(Visibility, key=lambda v: v.rank) == ["private_only", "room", "public_ok"]
     assert sorted(Sensitivity, key=lambda s: s.rank) == ["public", "personal", "sensitive"]
-
-
-def test_history_knows_every_event_of_the_design() -> None:
-    design = "ADD UPDATE DELETE MERGE LINK TTL RESTORE SUPERSEDE ERASE CONSENT"
-    assert set(design.split()) == set(HistoryEvent)
 
 
 @given(ANYTHING)
@@ -142,11 +125,6 @@ def test_what_a_channel_shows_is_cleaned_and_never_refused(name: Any) -> None:
 def test_only_eight_letters_and_digits_are_an_id(value: Any) -> None:
     kept = validation.parse_memory_id(value)
     assert kept is None or (kept == value and len(kept) == 8 and kept.isascii() and kept.isalnum())
-
-
-@pytest.mark.parametrize("value", ["abcdefgh", "ABCD1234", "00000000"])
-def test_an_id_is_an_id(value: str) -> None:
-    assert validation.parse_memory_id(value) == value
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, 1.0])
@@ -219,10 +197,9 @@ def test_any_cursor_is_ours_or_refused(value: Any) -> None:
 
 def test_a_draft_knows_what_was_said_and_what_was_not() -> None:
     said = drafts.parse_draft({"content": "x", "pinned": False, "importance": None}, CATEGORIES)
-    assert {"content", "pinned"} <= said.given_fields
+    assert said.given_fields >= {"content", "pinned"}
     assert "importance" not in said.given_fields
     assert said.pinned is False
-    assert said.importance is None
 
 
 def test_a_draft_names_the_field_that_is_wrong() -> None:

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import string
 
 from tacit.screening.secrets import passes_luhn
@@ -66,3 +67,51 @@ JWT = f"{packed({'alg': 'HS256'})}.{packed({'sub': 'bob'})}.{some(43)}"
 BASIC = base64.b64encode(b"bob:not-a-real-one").decode()
 SEED = "apple river stone cloud tiger lamp ocean music dance forest silver candle"
 RED, BLUE = "hunter" + "2", "Sommer" + "2024"
+HOOKS = "hooks.slack.com/services"
+VALUES = {
+    "RED": RED,
+    "BLUE": BLUE,
+    "VISA": VISA,
+    "ACCOUNT": ACCOUNT,
+    "SEED": SEED,
+    "HOOKS": HOOKS,
+    "WALLET": WALLET,
+    "JWT": JWT,
+    "BASIC": BASIC,
+    "UNSIGNED_JWT": JWT.rpartition(".")[0],
+    "AMEX_GROUPS": f"{AMEX[:4]} {AMEX[4:10]} {AMEX[10:]}",
+    "VISA_SPACED": spaced(VISA),
+    "VISA_DASHED": spaced(VISA, "-"),
+    "VISA_LINES": spaced(VISA, "\n"),
+    "VISA_DIGITS": " ".join(VISA),
+    "WRONG_VISA": VISA[:-1] + str((int(VISA[-1]) + 1) % 10),
+    "ACCOUNT_SPACED": spaced(ACCOUNT),
+    "ACCOUNT_LOWER": spaced(ACCOUNT).lower(),
+    "WRONG_ACCOUNT": ACCOUNT[:-1] + "9",
+    "BRITISH": iban("GB", "WEST12345698765432"),
+    "WRONG_WALLET": WALLET[:-1] + ("2" if WALLET[-1] != "2" else "3"),
+    "NUMBERED_SEED": " ".join(f"{n}. {word}" for n, word in enumerate(SEED.split(), 1)),
+    "DISCORD_ID": base64.b64encode(b"7361736173617361736").decode()[:24],
+    "NO_LOGIN": base64.b64encode(b"hello there").decode(),
+    "TOTP": some(16, "ABCDEFGH234567")[:-1] + "7",
+    "ESCAPED_PEM": pem("PRIVATE KEY", "\\n"),
+    "SPREAD_PEM": pem("EC PRIVATE\nKEY", "\n\n"),
+    "ONE_LINE_PEM": pem("PRIVATE KEY", " "),
+}
+ALPHABETS = {"BASE58": BASE58, "LOWER_HEX": LOWER_HEX, "UPPER": UPPER}
+
+
+def fill_in(text: str) -> str:
+    """Put made-up values where a text of secrets.tsv names them."""
+    return re.sub(r"\{(\w+)(?: ([^{}]*))?\}", _value, text).replace("¦", "")
+
+
+def _value(named: re.Match[str]) -> str:
+    word, given = named[1], named[2] or ""
+    if word == "some":
+        size, _, alphabet = given.partition(" ")
+        return some(int(size), ALPHABETS.get(alphabet, BASE62))
+    if word == "card":
+        start, _, size = given.partition(" ")
+        return card(start, int(size))
+    return pem(given) if word == "pem" else VALUES.get(word, named[0])

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.screening.secrets import Secret, find_secret, secret_kinds
-from tests.corpus import check_corpus, check_each
-from tests.screening.secret_cases import CASES
-from tests.screening.secret_values import ACCOUNT, RED, VISA, pem, spaced
+from tests.corpus import check_corpus, check_each, read_corpus
+from tests.screening.secret_values import ACCOUNT, RED, VISA, fill_in, pem, spaced
 
-POSITIVES = [(kind, text) for kind, (found, _) in CASES.items() for text in found]
-NEAR_MISSES = [(kind, text) for kind, (_, kept) in CASES.items() for text in kept]
+DATA = Path(__file__).parent / "data"
+CASES = [(kind, what, fill_in(text)) for kind, what, text in read_corpus(DATA / "secrets.tsv")]
+POSITIVES = [(kind, text) for kind, what, text in CASES if what == "refused"]
+NEAR_MISSES = [(kind, text) for kind, what, text in CASES if what == "kept"]
 WORDS = """
     I we you they like love hate visited moved bought a the my our old new red dog cat house train
     coffee in at near with and but because Lisbon Berlin Bob Alice Monday May 3 12 2026 meeting
@@ -37,15 +38,13 @@ def test_a_near_miss_is_kept() -> None:
 
 
 def test_an_ordinary_message_is_kept() -> None:
-    ordinary = Path(__file__).parent / "data" / "no_secrets.tsv"
-    check_corpus(ordinary, 1, lambda text: [kind_of(text) or ""])
+    check_corpus(DATA / "no_secrets.tsv", 1, lambda text: [kind_of(text) or ""])
 
 
 def test_every_kind_has_an_example_and_a_near_miss() -> None:
     names = [kind.name for kind in secret_kinds()]
-    assert set(names) == set(CASES)
+    assert set(names) == {kind for kind, _ in POSITIVES} == {kind for kind, _ in NEAR_MISSES}
     assert len(names) == len(set(names)) >= 30
-    assert all(found and kept for found, kept in CASES.values())
 
 
 def test_every_kind_says_what_it_is_in_one_sentence_and_is_documented() -> None:
@@ -79,7 +78,7 @@ def test_ordinary_words_are_never_a_secret(text: str) -> None:
 @given(st.text(max_size=300))
 def test_any_text_can_be_screened(text: str) -> None:
     found = find_secret(text)
-    assert found is None or found.kind in CASES
+    assert found is None or found.kind in {kind.name for kind in secret_kinds()}
 
 
 @given(st.sampled_from(POSITIVES))

@@ -27,8 +27,7 @@ from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
 from tacit.records.memory import ChatKind
 from tacit.records.queries import Search
 from tacit.storage.schema import metadata
-from tacit.view.table import VIEW_OPERATIONS
-from tacit.view.view import View
+from tacit.view.view import VIEW_OPERATIONS, View
 from tests.databases import PostgresDatabases
 from tests.storage.test_note_plans import fill as notes_of_others
 

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import METRICS, OPERATIONS, OTHER_LABEL
-from tacit.view.table import VIEW_OPERATIONS
+from tacit.view.view import VIEW_OPERATIONS
 from tests.contract.scripted import GOOD
 from tests.llm.endpoint import Endpoint
 from tests.telemetry.conftest import Measured

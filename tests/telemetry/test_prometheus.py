@@ -14,7 +14,7 @@ from tacit.memory import Memory
 from tacit.records.conversation import UserTurn
 from tacit.server.metrics import serve_metrics
 from tacit.telemetry.metrics import NO_METER, create_meter
-from tacit.view.dispatch import MeasuredDispatch
+from tacit.view.idempotency import MeasuredDispatch
 from tacit.view.view import View
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private

@@ -2,6 +2,7 @@
 whatever it writes is answered."""
 
 import ast
+import itertools
 import json
 from collections.abc import Iterator
 from itertools import count
@@ -113,15 +114,12 @@ def test_arguments_that_are_no_json_are_told_so(view: View, endpoint: Endpoint) 
         assert json.loads(nothing_given.split("\n")[1])["memories"] == []
 
 
-def test_pydantic_ai_is_told_what_went_wrong(view: View, endpoint: Endpoint) -> None:
+def test_what_a_model_writes_wrongly_does_not_break_off_a_run_of_pydantic_ai(
+    view: View, endpoint: Endpoint
+) -> None:
     asked = says(endpoint, Called("memory_put", {"namespace": "profile"}), "Sorry.")
     assert LOOPS["pydantic-ai"](endpoint, view, "Do it") == "Sorry."
     assert "key: is missing" in asked[-1].results[0]
-
-
-def test_arguments_that_are_no_object_do_not_break_off_a_run_of_pydantic_ai(
-    view: View, endpoint: Endpoint
-) -> None:
     broken = [Called("memory_list", text, text) for text in ("[1]", "{oops", "3")]
     asked = says(endpoint, broken, "Sorry.")
     assert LOOPS["pydantic-ai"](endpoint, view, "Do it") == "Sorry."
@@ -195,13 +193,11 @@ def test_what_called_nothing_needs_no_answer(view: View) -> None:
 
 
 def test_only_what_a_model_said_can_be_answered(view: View) -> None:
-    wrong: list[dict[str, Any]]
-    wrong = [{"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}]
-    for said in wrong:
+    wrong: list[Any] = [{"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}]
+    kits: list[Any] = [openai_kit(view), anthropic_kit(view)]
+    for kit, said in itertools.product(kits, wrong):
         with pytest.raises(tacit.InvalidInput, match="what the model said"):
-            openai_kit(view).answer(said)
-        with pytest.raises(tacit.InvalidInput, match="what the model said"):
-            anthropic_kit(view).answer(said)
+            kit.answer(said)
 
 
 def test_what_was_said_in_the_other_form_is_refused(view: View) -> None:

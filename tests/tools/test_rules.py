@@ -81,13 +81,6 @@ def test_something_alike_is_suggested_and_not_stored_twice(memory: Memory) -> No
     assert forced["stored"]
 
 
-def test_nobody_is_suggested_what_they_may_not_hear(memory: Memory) -> None:
-    fact = {"content": "Sarah works on the Platform team", "category": "person"}
-    data(private(memory, ALICE), "add_to_memory", **fact, subject="Sarah")
-    assert data(private(memory, BOB), "add_to_memory", **fact, subject="Sarah")["stored"]
-    assert data(group(memory, ALICE), "add_to_memory", **fact, subject="Sarah")["stored"]
-
-
 @pytest.mark.parametrize("content", ["four", "x" * 501])
 def test_a_fact_has_five_to_five_hundred_characters(memory: Memory, content: str) -> None:
     own = private(memory, ALICE)
@@ -95,16 +88,6 @@ def test_a_fact_has_five_to_five_hundred_characters(memory: Memory, content: str
     id = kept(own, "A fact")
     assert call(own, "update_memory", memory_id=id, content=content).failed
     assert said(own.list()) == ["A fact"]
-
-
-def test_absent_and_not_yours_are_one_answer(memory: Memory) -> None:
-    id = kept(private(memory, BOB), "Bob's own")
-    own = private(memory, ALICE)
-    answers = [
-        call(own, "update_memory", memory_id=one, content="Mine now") for one in (id, "AAAAAAAA")
-    ]
-    assert answers[0] == answers[1]
-    assert answers[0].failed
 
 
 def test_a_type_says_how_long_something_lasts(memory: Memory, clock: SetClock) -> None:

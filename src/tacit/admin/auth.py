@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput, NotFound, SignInRefused, StoreBusy
-from tacit.identity import external_keys
-from tacit.identity.external_keys import parse_external_key
+from tacit.identity import parse_external_key, parse_subject
 from tacit.records import validation
 from tacit.records.accounts import Key, NewKey, NewSignIn, Scope, SignedIn, WebSession
 from tacit.storage import auth, spaces
@@ -96,7 +95,7 @@ class Keys(SpaceContext):
             "name": validation.parse_screened_identifier("name", name, limits.LABEL_MAX_CHARS),
             "scopes": _parse_scopes(scopes),
             "requester": None if requester is None else parse_external_key(requester),
-            "agent": validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS),
+            "agent": validation.parse_optional_label("agent", agent),
             "categories": self._parse_categories(categories),
             "rate_per_minute": _parse_optional_count(
                 "rate_per_minute", rate_per_minute, limits.SERVER_RATE_HIGHEST_PER_MINUTE
@@ -129,7 +128,7 @@ class Keys(SpaceContext):
 
     def revoke(self, id: str) -> None:
         """Revoke a key: in this process at once, in other processes within seconds."""
-        named = validation.parse_identifier("id", id, limits.LABEL_MAX_CHARS)
+        named = validation.parse_label("id", id)
         found = self._storage.write_as(
             self._space, "system", lambda tx: auth.revoke_api_key(tx, named)
         )
@@ -302,7 +301,5 @@ def _parse_who(person: object, operator: object) -> SignInOwner:
     if (person is None) is (operator is None):
         raise InvalidInput("person", "name either a person, as telegram:123, or an operator")
     if operator is not None:
-        return SignInOwner(
-            operator=validation.parse_identifier("operator", operator, limits.LABEL_MAX_CHARS)
-        )
-    return SignInOwner(person=external_keys.parse_subject(person, "person"))
+        return SignInOwner(operator=validation.parse_label("operator", operator))
+    return SignInOwner(person=parse_subject(person, "person"))

@@ -8,9 +8,9 @@ from dataclasses import replace
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.learning.extraction.holds import has_hold
+from tacit.identity import parse_subject
 from tacit.learning.extraction.locale import AUTO
+from tacit.learning.extraction.sentences import has_hold
 from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.inferred import estimate_sensitivity, make_budget
 from tacit.records import validation
@@ -72,13 +72,11 @@ class Inbox(SpaceContext):
 
 
 def _parse_channel(value: object) -> str:
-    return validation.parse_channel(
-        "channel", validation.parse_identifier("channel", value, limits.LABEL_MAX_CHARS)
-    )
+    return validation.parse_channel("channel", validation.parse_label("channel", value))
 
 
 def _parse_update_id(value: object) -> str:
-    return validation.parse_identifier("id", value, limits.LABEL_MAX_CHARS)
+    return validation.parse_label("id", value)
 
 
 def _parse_updates(updates: object) -> list[Update]:
@@ -105,9 +103,7 @@ def _parse_update(update: object) -> Update:
         update,
         id=_parse_update_id(update.id),
         chat=validation.parse_identifier("chat", update.chat, limits.EXTERNAL_KEY_MAX_CHARS),
-        person=None
-        if update.person is None
-        else external_keys.parse_subject(update.person, "person"),
+        person=None if update.person is None else parse_subject(update.person, "person"),
     )
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.jobs.worker import JobRunner
-from tacit.lifecycle import clock_guard, consolidation, tasks
+from tacit.learning.pipeline import LearningPipeline
+from tacit.lifecycle import clock_guard, consolidation
 from tacit.lifecycle.consolidation import build_consolidate_task
 from tacit.lifecycle.expiry import build_expire_task
 from tacit.lifecycle.purge import build_purge_task
 from tacit.lifecycle.reflection import build_reflect_task, build_summarize_task
-from tacit.lifecycle.tasks import StepProgress, run_task
+from tacit.lifecycle.tasks import StepProgress, TaskStep, run_task
 from tacit.llm.budget import Allowance
-from tacit.llm.language_model import LanguageModel
 from tacit.records import validation
 from tacit.records.results import (
     Consolidated,
@@ -29,6 +32,8 @@ from tacit.records.results import (
 )
 from tacit.storage import queue
 from tacit.storage.queue import TaskStatus, count_queue, unpark_jobs
+
+ReportT = TypeVar("ReportT", Consolidated, Reflected, Summarised)
 
 # Scheduled tasks of a space: their state, and running one now.
 
@@ -49,7 +54,7 @@ class ScheduledJobs(SpaceContext):
 
         An interrupted task continues where it stopped. Raises Conflict if another process runs it.
         """
-        name = validation.parse_identifier("task", task, limits.LABEL_MAX_CHARS)
+        name = validation.parse_label("task", task)
         if name not in TASKS:
             raise InvalidInput("task", f"is not one of {', '.join(TASKS)}")
         if name not in self._runtime.tasks:
@@ -110,10 +115,8 @@ class LearningJobs(SpaceContext):
         that is the id of its chat.
         """
         most = validation.parse_int("wait_seconds", wait_seconds, 0, limits.CATCH_UP_MAX_SECONDS)
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
-        if self._runtime.pipeline is None:
-            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        runner = JobRunner(self._runtime.pipeline)
+        named = validation.parse_optional_label("thread", thread)
+        runner = JobRunner(self._require_pipeline())
         if named is None:
             return runner.wait_for_all(most)
         return runner.wait_for_thread(self._space, named, most)
@@ -124,9 +127,13 @@ class LearningJobs(SpaceContext):
         Otherwise a process starts them when it queues a turn itself, or finds one left in the
         queue.
         """
+        self._require_pipeline()
+        self._runtime.wake_learners()
+
+    def _require_pipeline(self) -> LearningPipeline:
         if self._runtime.pipeline is None:
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
-        self._runtime.wake_learners()
+        return self._runtime.pipeline
 
     def pending(self) -> LearningQueueStatus:
         """Return what was queued in this space and is not learned yet."""
@@ -156,16 +163,9 @@ class ExpiryJobs(SpaceContext):
         Turns, proposals and notes past their retention are deleted as well. Runs now.
         """
         done = run_task(build_expire_task(self._storage, self._runtime.upkeep), self._space)
-        count = done.counts.get
-        return Expired(
-            expired=count("expired", 0),
-            faded=count("faded", 0),
-            evicted=count("evicted", 0),
-            turns=count("turns", 0),
-            proposals=count("proposals", 0),
-            cleared=count("stale", 0) + count("changes", 0),
-            waits=_clock_warning(done),
-        )
+        cleared = done.counts.get("stale", 0) + done.counts.get("changes", 0)
+        known = _known_counts(Expired, done.counts)
+        return Expired(**known, cleared=cleared, waits=_clock_warning(done))
 
     def purge(self, confirm_clock: bool = False) -> Purged:
         """Delete for good what was forgotten or expired long enough ago.
@@ -201,32 +201,17 @@ class ConsolidationJobs(SpaceContext):
         Only memories with the same audience are merged. No data is lost: `undo_consolidation`
         reverts a run.
         """
-        model, allowance = self._model_and_allowance()
-        upkeep = self._runtime.upkeep
-        self._storage.accesses.flush()
-        work = build_consolidate_task(
-            self._storage, self._runtime.retriever, upkeep, model, allowance
-        )
-        counts = tasks.run_task(work, self._space).counts
-        skipped = "" if upkeep.consolidate_enabled else _TASK_DISABLED.format("consolidate.enabled")
-        if not skipped and model is None:
-            skipped = _NO_MODEL
-        return Consolidated(
-            run=str(counts["run"]),
-            merged=counts.get("merged", 0),
-            certain=counts.get("certain", 0),
-            pairs=counts.get("pairs", 0),
-            asked=counts.get("asked", 0),
-            left=counts.get("left", 0),
-            skipped=skipped,
-        )
+        build = partial(build_consolidate_task, self._storage, self._runtime.retriever)
+        on = self._runtime.upkeep.consolidate_enabled
+        done = self._run(Consolidated, build, "consolidate.enabled", on=on)
+        return replace(done, run=str(done.run))  # a number among the counts
 
     def undo_consolidation(self, run: str) -> int:
         """Restore every memory that a run merged; return how many.
 
         Skips a memory that was changed since, or whose merge target was forgotten.
         """
-        name = validation.parse_identifier("run", run, limits.LABEL_MAX_CHARS)
+        name = validation.parse_label("run", run)
         with self._storage.database.read() as connection:
             merged = consolidation.list_merges(connection, self._space, name)
         return sum(
@@ -240,50 +225,34 @@ class ConsolidationJobs(SpaceContext):
 
     def reflect(self) -> Reflected:
         """Derive insights from what each person said in private, at most once a day per person."""
-        model, allowance = self._model_and_allowance()
-        upkeep = self._runtime.upkeep
-        self._storage.accesses.flush()
-        counts = tasks.run_task(
-            build_reflect_task(self._storage, upkeep, model, allowance), self._space
-        ).counts
-        if counts.get("insights"):
-            self._runtime.wake_indexer()
-        return Reflected(
-            people=counts.get("people", 0),
-            insights=counts.get("insights", 0),
-            refused=counts.get("refused", 0),
-            left=counts.get("left", 0),
-            skipped=_skip_reason(model, "reflect.enabled", on=upkeep.reflect_enabled),
-        )
+        build, on = partial(build_reflect_task, self._storage), self._runtime.upkeep.reflect_enabled
+        return self._run(Reflected, build, "reflect.enabled", on=on)
 
     def summarize(self) -> Summarised:
         """Summarize the private conversations that have ended, if turns are kept."""
-        model, allowance = self._model_and_allowance()
-        upkeep = self._runtime.upkeep
-        counts = tasks.run_task(
-            build_summarize_task(self._storage, upkeep, model, allowance), self._space
-        ).counts
-        if counts.get("summaries"):
-            self._runtime.wake_indexer()
-        return Summarised(
-            sessions=counts.get("sessions", 0),
-            summaries=counts.get("summaries", 0),
-            refused=counts.get("refused", 0),
-            left=counts.get("left", 0),
-            skipped=_skip_reason(model, "reflect.summaries", on=upkeep.reflect_summaries),
-        )
+        build = partial(build_summarize_task, self._storage)
+        on = self._runtime.upkeep.reflect_summaries
+        return self._run(Summarised, build, "reflect.summaries", on=on)
 
-    def _model_and_allowance(self) -> tuple[LanguageModel | None, Allowance]:
+    def _run(
+        self, kind: type[ReportT], build: Callable[..., TaskStep], setting: str, *, on: bool
+    ) -> ReportT:
+        """Run a task that may use the language model; report its counts, and why it was skipped."""
         learning = self._runtime.learning
-        if learning is None:
-            return None, Allowance()
-        return learning.model, learning.allowance
+        model = None if learning is None else learning.model
+        allowance = Allowance() if learning is None else learning.allowance
+        self._storage.accesses.flush()
+        task = build(self._runtime.upkeep, model, allowance)
+        counts = run_task(task, self._space).counts
+        if counts.get("insights") or counts.get("summaries"):
+            self._runtime.wake_indexer()
+        reason = "" if model is not None else _NO_MODEL
+        skipped = reason if on else _TASK_DISABLED.format(setting)
+        return kind(**_known_counts(kind, counts), skipped=skipped)
 
 
-def _skip_reason(model: LanguageModel | None, setting: str, *, on: bool) -> str:
-    if not on:
-        return _TASK_DISABLED.format(setting)
-    return _NO_MODEL if model is None else ""
+def _known_counts(report: type, counts: Mapping[str, object]) -> dict[str, Any]:
+    return {one.name: counts[one.name] for one in fields(report) if one.name in counts}
 
 
 class Jobs(ScheduledJobs, LearningJobs, ExpiryJobs, ConsolidationJobs):

@@ -53,7 +53,7 @@ class Notes(SpaceContext):
 
     def diff(self) -> list[NoteChange]:
         """Report how files and storage differ, and what a sync would do."""
-        return self._mirror().diff(self._space)
+        return self._mirror().dry_run(self._space).changes
 
     def watch(self) -> Iterator[NotesReport]:
         """Mirror until this iterator or the memory is closed; yield each report with changes.

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tacit import limits
 from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.identity.resolution import parse_request
+from tacit.identity import (
+    ACCOUNT_PREFIX,
+    parse_chat_id,
+    parse_external_key,
+    parse_identity,
+    parse_request,
+    parse_subject,
+    subject_of_key,
+)
 from tacit.lifecycle import erasure, erasure_records, erasure_replay
 from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records import validation
@@ -43,7 +49,7 @@ class IdentityAdmin(SpaceContext):
 
     def links(self, identity: str) -> list[Link]:
         """List all links of an identity, past and present, oldest first."""
-        who = external_keys.parse_identity(identity, "identity")
+        who = parse_identity(identity, "identity")
         if who is None:
             raise InvalidInput("identity", "is not of the form telegram:123, acct:42 or person:…")
         with self._storage.database.read() as connection:
@@ -52,8 +58,8 @@ class IdentityAdmin(SpaceContext):
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
         """Merge two people. The first must be known by name only."""
         source, target = (
-            external_keys.parse_identity(person, "person"),
-            external_keys.parse_identity(into, "into"),
+            parse_identity(person, "person"),
+            parse_identity(into, "into"),
         )
         if source is None or target is None:
             raise InvalidInput("person", "merging takes person:… ids or keys, never names")
@@ -61,7 +67,7 @@ class IdentityAdmin(SpaceContext):
 
     def unmerge_people(self, person: str) -> Link:
         """Undo the merge of this person into another."""
-        source = external_keys.parse_identity(person, "person")
+        source = parse_identity(person, "person")
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
         return self._write_identities(lambda tx: people.end_link(tx, source, LinkKind.MERGE))
@@ -71,7 +77,7 @@ class IdentityAdmin(SpaceContext):
     def _begin_link(
         self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
     ) -> Link:
-        by = validation.parse_identifier("actor", actor, limits.LABEL_MAX_CHARS)
+        by = validation.parse_label("actor", actor)
 
         return self._write_identities(
             lambda tx: people.begin_link(tx, source, target, kind, actor=by, verified=verified)
@@ -79,15 +85,15 @@ class IdentityAdmin(SpaceContext):
 
 
 def _parse_external_key(key: str) -> str:
-    found = external_keys.subject_of_key(external_keys.parse_external_key(key, "external_key"))
-    if found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+    found = subject_of_key(parse_external_key(key, "external_key"))
+    if found.startswith(f"{ACCOUNT_PREFIX}:"):
         raise InvalidInput("external_key", "is an account; name the channel's key, as telegram:123")
     return found
 
 
 def _parse_account(account: str) -> str:
-    found = external_keys.subject_of_key(external_keys.parse_external_key(account, "account"))
-    if not found.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+    found = subject_of_key(parse_external_key(account, "account"))
+    if not found.startswith(f"{ACCOUNT_PREFIX}:"):
         raise InvalidInput("account", "is not of the form acct:<account id>")
     return found
 
@@ -101,7 +107,7 @@ class ErasureAdmin(SpaceContext):
 
         This includes what they said, their names and their chat memberships.
         """
-        return self._erase_people(external_keys.parse_subject(subject), erasure.erase_person)
+        return self._erase_people(parse_subject(subject), erasure.erase_person)
 
     def erase_about(self, person: str) -> Erased:
         """Erase everything about a person, from every owner.
@@ -109,7 +115,7 @@ class ErasureAdmin(SpaceContext):
         Only an operator can do this: a person can erase only what they may see about themselves,
         and does not learn of the rest.
         """
-        who = external_keys.parse_identity(person, "person")
+        who = parse_identity(person, "person")
         if who is None:
             raise InvalidInput("person", "is a name; use a key such as telegram:123 or person:…")
         return self._erase_people(who, erasure.erase_subject)
@@ -180,7 +186,7 @@ class Chats(SpaceContext):
 
     def join(self, chat: str, person: str) -> None:
         """Record that a person joined a group, or spoke there."""
-        room, who = external_keys.parse_chat_id(chat), external_keys.parse_subject(person, "person")
+        room, who = parse_chat_id(chat), parse_subject(person, "person")
         self._write_identities(lambda tx: chats.join_chat(tx, room, who))
 
     def leave(self, chat: str, person: str | None = None) -> None:
@@ -189,18 +195,18 @@ class Chats(SpaceContext):
         Without a person, all members are removed: for an adapter that was offline and does not know
         who left meanwhile.
         """
-        room = external_keys.parse_chat_id(chat)
-        who = None if person is None else external_keys.parse_subject(person, "person")
+        room = parse_chat_id(chat)
+        who = None if person is None else parse_subject(person, "person")
         self._write_identities(lambda tx: chats.leave_chat(tx, room, who))
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """Set whether a group is confidential: what is said there is then never shown elsewhere."""
-        room, flag = external_keys.parse_chat_id(chat), validation.parse_bool("on", on)
+        room, flag = parse_chat_id(chat), validation.parse_bool("on", on)
         self._write_identities(lambda tx: chats.set_chat_confidential(tx, room, flag))
 
     def migrate(self, old: str, new: str) -> None:
         """Record the new id that a channel gave a group."""
-        was, now = external_keys.parse_chat_id(old), external_keys.parse_chat_id(new)
+        was, now = parse_chat_id(old), parse_chat_id(new)
         self._write_identities(lambda tx: chats.migrate_chat(tx, was, now))
 
     def resolve(self, requester: Requester, id: str) -> Chat:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import TypeVar
 
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput, StoreError
-from tacit.identity import external_keys
+from tacit.identity import parse_subject
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.backup import create_backup, maintain_database
 from tacit.lifecycle.doctor.check import DoctorContext
 from tacit.lifecycle.doctor.examination import examine_space
 from tacit.records import validation
+from tacit.records.queries import make_page, parse_cursor, parse_micros
 from tacit.records.results import (
     Backup,
     Diagnosis,
@@ -34,8 +33,7 @@ from tacit.records.results import (
 from tacit.storage import auth, history, search, spaces
 from tacit.storage.history import EventPosition
 from tacit.storage.memories import Transaction
-from tacit.view.context import ViewOptions
-from tacit.view.runtime import Runtime
+from tacit.view.context import Runtime, ViewOptions
 
 T = TypeVar("T")
 
@@ -43,37 +41,20 @@ T = TypeVar("T")
 class SpaceContext:
     """One space of an open database."""
 
-    def __init__(
-        self, mind: Runtime, policy: ViewOptions, *, space: str = "default", enabled: bool = True
-    ) -> None:
-        self._runtime = mind
-        self._storage = mind.storage
-        self._options = policy
-        self._space = validation.parse_space(space)
+    def __init__(self, runtime: Runtime, options: ViewOptions, space: str, enabled: bool) -> None:
+        self._runtime = runtime
+        self._storage = runtime.storage
+        self._options = options
+        self._space = space
         self._enabled = enabled
+
+    @property
+    def _shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
+        return self._runtime, self._options, self._space, self._enabled
 
     def _write_identities(self, work: Callable[[Transaction], T]) -> T:
         """Run a transaction that changes people, links or chats."""
         return self._storage.change_identities(self._space, "system", work)
-
-
-R = TypeVar("R", bound=SpaceContext)
-
-
-class space_resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
-    """An attribute of a memory that groups operations on the same space."""
-
-    def __init__(self, kind: type[R]) -> None:
-        self.kind = kind
-
-    @overload
-    def __get__(self, owner: None, kind: type) -> space_resource[R]: ...
-    @overload
-    def __get__(self, owner: SpaceContext, kind: type) -> R: ...
-    def __get__(self, owner: SpaceContext | None, kind: type) -> R | space_resource[R]:
-        if owner is None:
-            return self
-        return self.kind(owner._runtime, owner._options, space=owner._space, enabled=owner._enabled)
 
 
 # Forget, count and maintain a space; create vectors.
@@ -85,7 +66,7 @@ class SpaceAdmin(SpaceContext):
 
         The person is signed out of all web sessions.
         """
-        who = external_keys.parse_subject(subject)
+        who = parse_subject(subject)
 
         def work(tx: Transaction) -> int:
             now = spaces.load_identities(tx.connection, tx.space, [who]).current_identities(who)
@@ -178,9 +159,6 @@ class HealthAdmin(SpaceContext):
 
 # Event counts of a space, and the metrics of this process.
 
-_CURSOR_SEPARATOR = " "
-_BAD_CURSOR = "is not one we gave; start again without it"
-
 
 class EventAdmin(SpaceContext):
     def events(
@@ -202,14 +180,13 @@ class EventAdmin(SpaceContext):
         wanted = None if op is None else validation.parse_enum("op", op, EventOperation)
         start = None if since is None else validation.parse_datetime("since", since)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-        after = _decode_event_cursor(cursor)
+        after = parse_cursor(cursor, _parse_event_position)
         self._storage.events.flush()  # include events that this process has not written yet
         with self._storage.database.read() as connection:
             found = history.count_events(
                 connection, self._space, nodes, wanted, start, most + 1, after
             )
-        following = _encode_event_cursor(found[most - 1]) if len(found) > most else None
-        return Page(items=tuple(found[:most]), cursor=following)
+        return make_page(found, most, _event_position)
 
     def metrics(self) -> str:
         """Return the metrics of this process, for all its memories and spaces, for Prometheus."""
@@ -219,30 +196,15 @@ class EventAdmin(SpaceContext):
         return str(told())
 
 
-def _encode_event_cursor(last: EventCounts) -> str:
+def _event_position(last: EventCounts) -> EventPosition:
     day = to_micros(datetime(last.day.year, last.day.month, last.day.day, tzinfo=UTC))
-    plain = _CURSOR_SEPARATOR.join((str(day), last.node, last.op, last.status))
-    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+    return day, last.node.value, last.op.value, last.status.value
 
 
-def _decode_event_cursor(cursor: str | None) -> EventPosition | None:
-    if cursor is None:
-        return None
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
-        day, node, op, status = plain.split(_CURSOR_SEPARATOR)
-        place = (
-            int(day),
-            EventNode(node).value,
-            EventOperation(op).value,
-            EventStatus(status).value,
-        )
-    except (AttributeError, TypeError, ValueError, binascii.Error):
-        raise InvalidInput("cursor", _BAD_CURSOR) from None
-    if not 0 <= place[0] < 2**62:
-        raise InvalidInput("cursor", _BAD_CURSOR)
-    return place
+def _parse_event_position(day: str, node: str, op: str, status: str) -> EventPosition:
+    if (at := parse_micros(day)) < 0:
+        raise ValueError(day)
+    return at, EventNode(node).value, EventOperation(op).value, EventStatus(status).value
 
 
 # Backup of a database in use.

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, dropwhile
 from typing import Any
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.consent import (
-    Consent,
-    WriteGuard,
-    covers_content,
-    find_same_proposal,
-    mentions_content,
-)
-from tacit.bots.conversations import RecentTurn, RecentTurns
+from tacit.bots.consent import Consent, WriteGuard, find_same_proposal
+from tacit.bots.conversations import RecentTurn, RecentTurns, list_learned_from, prompt_name
 from tacit.bots.messages import Quote, TextMessage
+from tacit.bots.phrases import asks_to_keep, covers_content, mentions_content, parse_yes_no
 from tacit.errors import InvalidInput, LanguageFailed, LanguageOverBudget, TacitError
 from tacit.memory import Memory, View, wrap_in_fence
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
-from tacit.records.memory import Memory as Record
 from tacit.records.memory import Sensitivity
 from tacit.records.request import Requester
 from tacit.records.results import Proposal
@@ -59,31 +53,24 @@ def list_offered_tools(view: View, said: TextMessage, *, asks: bool) -> list[Too
     return [*found, _ANSWER_PROPOSAL_TOOL] if asks and own else found
 
 
+@dataclass(slots=True, kw_only=True)
 class TurnTools:
     """The calls of one turn."""
 
-    def __init__(
-        self,
-        view: View,
-        said: TextMessage,
-        how: ChatSettings,
-        consent: Consent,
-        *,
-        guard: WriteGuard,
-        names: Collection[str],  # of the offered tools
-        answerable: Collection[Proposal],  # proposals that the message can be an answer to
-    ) -> None:
-        self._view, self._said, self._consent, self._guard = view, said, consent, guard
-        self._names, self._answerable = frozenset(names), tuple(answerable)
-        self._calls: Counter[str] = Counter()
-        self._chars_left = limits.CHAT_TOOL_ANSWERS_MAX_CHARS
-        self._update = said.key
-        self._recalls_left = how.recall_calls
-        self._tokens_left = how.recall_tokens
-        self.recalled = False  # the model called a recall tool
-        self._wrote = False
-        self._left_to_learning = False  # a write was refused, and learning must store the fact
-        self.kept = False  # something was stored, or a proposal was answered
+    view: View
+    said: TextMessage
+    consent: Consent
+    guard: WriteGuard
+    names: frozenset[str]  # of the offered tools
+    answerable: tuple[Proposal, ...]  # proposals that the message can be an answer to
+    recalls_left: int
+    tokens_left: int
+    chars_left: int = limits.CHAT_TOOL_ANSWERS_MAX_CHARS
+    recalled: bool = False  # the model called a recall tool
+    kept: bool = False  # something was stored, or a proposal was answered
+    _wrote: bool = False
+    _left_to_learning: bool = False  # a write was refused, and learning must store the fact
+    _calls: Counter[str] = field(default_factory=Counter)
 
     @property
     def wrote(self) -> bool:
@@ -91,15 +78,15 @@ class TurnTools:
         return self._wrote and not self._left_to_learning
 
     def answer(self, call: ToolCall) -> Answer:
-        if self._chars_left <= 0:
-            return Answer(text=texts.RECALL_LIMIT_REACHED, failed=True)
+        if self.chars_left <= 0:
+            return _refuse(texts.RECALL_LIMIT_REACHED)
         answer = self._answer(call)
-        self._chars_left -= len(answer.text)
+        self.chars_left -= len(answer.text)
         return replace(answer, text=answer.text[: limits.CHAT_TOOL_ANSWER_MAX_CHARS])
 
     def _answer(self, call: ToolCall) -> Answer:
-        if call.broken or call.name not in self._names:
-            return Answer(text=texts.NO_SUCH_TOOL, failed=True)
+        if call.broken or call.name not in self.names:
+            return _refuse(texts.NO_SUCH_TOOL)
         if call.name == ANSWER_PROPOSAL:
             return self._answer_proposal(call.arguments)
         if call.name in RECALL_TOOLS:
@@ -109,59 +96,61 @@ class TurnTools:
         return self._call_tool(call.name, call.arguments)
 
     def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        written = _join_arguments(arguments) if name in _WRITE_TOOLS else ""
-        if written and self._guard.refuses(self._view, written, arguments.get("memory_id")):
+        written = ""
+        if name in _WRITE_TOOLS:
+            written = " ".join(one for one in arguments.values() if isinstance(one, str))
+        if written and self.guard.refuses(self.view, written, arguments.get("memory_id")):
             self._left_to_learning = True
-            return Answer(text=texts.LEFT_TO_LEARNING, failed=True)
-        done = self._tool(name, self._guard.minimum_sensitivity(written)).call(arguments)
+            return _refuse(texts.LEFT_TO_LEARNING)
+        done = self._tool(name, self.guard.minimum_sensitivity(written)).call(arguments)
         stored = not done.failed and (done.data or {}).get("stored", True)
         # After a crash the message is answered again: it may have been stored the first time.
-        if name in _WRITE_TOOLS and (stored or list_learned_from(self._view, self._said)):
+        if name in _WRITE_TOOLS and (stored or list_learned_from(self.view, self.said)):
             self._wrote = self.kept = True
         return Answer(text=done.text, failed=done.failed)
 
     def _tool(self, name: str, least: Sensitivity | None = None) -> Tool:
         """Return the tool; one that is not idempotent gets an idempotency key of this message."""
-        plain = _find_tool(name, tools(self._view, self._said.message, least))
+        plain = _find_tool(name, tools(self.view, self.said.message, least))
         if plain.idempotent:
             return plain
         self._calls[name] += 1
-        key = f"{self._update}/{name}/{self._calls[name]}"
-        return _find_tool(name, tools(self._view.once(key), self._said.message, least))
+        key = f"{self.said.key}/{name}/{self._calls[name]}"
+        return _find_tool(name, tools(self.view.once(key), self.said.message, least))
 
     def _recall(self, call: ToolCall) -> Answer:
-        if self._recalls_left <= 0 or self._tokens_left <= 0:
-            return Answer(text=texts.RECALL_LIMIT_REACHED, failed=True)
-        self._recalls_left -= 1
+        if self.recalls_left <= 0 or self.tokens_left <= 0:
+            return _refuse(texts.RECALL_LIMIT_REACHED)
+        self.recalls_left -= 1
         self.recalled = True
-        tool = self._tool(call.name)
         arguments = dict(call.arguments)
         if call.name == "memory_query":
             given = arguments.get("budget_tokens")
-            most = min(self._tokens_left, limits.BUDGET_MAX_TOKENS)
+            most = min(self.tokens_left, limits.BUDGET_MAX_TOKENS)
             if given is None or (isinstance(given, int) and given > most):
                 arguments["budget_tokens"] = most
-        found = tool.call(arguments)
-        text = found.text if found.failed else _fit_tokens(found, self._tokens_left)
-        self._tokens_left -= estimate_tokens(text)
+        found = self._tool(call.name).call(arguments)
+        text = found.text if found.failed else _fit_tokens(found, self.tokens_left)
+        self.tokens_left -= estimate_tokens(text)
         return Answer(text=text, failed=found.failed)
 
     def _answer_proposal(self, arguments: Mapping[str, Any]) -> Answer:
         def act(given: dict[str, Any]) -> Answer:
             id, yes = given["id"], given["yes"]
-            if id not in {one.id for one in self._answerable} or self._contradicts_reply(yes):
-                return Answer(text=texts.NOT_ANSWERED_YET, failed=True)
-            if not self._consent.apply_answer(self._view, id, self._update, yes=yes):
-                return Answer(text=texts.NOT_YOUR_PROPOSAL, failed=True)
+            if id not in {one.id for one in self.answerable} or self._contradicts_reply(yes):
+                return _refuse(texts.NOT_ANSWERED_YET)
+            if not self.consent.apply_answer(self.view, id, self.said.key, yes=yes):
+                return _refuse(texts.NOT_YOUR_PROPOSAL)
             self.kept = True
             text = texts.TOOL_PROPOSAL_KEPT.format(id=id) if yes else texts.TOOL_PROPOSAL_DECLINED
             return Answer(text=text)
 
+        spec = _ANSWER_PROPOSAL_TOOL
         tool = Tool(
-            name=ANSWER_PROPOSAL,
+            name=spec.name,
             title="Answer a proposal",
-            description=_ANSWER_PROPOSAL_TOOL.description,
-            parameters=_ANSWER_PROPOSAL_TOOL.parameters,
+            description=spec.description,
+            parameters=spec.parameters,
             act=act,
             needs=("write",),
         )
@@ -169,7 +158,7 @@ class TurnTools:
 
     def _contradicts_reply(self, yes: bool) -> bool:
         """Whether the person's own plain yes or no is the opposite of the model's answer."""
-        return texts.parse_yes_no(self._said.text) is (not yes)
+        return parse_yes_no(self.said.text) is (not yes)
 
     def _approve_same(self, arguments: Mapping[str, Any]) -> Answer | None:
         """Approve the proposal with the same content instead of adding a duplicate.
@@ -177,32 +166,22 @@ class TurnTools:
         A model adds a fact that waits for approval after it got a yes. The proposal has the
         person's own words and their source.
         """
-        content, own = arguments.get("content"), self._said.who
+        content = arguments.get("content")
         if not isinstance(content, str):
             return None
-        one = find_same_proposal(content, self._answerable, own)
-        if one is not None and self._contradicts_reply(True):
-            return Answer(text=texts.NOT_ANSWERED_YET, failed=True)
-        if one is None or not self._consent.apply_answer(
-            self._view, one.id, self._update, yes=True
-        ):
+        one = find_same_proposal(content, self.answerable, self.said.who)
+        if one is None:
+            return None
+        if self._contradicts_reply(True):
+            return _refuse(texts.NOT_ANSWERED_YET)
+        if not self.consent.apply_answer(self.view, one.id, self.said.key, yes=True):
             return None
         self.kept = True
-        return Answer(text=texts.TOOL_PROPOSAL_STORED.format(id=one.id))
+        return Answer(text=texts.TOOL_PROPOSAL_KEPT.format(id=one.id))
 
 
-def list_learned_from(view: View, said: TextMessage) -> list[Record]:
-    """Return the newest visible memories that were learned from this message."""
-    here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
-    return [
-        one
-        for one in here
-        if one.source.message == said.message and said.chat.id in (one.source.chat, one.learned_in)
-    ]
-
-
-def _join_arguments(arguments: Mapping[str, Any]) -> str:
-    return " ".join(one for one in arguments.values() if isinstance(one, str))
+def _refuse(text: str) -> Answer:
+    return Answer(text=text, failed=True)
 
 
 def _find_tool(name: str, among: Sequence[Tool]) -> Tool:
@@ -211,14 +190,13 @@ def _find_tool(name: str, among: Sequence[Tool]) -> Tool:
 
 def _fit_tokens(found: Answer, most_tokens: int) -> str:
     """Drop the worst results until the rest fits."""
-    data = dict(found.data or {})
-    name, listed = next(iter(data.items()), ("", []))
-    rows: Sequence[Any] = list(listed)
-    text = wrap_in_fence([dump_json({name: rows})])
-    while rows and estimate_tokens(text) > most_tokens:
-        rows = rows[:-1]
+    name, listed = next(iter((found.data or {}).items()), ("", []))
+    rows = list(listed)
+    while True:
         text = wrap_in_fence([dump_json({name: rows})])
-    return text
+        if not rows or estimate_tokens(text) <= most_tokens:
+            return text
+        rows.pop()
 
 
 _ANSWER_PROPOSAL_TOOL = ToolSpec(
@@ -259,12 +237,8 @@ class Agent:
     ) -> None:
         self._memory, self._how = memory, how
         self._recent, self._consent = recent, consent
-        self._counts = AgentCounts()
+        self.counts = AgentCounts()
         self._lock = threading.Lock()
-
-    @property
-    def counts(self) -> AgentCounts:
-        return self._counts
 
     @property
     def asks(self) -> bool:
@@ -277,20 +251,22 @@ class Agent:
         asked = self._consent.list_pending(view, said.who)
         before = self._recent.turns(said.chat.id, said.thread)
         tools = list_offered_tools(view, said, asks=self.asks)
+        guard = WriteGuard(
+            memory=self._memory,
+            who=said.who,
+            said=said.text,
+            before=[one.text for one in before if not one.ours],
+            waiting=[one.content for one in asked],
+        )
         calling = TurnTools(
-            view,
-            said,
-            self._how,
-            self._consent,
-            guard=WriteGuard(
-                memory=self._memory,
-                who=said.who,
-                said=said.text,
-                before=[one.text for one in before if not one.ours],
-                waiting=[one.content for one in asked],
-            ),
-            names=[one.name for one in tools],
-            answerable=[one for one in asked if _is_answerable(said, one, before)],
+            view=view,
+            said=said,
+            consent=self._consent,
+            guard=guard,
+            names=frozenset(one.name for one in tools),
+            answerable=tuple(one for one in asked if _is_answerable(said, one, before)),
+            recalls_left=self._how.recall_calls,
+            tokens_left=self._how.recall_tokens,
         )
         try:
             instructions = self._instructions(view, said)
@@ -335,11 +311,8 @@ class Agent:
 
     def _instructions(self, view: View, said: TextMessage) -> str:
         """Join the instructions, the most stable part first, for prompt caching."""
-        where = (
-            texts.IN_PRIVATE_CHAT.format(name=prompt_name(said.who))
-            if said.private
-            else texts.IN_GROUP_CHAT
-        )
+        private = texts.IN_PRIVATE_CHAT.format(name=prompt_name(said.who))
+        where = private if said.private else texts.IN_GROUP_CHAT
         asking = "" if self.asks else texts.ASKED_BY_BUTTONS
         return _join_paragraphs(
             texts.AGENT_RULES, where, asking, self._how.instructions, view.block().text
@@ -362,11 +335,11 @@ class Agent:
 
         Does nothing unless it is clear which proposal the question was about.
         """
-        answer, who = texts.parse_yes_no(said.text), said.who
+        answer, who = parse_yes_no(said.text), said.who
         if answer is None or who is None or len(asked) != 1 or not before:
             return
         last = before[-1]
-        if not last.ours or last.who != who.key or not texts.asks_to_keep(last.text):
+        if not last.ours or last.who != who.key or not asks_to_keep(last.text):
             return
         theirs = [turn.text for turn in before if turn.message == last.message]
         if covers_content(" ".join(theirs), asked[0].content, who):
@@ -374,8 +347,8 @@ class Agent:
 
     def _count(self, *, recalled: bool) -> None:
         with self._lock:
-            known = self._counts
-            self._counts = AgentCounts(known.turns + 1, known.with_recall + recalled)
+            known = self.counts
+            self.counts = AgentCounts(known.turns + 1, known.with_recall + recalled)
 
 
 def build_turns(before: Sequence[RecentTurn], last: str) -> list[TalkTurn]:
@@ -397,15 +370,8 @@ def _is_answerable(said: TextMessage, one: Proposal, before: Sequence[RecentTurn
         return False
     last = before[-1] if before else None
     just_asked = last is not None and last.ours and last.who == said.who.key and "?" in last.text
-    plain = texts.parse_yes_no(said.text) is not None
+    plain = parse_yes_no(said.text) is not None
     return just_asked or plain or mentions_content(said.text, one.content, said.who)
-
-
-def prompt_name(who: Requester | None) -> str:
-    """Return a name for a prompt: one line of letters, digits and few marks."""
-    given = (who.name or who.username or "") if who else ""
-    plain = "".join(one if one.isalnum() or one in " .'-_" else " " for one in given)
-    return " ".join(plain.split())[: limits.CHAT_NAME_MAX_CHARS] or texts.UNKNOWN_NAME
 
 
 def _format_turn(name: str, text: str) -> str:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.agent import Agent, list_learned_from, prompt_name
-from tacit.bots.commands import (
-    Commands,
-    is_relevant,
-    make_undo_button,
-    parse_command,
-    parse_plain_command,
-    shorten,
+from tacit.bots.agent import Agent
+from tacit.bots.commands import Commands, make_undo_button
+from tacit.bots.consent import Consent
+from tacit.bots.conversations import (
+    OpenQuestions,
+    RecentTurn,
+    RecentTurns,
+    list_learned_from,
+    prompt_name,
 )
-from tacit.bots.consent import Consent, covers_content, distinctive_words
-from tacit.bots.conversations import OpenQuestions, QuestionClosingSender, RecentTurn, RecentTurns
-from tacit.bots.decisions import UNCLEAR, parse_decision
-from tacit.bots.dispatcher import BotLog
 from tacit.bots.messages import (
+    BotLog,
     ButtonPressed,
     ChannelSender,
     ChatMoved,
@@ -37,7 +35,25 @@ from tacit.bots.messages import (
     TextMessage,
     format_text,
     make_message,
+    reply,
+    shorten,
     strong_span,
+)
+from tacit.bots.phrases import (
+    UNCLEAR,
+    answer_small_talk,
+    as_statement,
+    asks_about_all,
+    asks_to_remember,
+    covers_content,
+    distinctive_words,
+    is_about_me,
+    is_plain_request,
+    is_question,
+    is_relevant,
+    parse_command,
+    parse_decision,
+    parse_plain_command,
 )
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, StoreError, TacitError
@@ -46,7 +62,7 @@ from tacit.records.conversation import Message, Role
 from tacit.records.memory import ChatKind, State
 from tacit.records.memory import Memory as Record
 from tacit.records.request import Requester
-from tacit.records.results import Accepted, Bullet
+from tacit.records.results import Accepted, Bullet, Recalled
 from tacit.settings import ChatSettings, ConsoleSettings
 
 # Answers without a language model: “remember …”, questions and consent.
@@ -74,7 +90,7 @@ class PlainAnswers:
         A view of a group does not tell which message a memory is from, so new ones are found by
         comparison.
         """
-        if said.private or not texts.asks_to_remember(said.text):
+        if said.private or not asks_to_remember(said.text):
             return frozenset()
         return frozenset((one.id, one.version) for one in _list_newest(view))
 
@@ -92,7 +108,7 @@ class PlainAnswers:
             asked = None  # that question is not about proposals
         ids = asked.ids if asked is not None else ()
         shown = ids or tuple(one.id for one in waiting)
-        words = {one.id: frozenset(distinctive_words(one.content, said.who)) for one in waiting}
+        words = {one.id: distinctive_words(one.content, said.who) for one in waiting}
         decision = parse_decision(
             said.text,
             [words.get(id, frozenset()) for id in shown],
@@ -124,18 +140,18 @@ class PlainAnswers:
     ) -> list[OutboundMessage]:
         """Answer a message that was given to learning, if `learned`."""
         if not view.enabled:
-            return [make_message(texts.UNKNOWN_SENDER)]
+            return [reply(texts.UNKNOWN_SENDER)]
         if not said.text.strip():
             return []
-        if texts.asks_to_remember(said.text):
+        if asks_to_remember(said.text):
             if not learned and not said.private:
                 return []
             replies = self._confirm_request(view, said, before)
-            if replies or texts.is_plain_request(said.text):
+            if replies or is_plain_request(said.text):
                 return replies or self._explain_nothing_kept(said)
-        if texts.asks_about_all(said.text):
+        if asks_about_all(said.text):
             return self._list_everything(view, said)
-        if texts.is_question(said.text):
+        if is_question(said.text):
             return self._answer_question(view, said)
         if learned:
             self._wait_for_learning(said)
@@ -147,15 +163,15 @@ class PlainAnswers:
     def _answer_small_talk(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         """Answer every message in a private chat, also one that taught nothing."""
         if self.memory.jobs.pending().turns:
-            return [make_message(*format_text(texts.STILL_READING))]
+            return [reply(texts.STILL_READING)]
         waiting = self.consent.ask(view, said.who, again=True)
-        return waiting or [make_message(texts.answer_small_talk(said.text))]
+        return waiting or [make_message(answer_small_talk(said.text) or texts.GOT_IT)]
 
     def _answer_question(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         found = answer_question(view, said)
         waiting = self.consent.ask_about(view, said.who, said.text)
         if found is None:
-            return waiting or [make_message(texts.NOTHING_KNOWN)]
+            return waiting or [reply(texts.NOTHING_KNOWN)]
         return [found, *waiting]
 
     def _list_everything(self, view: View, said: TextMessage) -> list[OutboundMessage]:
@@ -168,9 +184,7 @@ class PlainAnswers:
             return [found, *waiting]
         if waiting:
             return waiting
-        return [
-            make_message(*format_text(texts.NOTHING_YET if said.private else texts.NOTHING_HERE))
-        ]
+        return [reply(texts.NOTHING_YET if said.private else texts.NOTHING_HERE)]
 
     def _confirm_request(
         self, view: View, said: TextMessage, before: MemoryVersions
@@ -189,9 +203,9 @@ class PlainAnswers:
 
     def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
         if not said.private:
-            return [make_message(*format_text(texts.NOTED_SEE_PRIVATE))]
+            return [reply(texts.NOTED_SEE_PRIVATE)]
         late = self.memory.jobs.pending().turns
-        return [make_message(*format_text(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD))]
+        return [reply(texts.NOTED_PENDING if late else texts.NOT_UNDERSTOOD)]
 
     def _wait_for_learning(self, said: TextMessage) -> None:
         with suppress(InvalidInput):  # learning is disabled
@@ -207,14 +221,25 @@ def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
     memories close in meaning count: a match of the name is not enough.
     """
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
-    found = {id: one for id, one in _recall_bullets(view, text).items() if _is_relevant_bullet(one)}
-    if not found and texts.is_about_me(text):
+    found = _recall_bullets(view, text, is_relevant)
+    if not found and is_about_me(text):
         named = f"{text} {prompt_name(said.who)}"
-        found = {id: one for id, one in _recall_bullets(view, named).items() if _is_close(one)}
+        found = _recall_bullets(view, named, _is_close)
     if not found:
         return None
-    lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found.values())
+    lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found)
     return make_message(texts.KNOWN_INTRO, *islice(lines, limits.CHAT_RESULTS_COUNT))
+
+
+def _recall_bullets(view: View, query: str, wanted: Callable[[Recalled], bool]) -> list[Bullet]:
+    """Return results that match the question itself, not only another result."""
+    listed = view.query(query, top_k=limits.CHAT_RESULTS_COUNT, form="full")
+    found = {one.id: one for one in listed}.values()
+    return [one for one in found if one.recalled is not None and wanted(one.recalled)]
+
+
+def _is_close(one: Recalled) -> bool:
+    return one.signals.meaning >= _CLOSE_MEANING_NAMED
 
 
 def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | None:
@@ -240,20 +265,6 @@ def list_everything_known(view: View, said: TextMessage) -> OutboundMessage | No
 
 def _memory_line(one: Record) -> str:
     return shorten(one.content if one.key is None else f"{one.key}: {one.content}")
-
-
-def _recall_bullets(view: View, query: str) -> dict[str, Bullet]:
-    found = view.query(query, top_k=limits.CHAT_RESULTS_COUNT, form="full")
-    return {one.id: one for one in found}
-
-
-def _is_relevant_bullet(one: Bullet) -> bool:
-    """Whether a result matches the question itself, not only another result."""
-    return one.recalled is not None and is_relevant(one.recalled)
-
-
-def _is_close(one: Bullet) -> bool:
-    return one.recalled is not None and one.recalled.signals.meaning >= _CLOSE_MEANING_NAMED
 
 
 def _find_same(view: View, said: TextMessage) -> list[str]:
@@ -283,7 +294,7 @@ def _list_newest(view: View) -> Iterable[Record]:
 def _confirm_remembered(said: TextMessage, kept: Record) -> OutboundMessage:
     assert said.who is not None
     button = make_undo_button(said.who, kept.id, kept.version)
-    return make_message(texts.REMEMBERED, Span(kept.content, "strong"), buttons=((button,),))
+    return make_message(texts.REMEMBERED, strong_span(kept.content), buttons=((button,),))
 
 
 # After these commands the recent turns are dropped: they may contain what was just forgotten.
@@ -306,14 +317,14 @@ class Bot:
         *,
         console: ConsoleSettings | None = None,
     ) -> None:
-        self._memory, self._commands = memory, Commands(memory, console or ConsoleSettings())
-        self._recent = RecentTurns(how.recent, clock)
+        self._memory, self._recent = memory, RecentTurns(how.recent, clock)
         self._consent, self._questions = Consent(), OpenQuestions()
+        self._commands = Commands(memory, console or ConsoleSettings(), self._questions.close)
         self._answers = PlainAnswers(memory, self._consent)
         self.agent = Agent(memory, how, self._recent, self._consent)
 
     def hear(self, heard: InboundMessage, outlet: ChannelSender) -> list[OutboundMessage]:
-        says = self._dispatch(heard, QuestionClosingSender(outlet, self._questions))
+        says = self._dispatch(heard, outlet)
         self._questions.record(heard, says)
         return says
 
@@ -325,7 +336,7 @@ class Bot:
             for one in heard.people:
                 self._add_member(heard, one)
         elif isinstance(heard, MembersLeft):
-            for one in _without_bots(heard.people):
+            for one in (who for who in heard.people if not who.is_bot):
                 self._memory.chats.leave(heard.chat.id, one.key)
                 self._recent.remove_person(heard.chat.id, one.key)
         elif isinstance(heard, ChatMoved):
@@ -378,14 +389,11 @@ class Bot:
             self._learn(view, said)
             self._add_recent_turn(view, said)
             return []
-        if self._memory.llm.available:
-            answered = self._answer_open_question(view, said, outlet) or self._answer_with_model(
-                view, said
-            )
-        else:
-            answered = self._answer_open_question(view, said, outlet) or self._answer_without_model(
-                view, said, outlet
-            )
+        answered = self._answer_open_question(view, said, outlet)
+        if not answered and self._memory.llm.available:
+            answered = self._answer_with_model(view, said)
+        elif not answered:
+            answered = self._answer_without_model(view, said, outlet)
         if said.private:
             return answered
         return [replace(one, answers=said.message) for one in answered]
@@ -450,12 +458,12 @@ class Bot:
             return replied.messages
         command = None if replied is not None else parse_plain_command(said.text)
         if command is not None and command[1] and not said.private:
-            return [make_message(texts.TELL_IN_PRIVATE)]
+            return [reply(texts.TELL_IN_PRIVATE)]
         if command is not None:
             spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
             return self._run_command(view, spelled, command[0], outlet)
         before = self._answers.snapshot_versions(view, said)
-        accepted = self._learn(view, replace(said, text=texts.as_statement(said.text)))
+        accepted = self._learn(view, replace(said, text=as_statement(said.text)))
         refused = () if accepted is None else accepted.refused
         if refused:
             return _refuse_secret(refused)
@@ -505,7 +513,7 @@ class Bot:
         own = _own_keys(view, pressed.who)
         replies = self._commands.press(view, pressed, outlet)
         if replies is None:
-            return [make_message(*format_text(texts.OLD_BUTTON))]
+            return [reply(texts.OLD_BUTTON)]
         self._recent.forget(*own)
         return replies
 
@@ -530,10 +538,6 @@ def _list_present(said: TextMessage) -> list[Requester]:
     """Return all people who are known to be present."""
     some = [one if isinstance(one, Requester) else Requester(one) for one in said.chat.participants]
     return [*some, *((said.who,) if said.who is not None else ())]
-
-
-def _without_bots(some: Iterable[Requester]) -> Iterable[Requester]:
-    return (one for one in some if not one.is_bot)
 
 
 def _own_keys(view: View, who: Requester | None) -> list[str]:

@@ -1,29 +1,65 @@
-"""What the channels share: bounded HTTP calls, and sending long messages with retries."""
+"""Calls of a channel: bounded HTTP, messages sent in parts, retries, and secrets."""
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import httpx2
 
 from tacit import limits
-from tacit.bots.dispatcher import compute_backoff
 from tacit.bots.messages import (
+    BotLog,
     Button,
     InboundMessage,
     NotSent,
     OutboundMessage,
     Span,
+    compute_backoff,
     split_spans,
 )
+from tacit.errors import SettingsError
 from tacit.records.request import Chat, Requester
+from tacit.settings.parsers import describe_variable
 
 JsonObject = Mapping[str, Any]
+
+
+def parse_object(raw: bytes) -> JsonObject | None:
+    """Return a JSON object; None for anything else."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def get_object(of: JsonObject, name: str) -> JsonObject:
+    """Return a field that is an object; an empty one if it is absent or of another type."""
+    found = of.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def get_objects(of: JsonObject, name: str) -> list[JsonObject]:
+    found = of.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def encode_form(arguments: JsonObject) -> dict[str, str]:
+    """Encode the arguments of a method; those that are None are left out."""
+    return {
+        name: given if isinstance(given, str) else json.dumps(given)
+        for name, given in arguments.items()
+        if given is not None
+    }
+
 
 # They log URLs, and those of Telegram contain the token.
 _SILENCED_LOGGERS = ("httpx2", "httpcore2")
@@ -65,7 +101,17 @@ class HttpClient:
         self._client.close()
 
 
-PartDelivery = Callable[[tuple[Span, ...], Sequence[Sequence[Button]]], None]
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The arguments of `ChannelSender.send`."""
+
+    where: Chat
+    to: Requester | None
+    what: OutboundMessage
+    after: InboundMessage | None
+
+
+SendPart = Callable[[tuple[Span, ...], Sequence[Sequence[Button]]], object]
 
 
 class MessageSender(ABC):
@@ -84,25 +130,21 @@ class MessageSender(ABC):
         *,
         after: InboundMessage | None = None,
     ) -> None:
-        deliver = self.choose_delivery(where, to, what, after)
+        asked = Delivery(where, to, what, after)
+        send_part = self.choose_delivery(asked)
         parts = split_spans(map(self.spell, what.spans), self.part_max, self.measure)
         for number, spans in enumerate(parts, 1):
             buttons = what.buttons if number == len(parts) else ()
-            self._retry(partial(deliver, spans, buttons), begun=number > 1)
+            self._retry(partial(send_part, spans, buttons), begun=number > 1)
         if what.attachment is not None:
-            upload = partial(self.upload, where, to, what, after)
-            self._retry(upload, begun=bool(parts))
+            self._retry(partial(self.upload, asked), begun=bool(parts))
 
     @abstractmethod
-    def choose_delivery(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> PartDelivery:
+    def choose_delivery(self, asked: Delivery) -> SendPart:
         """Return the delivery by which only the intended people see the message."""
 
     @abstractmethod
-    def upload(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> None:
+    def upload(self, asked: Delivery) -> None:
         """Send the attachment."""
 
     def spell(self, span: Span) -> Span:
@@ -113,7 +155,7 @@ class MessageSender(ABC):
         """Return the size of a character in the unit of `part_max`."""
         return len(char)
 
-    def _retry(self, call: Callable[[], None], *, begun: bool) -> None:
+    def _retry(self, call: Callable[[], object], *, begun: bool) -> None:
         """Call, waiting out short failures.
 
         A rate limit is raised for a later retry, unless a part was sent already (`begun`): the
@@ -121,15 +163,16 @@ class MessageSender(ABC):
         """
         for attempt in range(1, limits.CHAT_SENDS_MAX_COUNT + 1):
             try:
-                return call()
+                call()
             except NotSent as problem:
                 pause = problem.wait_seconds or compute_backoff(attempt)
                 waits = problem.unreachable or (problem.wait_seconds is not None and begun)
                 last = attempt == limits.CHAT_SENDS_MAX_COUNT
                 if not waits or last or pause > limits.CHAT_BACKOFF_MAX_SECONDS:
                     raise
+            else:
+                return
             self._pause(pause)
-        return None
 
 
 def clamp_wait(seconds: object) -> float:
@@ -139,3 +182,70 @@ def clamp_wait(seconds: object) -> float:
     if not isinstance(seconds, int | float) or seconds <= 0:
         return limits.CHAT_BACKOFF_SECONDS
     return min(seconds, limits.CHAT_WAIT_MAX_SECONDS)
+
+
+T = TypeVar("T")
+
+
+class StopSignal(Protocol):
+    """The part of `threading.Event` that is used to stop."""
+
+    def is_set(self) -> bool: ...
+
+    def wait(self, timeout: float) -> bool: ...
+
+
+@dataclass(slots=True)
+class ChannelRetry:
+    """Retry calls of a channel with increasing delays, and log each problem once."""
+
+    channel: str
+    log: BotLog
+    stop: StopSignal
+    backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS
+    _failures: int = 0
+    _logged_problem: str | None = None
+
+    def record_failure(self, problem: str, wait_seconds: float | None = None) -> None:
+        """Log a new problem once and wait."""
+        self._failures += 1
+        pause = wait_seconds or compute_backoff(self._failures, self.backoff_seconds)
+        if problem != self._logged_problem and not self.stop.is_set():
+            self.log.tell(f"{self.channel} waits", problem=problem, again_in_seconds=pause)
+            self._logged_problem = problem
+        self.stop.wait(pause)
+
+    def record_success(self) -> None:
+        if self._logged_problem is not None:
+            self.log.tell(f"{self.channel} goes on")
+        self._failures, self._logged_problem = 0, None
+
+    def call_until_done(self, call: Callable[[], T]) -> T | None:
+        """Retry until the call succeeds; return None if stopped before."""
+        while not self.stop.is_set():
+            try:
+                done = call()
+            except NotSent as problem:
+                self.record_failure(str(problem), problem.wait_seconds)
+            else:
+                self.record_success()
+                return done
+        return None
+
+
+def read_secret(
+    environ: Mapping[str, str],
+    setting: str,
+    name: str,
+    form: re.Pattern[str],
+    *,
+    wrong: str,
+    fix: str,
+    missing: str = "",
+) -> str:
+    """Return the secret in the environment variable that a setting names, or say how to set it."""
+    given = environ.get(name, "").strip()
+    if form.fullmatch(given):
+        return given
+    problem = f"{wrong}: {fix}" if given else f"is not set: {missing or fix}"
+    raise SettingsError(f"{describe_variable(setting, name)} {problem}")

@@ -12,8 +12,15 @@ from cachetools import LRUCache
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.decisions import ReplyDecision, word_set
-from tacit.bots.messages import Button, OpenQuestion, OutboundMessage, Span, make_message
+from tacit.bots.messages import (
+    Button,
+    OpenQuestion,
+    OutboundMessage,
+    Span,
+    make_message,
+    strong_span,
+)
+from tacit.bots.phrases import ReplyDecision, covers_content, mentions_content, says_the_same
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import Memory, View
 from tacit.records.memory import Sensitivity
@@ -21,13 +28,6 @@ from tacit.records.request import Requester
 from tacit.records.results import Proposal
 
 _BUTTON_DATA = re.compile(r"p:([yn]):([0-9A-Za-z]{1,32}(?:,[0-9A-Za-z]{1,32})*)")
-_WORD = re.compile(r"\w+")
-_SAME_MIN_SHARE = 0.6  # of the distinctive words
-# Words that do not distinguish a fact, without a final s, as all words here.
-_STOP_WORDS = word_set(
-    "a an and are at be by der die da dem den ein eine for from ha have her hi i in ist it my "
-    "of on or our person sein seine that the their they thi to und user von wa want with zu"
-)
 
 
 class Consent:
@@ -132,19 +132,23 @@ class Consent:
             return None
         ids, yes = found[2].split(","), found[1] == "y"
         if len(ids) == 1:
-            return [self.answer_one(view, ids[0], key, yes=yes, instead=True)]
+            return [self._answer_one(view, ids[0], key, yes=yes)]
         every = frozenset(range(len(ids)))
         decision = ReplyDecision(yes=every) if yes else ReplyDecision(no=every)
         return [replace(self.answer(view, ids, decision, key), instead=True)]
 
-    def answer_one(
-        self, view: View, id: str, key: str, *, yes: bool, instead: bool = False
-    ) -> OutboundMessage:
+    def _answer_one(self, view: View, id: str, key: str, *, yes: bool) -> OutboundMessage:
         """Apply one answer and describe it. A foreign proposal and a missing one get one reply."""
         meant = next((one for one in view.proposals.list() if one.id == id), None)
         if not self.apply_answer(view, id, key, yes=yes):
             return make_message(texts.NOT_YOUR_PROPOSAL)
-        return OutboundMessage(spans=_describe_outcome(meant, yes=yes), instead=instead)
+        if meant is None or not (yes or meant.widens):
+            told = make_message(texts.PROPOSAL_KEPT_PLAIN if yes else texts.PROPOSAL_DECLINED)
+        else:
+            shared = texts.NOW_SHARED if yes else texts.STAYS_PRIVATE
+            kept = shared if meant.widens else texts.PROPOSAL_KEPT
+            told = make_message(kept, strong_span(meant.content))
+        return replace(told, instead=True)
 
     def apply_answer(self, view: View, id: str, key: str, *, yes: bool) -> bool:
         """Approve or decline; return whether it was pending. `key` makes a retry idempotent."""
@@ -183,16 +187,16 @@ def _list_proposals(view: View, *, widens: bool) -> list[Proposal]:
     return sorted(found, key=lambda one: (one.created_at, one.id))
 
 
-def _ask_one(one: Proposal, *, left: bool = False) -> OutboundMessage:
+def _ask_one(one: Proposal, *, left: bool = False, before: str = "") -> OutboundMessage:
     asked = texts.ASK_TO_SHARE if one.widens else texts.ASK_TO_KEEP
     asks = None if one.widens else OpenQuestion(ids=(one.id,), is_remainder=left)
-    return make_message(
-        asked, Span(one.content, "strong"), buttons=(_yes_no_buttons(one.id),), asks=asks
-    )
+    row = _make_buttons([one.id], texts.YES_BUTTON, texts.NO_BUTTON)
+    return make_message(before, asked, strong_span(one.content), buttons=(row,), asks=asks)
 
 
-def _yes_no_buttons(ids: str, yes: str = texts.YES, no: str = texts.NO) -> tuple[Button, ...]:
-    return Button(label=yes, data=f"p:y:{ids}"), Button(label=no, data=f"p:n:{ids}")
+def _make_buttons(ids: Sequence[str], yes: str, no: str) -> tuple[Button, ...]:
+    joined = ",".join(ids)
+    return Button(label=yes, data=f"p:y:{joined}"), Button(label=no, data=f"p:n:{joined}")
 
 
 def _ask_several(
@@ -205,47 +209,42 @@ def _ask_several(
 ) -> OutboundMessage:
     """Make one question with a number and a button for each proposal; only list `older` ones."""
     if len(shown) == 1 == total:
-        asked = _ask_one(shown[0], left=left)
-        return replace(asked, spans=(Span(before), *asked.spans)) if before else asked
-    spans = [Span(before)] if before else []
+        return _ask_one(shown[0], left=left, before=before)
     newest = texts.NEWEST_FIRST.format(len(shown)) if total > len(shown) else ""
-    spans.append(Span(texts.PENDING_COUNT.format(total, newest)))
+    spans = [Span(before), Span(texts.PENDING_COUNT.format(total, newest))]
     for number, one in enumerate(shown, start=1):
-        spans += [Span(f"\n{number}. "), Span(one.content, "strong")]
-    spans += [part for one in older for part in (Span("\n• "), Span(one.content, "strong"))]
+        spans += [Span(f"\n{number}. "), strong_span(one.content)]
     ids = tuple(one.id for one in shown)
-    singly = (Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
-    rows = (_yes_no_buttons(",".join(ids), texts.ALL, texts.NONE), tuple(singly))
-    asks = OpenQuestion(ids=ids, is_remainder=left)
-    return make_message(*spans, "\n" + texts.HOW_TO_ANSWER, buttons=rows, asks=asks)
+    singly = tuple(Button(label=str(n), data=f"p:y:{id}") for n, id in enumerate(ids, start=1))
+    return make_message(
+        *spans,
+        *_list_contents(one.content for one in older),
+        f"\n{texts.HOW_TO_ANSWER}",
+        buttons=(_make_buttons(ids, texts.ALL_BUTTON, texts.NONE_BUTTON), singly),
+        asks=OpenQuestion(ids=ids, is_remainder=left),
+    )
+
+
+def _list_contents(contents: Iterable[str]) -> list[Span]:
+    return [span for one in contents for span in (Span("\n• "), strong_span(one))]
 
 
 def _describe_answers(kept: Sequence[str], left: Sequence[str], gone: int) -> OutboundMessage:
     if gone and not kept and not left:
         return make_message(texts.NOT_YOUR_PROPOSAL)
-    spans: list[Span] = []
+    spans: list[str | Span] = []
     if len(kept) == 1:
-        spans += [Span(texts.PROPOSAL_KEPT), Span(kept[0], "strong")]
+        spans += [texts.PROPOSAL_KEPT, strong_span(kept[0])]
     elif kept:
-        spans.append(Span(texts.PROPOSAL_KEPT.rstrip()))
-        spans += [part for one in kept for part in (Span("\n• "), Span(one, "strong"))]
+        spans += [texts.PROPOSAL_KEPT.rstrip(), *_list_contents(kept)]
     if left and kept:
-        spans.append(Span(f"\n{texts.OTHERS_DECLINED}{'; '.join(left)}"))
+        spans.append(f"\n{texts.OTHERS_DECLINED}{'; '.join(left)}")
     elif left:
         many = texts.PROPOSALS_DECLINED.format(len(left))
-        spans.append(Span(texts.PROPOSAL_DECLINED if len(left) == 1 else many))
+        spans.append(texts.PROPOSAL_DECLINED if len(left) == 1 else many)
     if gone:
-        spans.append(Span(f"\n{texts.REST_NOT_PENDING}"))
+        spans.append(f"\n{texts.REST_NOT_PENDING}")
     return make_message(*spans)
-
-
-def _describe_outcome(meant: Proposal | None, *, yes: bool) -> tuple[Span, ...]:
-    if meant is None or (not yes and not meant.widens):
-        return (Span(texts.PROPOSAL_KEPT_PLAIN if yes else texts.PROPOSAL_DECLINED),)
-    told = texts.PROPOSAL_KEPT
-    if meant.widens:
-        told = texts.NOW_SHARED if yes else texts.STAYS_PRIVATE
-    return Span(told), Span(meant.content, "strong")
 
 
 def find_same_proposal(
@@ -254,43 +253,6 @@ def find_same_proposal(
     """Return the one proposal with the same content; None if there is none or several."""
     found = [one for one in waiting if says_the_same(content, one.content, own)]
     return found[0] if len(found) == 1 else None
-
-
-def says_the_same(one: str, other: str, own: Requester | None) -> bool:
-    """Whether two sentences share all names and numbers and most other distinctive words."""
-    these, those = _word_weights(one), _word_weights(other)
-    first, second = distinctive_words(one, own), distinctive_words(other, own)
-    if not first or not second:
-        return False
-    telling = {word for word in first ^ second if (these | those)[word]}
-    return not telling and len(first & second) >= _SAME_MIN_SHARE * max(len(first), len(second))
-
-
-def covers_content(said: str, content: str, own: Requester | None) -> bool:
-    """Whether a text has most of the distinctive words of a fact and all of its numbers."""
-    spoken, told = _word_weights(said).keys(), _word_weights(content).keys()
-    numbers = {word for word in told if any(map(str.isdigit, word))}
-    telling = distinctive_words(content, own)
-    return numbers <= spoken and len(telling & spoken) >= _SAME_MIN_SHARE * max(len(telling), 1)
-
-
-def mentions_content(said: str, content: str, own: Requester | None) -> bool:
-    """Whether a text has any distinctive word of a fact."""
-    return not distinctive_words(content, own).isdisjoint(_word_weights(said))
-
-
-def distinctive_words(content: str, own: Requester | None) -> set[str]:
-    """Return the words of a fact without stop words, the person's names and a final s."""
-    names = _word_weights(f"{own.name or ''} {own.username or ''}").keys() if own else set()
-    return _word_weights(content).keys() - names - _STOP_WORDS - {""}
-
-
-def _word_weights(text: str) -> dict[str, bool]:
-    """Map each word to whether it may be a name (capitalized) or is a number."""
-    return {
-        word.casefold().removesuffix("s"): word[0].isupper() or any(map(str.isdigit, word))
-        for word in _WORD.findall(text)
-    }
 
 
 def _is_known(view: View, proposal: Proposal, who: Requester | None) -> bool:

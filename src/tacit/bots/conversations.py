@@ -1,4 +1,4 @@
-"""Keep the recent turns of each chat and the open question of each conversation."""
+"""The recent turns of each chat, and the open question of each conversation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from datetime import datetime, timedelta
 from cachetools import LRUCache
 
 from tacit import limits
-from tacit.bots.messages import ChannelSender, InboundMessage, OpenQuestion, OutboundMessage
+from tacit.bots import texts
+from tacit.bots.messages import (
+    InboundMessage,
+    OpenQuestion,
+    OutboundMessage,
+    TextMessage,
+)
 from tacit.clock import Clock, from_micros, system_clock
-from tacit.records.request import Chat, Requester
+from tacit.memory import View
+from tacit.records.memory import Memory as Record
+from tacit.records.request import Requester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +125,23 @@ class RecentTurns:
                 self._chats[now] = old
 
 
+def prompt_name(who: Requester | None) -> str:
+    """Return a name for a prompt: one line of letters, digits and few marks."""
+    given = (who.name or who.username or "") if who else ""
+    plain = "".join(one if one.isalnum() or one in " .'-_" else " " for one in given)
+    return " ".join(plain.split())[: limits.CHAT_NAME_MAX_CHARS] or texts.UNKNOWN_NAME
+
+
+def list_learned_from(view: View, said: TextMessage) -> list[Record]:
+    """Return the newest visible memories that were learned from this message."""
+    here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
+    return [
+        one
+        for one in here
+        if one.source.message == said.message and said.chat.id in (one.source.chat, one.learned_in)
+    ]
+
+
 class OpenQuestions:
     """The open question of each conversation; safe to share between threads.
 
@@ -150,26 +175,3 @@ class OpenQuestions:
         with self._lock:
             for conversation in [one for one, (who, _) in self._asked.items() if who == person]:
                 del self._asked[conversation]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionClosingSender:
-    """A sender that closes the recipient's open question: the new message comes after it."""
-
-    sender: ChannelSender
-    questions: OpenQuestions
-
-    def send(
-        self,
-        where: Chat,
-        to: Requester | None,
-        what: OutboundMessage,
-        *,
-        after: InboundMessage | None = None,
-    ) -> None:
-        if to is not None:
-            self.questions.close(to.key)
-        self.sender.send(where, to, what, after=after)
-
-    def is_admin(self, where: Chat, who: Requester) -> bool:
-        return self.sender.is_admin(where, who)

@@ -9,10 +9,17 @@ from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from tacit import Update, limits
-from tacit.bots.messages import ChannelSender, InboundMessage, NotSent, OutboundMessage
+from tacit.bots.messages import (
+    BotLog,
+    ChannelSender,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    compute_backoff,
+)
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
 from tacit.records.conversation import PendingUpdate
@@ -143,14 +150,6 @@ class MessageHandler(Protocol):
         ...
 
 
-class BotLog(Protocol):
-    """Log for operators: kinds of failures, never the text of messages."""
-
-    def tell(self, event: str, **what: str | int | float | bool | list[str] | None) -> None: ...
-
-    def failed(self, event: str, error: BaseException, **what: str | None) -> None: ...
-
-
 @dataclass(slots=True)
 class _Unsent:
     """Replies of an update that are not sent yet, kept so that a retry does not compute them again."""
@@ -168,7 +167,7 @@ class UpdateHandler:
     parse: UpdateParser
     outlet: ChannelSender
     log: BotLog
-    backoff_seconds: float
+    backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS
     unsent: dict[int, _Unsent] = field(default_factory=dict)
 
     def do(self, number: int) -> float | None:
@@ -247,12 +246,6 @@ class UpdateHandler:
         return None
 
 
-def compute_backoff(failures: int, first_seconds: float = limits.CHAT_BACKOFF_SECONDS) -> float:
-    """Return an exponential delay with a maximum."""
-    wait = first_seconds * 2.0 ** min(max(0, failures - 1), 32)
-    return min(wait, limits.CHAT_BACKOFF_MAX_SECONDS)
-
-
 class Dispatcher:
     """Process the inbox of a channel with several threads.
 
@@ -261,31 +254,20 @@ class Dispatcher:
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        bot: MessageHandler,
-        channel: str,
-        reading: UpdateParser,
-        outlet: ChannelSender,
-        log: BotLog,
-        *,
-        threads: int = limits.CHAT_THREADS_DEFAULT_COUNT,
-        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
+        self, handler: UpdateHandler, *, threads: int = limits.CHAT_THREADS_DEFAULT_COUNT
     ) -> None:
-        self._memory = memory
-        self._channel = channel
-        self._handler = UpdateHandler(memory, bot, channel, reading, outlet, log, backoff_seconds)
-        self._log = log
+        self._handler = handler
+        self._inbox, self._channel = handler.memory.inbox, handler.channel
         self._queue = ChatQueue()
         self._changed = threading.Condition()  # guards the queue and the two flags that follow
         self._scanned = False  # whether all updates in the inbox are in the queue
         self._stopping = False
         self._new_updates = threading.Event()
         self._adding = threading.Lock()
-        names = [f"tacit-{channel}-{n}" for n in range(threads)]
+        roles = {"inbox": self._scan_inbox} | {str(n): self._run for n in range(threads)}
         self._threads = [
-            threading.Thread(target=self._scan_inbox, name=f"tacit-{channel}-inbox", daemon=True),
-            *(threading.Thread(target=self._run, name=name, daemon=True) for name in names),
+            threading.Thread(target=run, name=f"tacit-{self._channel}-{role}", daemon=True)
+            for role, run in roles.items()
         ]
 
     def add_updates(self, updates: Sequence[Update]) -> int:
@@ -294,7 +276,7 @@ class Dispatcher:
         One caller at a time, so that their numbers become visible in order.
         """
         with self._adding:
-            new = self._memory.inbox.add(self._channel, updates)
+            new = self._inbox.add(self._channel, updates)
         if new:
             with self._changed:
                 self._scanned = False
@@ -344,7 +326,7 @@ class Dispatcher:
                 failures = 0
             except Exception as error:  # noqa: BLE001 - this thread must survive any error
                 failures += 1
-                self._log.failed("inbox waits", error, channel=self._channel)
+                self._handler.log.failed("inbox waits", error, channel=self._channel)
             self._new_updates.wait(
                 compute_backoff(failures, self._handler.backoff_seconds)
                 if failures
@@ -359,9 +341,7 @@ class Dispatcher:
         """Offer updates after this number and return the last number."""
         more = True
         while more and not self._stopping:
-            page = self._memory.inbox.pending(
-                self._channel, after=after, limit=limits.CHAT_PAGE_COUNT
-            )
+            page = self._inbox.pending(self._channel, after=after, limit=limits.CHAT_PAGE_COUNT)
             with self._changed:
                 more = self._queue.offer(
                     ((update.chat, update.seq) for update in page),
@@ -396,59 +376,4 @@ class Dispatcher:
                     return turn
                 wake = self._queue.next_wake()
                 self._changed.wait(None if wake is None else max(0.0, wake - now))
-        return None
-
-
-T = TypeVar("T")
-
-
-class StopSignal(Protocol):
-    """The part of `threading.Event` that is used to stop."""
-
-    def is_set(self) -> bool: ...
-
-    def wait(self, timeout: float) -> bool: ...
-
-
-class ChannelRetry:
-    """Retry calls of a channel with increasing delays, and log each problem once."""
-
-    def __init__(
-        self,
-        channel: str,
-        log: BotLog,
-        stop: StopSignal,
-        backoff_seconds: float = limits.CHAT_BACKOFF_SECONDS,
-    ) -> None:
-        self._channel = channel
-        self._log = log
-        self._stop = stop
-        self._backoff_seconds = backoff_seconds
-        self._failures = 0
-        self._logged_problem: str | None = None
-
-    def record_failure(self, problem: str, wait_seconds: float | None = None) -> None:
-        """Log a new problem once and wait."""
-        self._failures += 1
-        pause = wait_seconds or compute_backoff(self._failures, self._backoff_seconds)
-        if problem != self._logged_problem and not self._stop.is_set():
-            self._log.tell(f"{self._channel} waits", problem=problem, again_in_seconds=pause)
-            self._logged_problem = problem
-        self._stop.wait(pause)
-
-    def record_success(self) -> None:
-        if self._logged_problem is not None:
-            self._log.tell(f"{self._channel} goes on")
-        self._failures, self._logged_problem = 0, None
-
-    def call_until_done(self, call: Callable[[], T]) -> T | None:
-        """Retry until the call succeeds; return None if stopped before."""
-        while not self._stop.is_set():
-            try:
-                done = call()
-            except NotSent as problem:
-                self.record_failure(str(problem), problem.wait_seconds)
-            else:
-                self.record_success()
-                return done
         return None

@@ -163,8 +163,10 @@ def make_message(
     buttons: tuple[tuple[Button, ...], ...] = (),
     asks: OpenQuestion | None = None,
 ) -> OutboundMessage:
-    spans = tuple(Span(part) if isinstance(part, str) else part for part in parts)
-    return OutboundMessage(spans=spans, buttons=buttons, asks=asks)
+    spans = (Span(part) if isinstance(part, str) else part for part in parts)
+    return OutboundMessage(
+        spans=tuple(span for span in spans if span.text), buttons=buttons, asks=asks
+    )
 
 
 def format_text(template: str, given: object = "") -> tuple[Span, ...]:
@@ -173,6 +175,18 @@ def format_text(template: str, given: object = "") -> tuple[Span, ...]:
     styles: tuple[SpanStyle, ...] = ("plain", "command")
     spans = (Span(text.format(given), styles[n % 2]) for n, text in enumerate(pieces))
     return tuple(span for span in spans if span.text)
+
+
+def reply(template: str, given: object = "") -> OutboundMessage:
+    """Make a message of a text of ours."""
+    return make_message(*format_text(template, given))
+
+
+def shorten(content: str) -> str:
+    """Make one line for a list."""
+    line = " ".join(content.split())
+    most = limits.CHAT_LISTED_MAX_CHARS
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def strong_span(text: str) -> Span:
@@ -301,3 +315,17 @@ def _is_one_character(text: str, at: int) -> bool:
         return sum(1 for _ in letters) % 2 == 1
     marks = unicodedata.category(after) in ("Mn", "Me", "Mc")
     return marks or any(ord(after) in codes for codes in _JOINED_CODES)
+
+
+class BotLog(Protocol):
+    """Log for operators: kinds of failures, never the text of messages."""
+
+    def tell(self, event: str, **what: str | int | float | bool | list[str] | None) -> None: ...
+
+    def failed(self, event: str, error: BaseException, **what: str | None) -> None: ...
+
+
+def compute_backoff(failures: int, first_seconds: float = limits.CHAT_BACKOFF_SECONDS) -> float:
+    """Return an exponential delay with a maximum."""
+    wait = first_seconds * 2.0 ** min(max(0, failures - 1), 32)
+    return min(wait, limits.CHAT_BACKOFF_MAX_SECONDS)

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Protocol
 
 from tacit import Chat, Requester, limits
+from tacit.bots import texts
 from tacit.bots.dispatcher import MessageHandler
 from tacit.bots.messages import (
     ButtonPressed,
@@ -23,21 +24,6 @@ from tacit.bots.messages import (
     make_message,
 )
 from tacit.cli.output import TerminalWriter
-
-# Texts of the terminal itself.
-
-NO_MODEL = (
-    "no language model is set: “remember that …”, questions and the commands of /help still work"
-)
-NO_REQUESTER = "memory is off: say who you are with tacit chat --as local:me, or --as telegram:123"
-NO_ANSWER = "Sorry, I have no answer to that. See /help."
-NO_BUTTON = "Button {} no longer works. If you mean the number, write it in a sentence."
-LINE_TOO_LONG = (
-    f"That line is too long: at most {limits.CHAT_TEXT_MAX_CHARS:,} characters. It was ignored."
-)
-LINE_NOT_UTF8 = "That line is not UTF-8 text. Please write it again."
-LINE_HAS_CONTROLS = "That line has control characters. Please write it again."
-
 
 CHANNEL = "terminal"
 ANONYMOUS_CHAT = Chat.private(f"{CHANNEL}:nobody")  # for an unknown requester
@@ -114,9 +100,9 @@ class TerminalConversation:
     def run(self) -> None:
         """Handle lines until the end of input."""
         if self.who is None:
-            self.screen.note(NO_REQUESTER)
+            self.screen.note(texts.TERMINAL_NO_REQUESTER)
         elif not self.has_model:
-            self.screen.note(NO_MODEL)
+            self.screen.note(texts.TERMINAL_NO_MODEL)
         while (line := self.screen.ask()) is not None:
             if line.strip():
                 self._line(line.strip())
@@ -129,11 +115,11 @@ class TerminalConversation:
         if number is None or self._choices.is_text(number):
             self._hear(self._said(line))
         elif data is None:
-            self._show(make_message(NO_BUTTON.format(number)))
+            self._show(make_message(texts.TERMINAL_NO_BUTTON.format(number)))
         elif self._hear(self._pressed(data)):
             self._choices.answered(number)
         if not self._shown:
-            self._show(make_message(NO_ANSWER))
+            self._show(make_message(texts.TERMINAL_NO_ANSWER))
 
     def _hear(self, heard: InboundMessage) -> bool:
         """Handle a message; return whether the answer replaces the message with the button."""
@@ -250,11 +236,11 @@ def _read_piped_line() -> str | None:
 
 def _find_problem(line: str) -> str | None:
     if len(line) > limits.CHAT_TEXT_MAX_CHARS:
-        return LINE_TOO_LONG
+        return texts.LINE_TOO_LONG.format(limits.CHAT_TEXT_MAX_CHARS)
     kinds = {unicodedata.category(char) for char in line.strip() if char != "\t"}
     if "Cs" in kinds:
-        return LINE_NOT_UTF8
-    return LINE_HAS_CONTROLS if "Cc" in kinds else None
+        return texts.LINE_NOT_UTF8
+    return texts.LINE_HAS_CONTROLS if "Cc" in kinds else None
 
 
 def _format_lines(what: OutboundMessage, first: int) -> Iterator[str]:

@@ -39,7 +39,8 @@ def main(argv: list[str] | None = None) -> int:
         console.failed(error, code, str(error))
     except OSError as error:
         code = find_exit_code(error)
-        console.failed(error, code, _describe_os_error(error))
+        what = error.strerror or type(error).__name__
+        console.failed(error, code, f"{error.filename}: {what}" if error.filename else what)
     except Exception as error:
         if sys.flags.dev_mode:  # python -X dev shows the traceback
             raise
@@ -74,8 +75,3 @@ def _run_command(written: list[str], console: TerminalWriter) -> ExitCode:
         for note in answer.notes:
             console.note(note)
     return answer.exit
-
-
-def _describe_os_error(error: OSError) -> str:
-    what = error.strerror or type(error).__name__
-    return f"{error.filename}: {what}" if error.filename else what

@@ -27,26 +27,17 @@ ALICES_CHAT = tacit.Chat.private(ALICE.key)
 BOBS_CHAT = tacit.Chat.private(BOB.key)
 GROUP = tacit.Chat.group("telegram:-5", [ALICE, BOB, CAROL], complete=True)
 
+_LENT = {"visibility": "public_ok"}
 _STATEMENTS: tuple[tuple[tacit.Requester, tacit.Chat, str, dict[str, Any]], ...] = (
     (ALICE, ALICES_CHAT, "Alice saves up for a houseboat", {}),
-    (
-        ALICE,
-        ALICES_CHAT,
-        "Alice lives in Lisbon",
-        {"visibility": "public_ok", "sensitivity": "public"},
-    ),
+    (ALICE, ALICES_CHAT, "Alice lives in Lisbon", {**_LENT, "sensitivity": "public"}),
     (
         ALICE,
         ALICES_CHAT,
         "Saturday: a surprise for Bob",
-        {"about": [BOB.key], "visibility": "public_ok", "withheld_from": [BOB.key]},
+        {**_LENT, "about": [BOB.key], "withheld_from": [BOB.key]},
     ),
-    (
-        ALICE,
-        ALICES_CHAT,
-        "Alice sees a heart specialist",
-        {"visibility": "public_ok", "sensitivity": "sensitive"},
-    ),
+    (ALICE, ALICES_CHAT, "Alice sees a heart specialist", {**_LENT, "sensitivity": "sensitive"}),
     (ALICE, GROUP, "Bob brings the lemon cake", {"about": [BOB.key], "visibility": "room"}),
     (BOB, BOBS_CHAT, "Bob is looking for a new job", {}),
 )
@@ -175,7 +166,10 @@ def format_story(story: DemoStory) -> Iterator[str]:
             for verdict in room.verdicts:
                 if verdict.said is said:
                     start = f"  {verb:<6}  {verdict.content:<{widest}}  {verdict.rule:<3}  "
-                    yield from _wrap_line(start, verdict.because, columns)
+                    width, below = max(columns, len(start) + 20), " " * len(start)
+                    yield from textwrap.wrap(
+                        verdict.because, width, initial_indent=start, subsequent_indent=below
+                    )
                     verb = ""
     yield ""
     yield "One memory, three chats, and no secret disclosed. Your turn:"
@@ -183,15 +177,6 @@ def format_story(story: DemoStory) -> Iterator[str]:
         yield ""
         yield f"  {why}:"
         yield f"    {shlex.join([_find_program_name(), *command])}"
-
-
-def _wrap_line(start: str, text: str, columns: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(columns, len(start) + 20),
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-    )
 
 
 def _find_program_name() -> str:

@@ -11,20 +11,9 @@ from typing import Any
 
 from tacit import Message, limits
 from tacit.cli import inputs
+from tacit.cli import output as out
 from tacit.cli.arguments import ID, OPERATOR, OPTIONAL_ID, TIME_EXAMPLE, arg, command, flag
-from tacit.cli.output import (
-    BadUsage,
-    CommandResult,
-    ExitCode,
-    document_of,
-    done_result,
-    format_count,
-    format_table,
-    format_time,
-    list_result,
-    to_json,
-    to_one_line,
-)
+from tacit.cli.output import BadUsage, CommandResult, ExitCode
 from tacit.cli.session import CommandSession
 from tacit.errors import InvalidInput
 from tacit.records.conversation import Role
@@ -75,17 +64,17 @@ def learn(session: CommandSession) -> CommandResult:
     ]
     notes = [f"not learned: contains a secret ({kind})" for kind in accepted.refused]
     if waits and not args.queue:
-        notes.append(f"{format_count(waits, 'turn')} queued: see `tacit waiting`")
+        notes.append(f"{out.format_count(waits, 'turn')} queued: see `tacit waiting`")
     return CommandResult(
         {
             "turns": accepted.turns,
             "refused": list(accepted.refused),
-            "changes": to_json(changes),
-            "proposals": to_json(new),
+            "changes": out.to_json(changes),
+            "proposals": out.to_json(new),
             "quarantined": quarantined,
             "waiting": waits,
         },
-        [f"{state}  {format_count(accepted.turns, 'turn')}", *format_table(rows)],
+        [f"{state}  {out.format_count(accepted.turns, 'turn')}", *out.format_table(rows)],
         tuple(notes),
         ExitCode.ABSENT if accepted.refused else ExitCode.OK,
     )
@@ -125,7 +114,7 @@ def _trace_messages(
         steps = view.trace(one, keep=keep)
         if number:
             lines.append("")
-        lines += [f"{step.stage:<{_STAGE_COLUMNS}}  {to_one_line(step.says)}" for step in steps]
+        lines += [f"{step.stage:<{_STAGE_COLUMNS}}  {out.to_one_line(step.says)}" for step in steps]
         found.append({"steps": [asdict(step) for step in steps]})
     return CommandResult({"messages": found}, lines)
 
@@ -133,12 +122,12 @@ def _trace_messages(
 @command("proposals")
 def proposals(session: CommandSession) -> CommandResult:
     """List proposals that wait for your consent."""
-    return list_result(
+    return out.list_result(
         "proposals",
         session.view.proposals.list(),
         lambda one: (
             one.id,
-            f"until {format_time(one.expires_at)}",
+            f"until {out.format_time(one.expires_at)}",
             f"{one.content} ({one.reason})",
         ),
         "No proposals found.",
@@ -149,14 +138,14 @@ def proposals(session: CommandSession) -> CommandResult:
 def approve(session: CommandSession) -> CommandResult:
     """Approve a proposal."""
     session.view.proposals.approve(session.args.id)
-    return done_result("approved", session.args.id)
+    return out.done_result("approved", session.args.id)
 
 
 @command("decline", ID)
 def decline(session: CommandSession) -> CommandResult:
     """Decline a proposal."""
     session.view.proposals.decline(session.args.id)
-    return done_result("declined", session.args.id)
+    return out.done_result("declined", session.args.id)
 
 
 @command("waiting", flag("--retry", "retry turns that failed"))
@@ -166,7 +155,7 @@ def waiting(session: CommandSession) -> CommandResult:
     retried = jobs.retry_learning() if session.args.retry else 0
     found = jobs.pending()
     notes = ("The next `tacit work` or `tacit learn` tries them.",) if retried else ()
-    return CommandResult({**document_of(found), "retried": retried}, _queue_lines(found), notes)
+    return CommandResult({**out.document_of(found), "retried": retried}, _queue_lines(found), notes)
 
 
 @command("work", flag("--once", "process what is due now, then exit"))
@@ -177,15 +166,15 @@ def work(session: CommandSession) -> CommandResult:
     lines = []
     if session.args.once:
         learned, ran = jobs.wait_for_learning(), jobs.run_due()
-        lines.append(f"learned  {format_count(learned, 'turn')}")
+        lines.append(f"learned  {out.format_count(learned, 'turn')}")
         if ran:
-            lines.append(f"ran      {format_count(ran, 'task')}")
+            lines.append(f"ran      {out.format_count(ran, 'task')}")
     else:
         with _catch_stop_signals() as stopped:
             jobs.start()
             stopped.wait()
     found = jobs.pending()
-    document = {"learned": learned, "ran": ran, **document_of(found)}
+    document = {"learned": learned, "ran": ran, **out.document_of(found)}
     return CommandResult(document, [*lines, *_queue_lines(found)])
 
 
@@ -203,10 +192,10 @@ def _catch_stop_signals() -> Iterator[threading.Event]:
 
 
 def _queue_lines(found: LearningQueueStatus) -> list[str]:
-    since = f", the oldest since {format_time(found.oldest)}" if found.oldest else ""
-    lines = [f"waiting  {format_count(found.turns, 'turn')}{since}"]
+    since = f", the oldest since {out.format_time(found.oldest)}" if found.oldest else ""
+    lines = [f"waiting  {out.format_count(found.turns, 'turn')}{since}"]
     if found.parked:
-        lines.append(f"parked   {format_count(found.parked, 'turn')}; use --retry")
+        lines.append(f"parked   {out.format_count(found.parked, 'turn')}; use --retry")
     return [*lines, *(f"problem  {kind}" for kind in found.problems)]
 
 
@@ -230,16 +219,16 @@ def quarantine(session: CommandSession) -> CommandResult:
     kept = session.memory.operator(args.as_operator).quarantine
     if args.act == "release":
         kept.release(args.id)
-        return done_result("released", args.id, "; it is untrusted")
+        return out.done_result("released", args.id, "; it is untrusted")
     if args.act == "discard":
-        return done_result("discarded", args.id, complete=kept.discard(args.id).complete)
+        return out.done_result("discarded", args.id, complete=kept.discard(args.id).complete)
 
     def row(one: Quarantined) -> tuple[str, ...]:
         source = f"{one.chat or ''}/{one.message}" if one.message else one.chat or ""
         said_by = f"{one.role or ''}{' of ' + one.agent if one.agent else ''}"
-        return one.id, format_time(one.created_at), one.owner or "", source, said_by, one.reason
+        return one.id, out.format_time(one.created_at), one.owner or "", source, said_by, one.reason
 
-    return list_result("quarantined", kept.list(), row, "No quarantined memories found.")
+    return out.list_result("quarantined", kept.list(), row, "No quarantined memories found.")
 
 
 @command(
@@ -265,7 +254,7 @@ def revert(session: CommandSession) -> CommandResult:
         (done.proposals, "proposal", "proposals", "withdrawn"),
         (done.turns, "turn", "turns", "removed from the queue"),
     )
-    lines = [f"  {format_count(n, one, more)} {what}" for n, one, more, what in parts if n]
+    lines = [f"  {out.format_count(n, one, more)} {what}" for n, one, more, what in parts if n]
     return CommandResult(
         {"source": args.source, "dry_run": args.dry_run, **asdict(done)},
         [

@@ -13,6 +13,7 @@ from tacit.cli import output as out
 from tacit.cli.arguments import arg, command, flag, many
 from tacit.cli.output import NOTHING_FOUND, BadUsage, CommandResult, StreamedResult, to_json
 from tacit.cli.session import CommandSession
+from tacit.clock import system_clock
 from tacit.errors import NotFound
 from tacit.records.accounts import NameKind
 from tacit.records.memory import Kind, Memory, State, Visibility
@@ -268,18 +269,18 @@ def _memory_lines(memory: Memory, *, own: bool) -> list[str]:
 )
 def list_(session: CommandSession) -> CommandResult:
     """List memories visible in this chat, newest first."""
-    return _page_result(session.view.list(**session.given), session)
+    return _page_result(session.view.list(**session.given))
 
 
 @command("about", a.PERSON, *a.PAGE)
 def about(session: CommandSession) -> CommandResult:
     """List memories about a person visible in this chat."""
-    return _page_result(session.view.people.about(**session.given), session)
+    return _page_result(session.view.people.about(**session.given))
 
 
-def _page_result(page: Page[Memory], session: CommandSession) -> CommandResult:
+def _page_result(page: Page[Memory]) -> CommandResult:
     def row(one: Memory) -> tuple[str, ...]:
-        age = out.format_age(one.created_at, session.now)
+        age = out.format_age(one.created_at, system_clock())
         return one.id, out.format_category(one), one.visibility.value, age, one.content
 
     return out.list_result("memories", page, row)

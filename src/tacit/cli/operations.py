@@ -14,6 +14,7 @@ from tacit.cli import output as out
 from tacit.cli.arguments import EXTERNAL_KEY, PAGE, TIME_EXAMPLE, arg, command, flag, many
 from tacit.cli.output import BadUsage, CommandResult, ExitCode, document_of, format_time, to_json
 from tacit.cli.session import CommandSession
+from tacit.clock import system_clock
 from tacit.records import validation
 from tacit.records.accounts import Key, Scope
 from tacit.records.results import EmbeddingStatus, EventNode, EventOperation, JobStatus
@@ -190,7 +191,7 @@ def keys(session: CommandSession) -> CommandResult:
 
     def row(one: Key) -> tuple[str, ...]:
         scopes = ",".join(scope for scope in Scope if scope in one.scopes)
-        state = _key_state(one, session.now)
+        state = _key_state(one, system_clock())
         return one.id, scopes, f"for {one.requester or '-'}", state, one.name
 
     if args.act == "list":

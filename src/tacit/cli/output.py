@@ -11,7 +11,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum, IntEnum
 from typing import IO, Any, Self, TypeVar
@@ -410,26 +410,17 @@ def document_of(record: Any, names: Iterable[str] | None = None) -> dict[str, An
     return {name: to_json(getattr(record, name)) for name in chosen}
 
 
-def recalled_document(one: Recalled) -> dict[str, Any]:
-    """Encode a result; a turn of a conversation names its speaker, a memory has none."""
-    memory = one.memory
-    return {
-        "memory": to_json(memory),
-        "score": one.score,
-        "why": one.why,
-        "rule": one.rule,
-        "similarity": one.similarity,
-        "signals": asdict(one.signals),
-        "related": to_json(one.related),
-        "turn": {"role": memory.role, "name": memory.name} if memory.is_turn else None,
-    }
-
-
 def to_json(value: object) -> Any:
     if isinstance(value, Memory):
         return document_of(value, MEMORY_FIELDS)
     if isinstance(value, Recalled):
-        return recalled_document(value)
+        memory = value.memory  # a turn of a conversation names its speaker, a memory has none
+        turn = {"role": memory.role, "name": memory.name} if memory.is_turn else None
+        return {
+            "memory": to_json(memory),
+            **document_of(value, ("score", "why", "rule", "similarity", "signals", "related")),
+            "turn": turn,
+        }
     if is_dataclass(value):
         return document_of(value)
     if isinstance(value, date):  # or datetime

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tacit import Chat, Requester, limits
 from tacit.cli import inputs
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.server.logs import ServerLog
     from tacit.settings import ServerSettings, Settings
 
+T = TypeVar("T")
 
 # Sign-in links to the console.
 
@@ -278,9 +279,8 @@ def telegram(session: CommandSession) -> CommandResult:
     _require_libraries("telegram", "a Telegram bot", "httpx2")
     from tacit.bots.telegram.runner import read_telegram_secrets, run_telegram
 
-    settings = session.settings
-    known = read_telegram_secrets(settings.telegram, os.environ)
-    return _run_bot(session, lambda memory, log: run_telegram(memory, settings, known, log))
+    secrets = read_telegram_secrets(session.settings.telegram, os.environ)
+    return _run_bot(session, secrets, run_telegram)
 
 
 @command(
@@ -295,9 +295,8 @@ def slack(session: CommandSession) -> CommandResult:
     _require_libraries("slack", "a Slack bot", "slack_bolt")
     from tacit.bots.slack.runner import read_slack_secrets, run_slack
 
-    settings = session.settings
-    known = read_slack_secrets(settings.slack, os.environ)
-    return _run_bot(session, lambda memory, log: run_slack(memory, settings, known, log))
+    secrets = read_slack_secrets(session.settings.slack, os.environ)
+    return _run_bot(session, secrets, run_slack)
 
 
 @command(
@@ -350,7 +349,9 @@ def _require_libraries(extra: str, what: str, library: str) -> None:
         raise MissingExtra(extra, what) from error
 
 
-def _run_bot(session: CommandSession, run: Callable[[Memory, ServerLog], None]) -> CommandResult:
+def _run_bot(
+    session: CommandSession, secrets: T, run: Callable[[Memory, Settings, T, ServerLog], None]
+) -> CommandResult:
     """Run a bot until it is stopped; it also learns, unless learn.workers is 0."""
     from tacit.server.logs import ServerLog, capture_logging
 
@@ -361,7 +362,7 @@ def _run_bot(session: CommandSession, run: Callable[[Memory, ServerLog], None]) 
     memory = session.memory
     if settings.learn.workers:
         memory.jobs.start()
-    run(memory, log)
+    run(memory, settings, secrets, log)
     session.close()  # stops learning; the queue keeps the rest
     log.tell("stopped")
     return _BOT_RESULT

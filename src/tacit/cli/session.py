@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from tacit import Chat, Requester
 from tacit.cli import inputs
 from tacit.cli.output import BadUsage, MemoryDisabled, NotDone, escape_controls
-from tacit.clock import system_clock
 from tacit.errors import InvalidInput
 from tacit.records.memory import ChatKind
 
@@ -157,10 +155,6 @@ class CommandSession:
     def actor(self) -> str:
         """Return the actor to record for links and merges."""
         return self.args.requester or "cli"
-
-    @property
-    def now(self) -> datetime:
-        return system_clock()
 
     def confirm(self, what: str) -> None:
         """Ask before an action that cannot be undone; without a terminal, require --yes."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from tacit import limits
 from tacit.console import labels, people
@@ -13,7 +13,7 @@ from tacit.errors import InvalidInput
 from tacit.limits import AUDIENCE_CHATS_MAX_COUNT, AUDIENCE_PEOPLE_MAX_COUNT, AUDIENCE_RECALL_COUNT
 from tacit.memory import RULE_TEXTS
 from tacit.records.accounts import Person
-from tacit.records.memory import ChatKind, Memory
+from tacit.records.memory import ChatKind
 from tacit.records.queries import Search
 from tacit.records.request import Chat, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation
@@ -39,20 +39,11 @@ class PreviewSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewedMemory:
-    """One memory, and the rule by which it is shown or withheld."""
-
-    memory: Memory
-    rule: str
-    says: str
-    why: str | None = None  # why it is recalled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosurePreview:
-    shown: tuple[PreviewedMemory, ...] = ()
-    withheld: tuple[PreviewedMemory, ...] = ()
+    shown: tuple[AudiencePreview, ...] = ()
+    withheld: tuple[AudiencePreview, ...] = ()
     cursor: str | None = None  # of the next page of both
+    reasons: Mapping[str, str] = field(default_factory=dict)  # why a memory is recalled, by its id
 
 
 def list_groups(visitor: Visitor) -> tuple[AudienceChat, ...]:
@@ -106,8 +97,8 @@ def preview_list(
         at.chat(visitor), at.requester, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
     )
     return DisclosurePreview(
-        shown=tuple(_previewed_memory(one) for one in found if one.allowed),
-        withheld=tuple(_previewed_memory(one) for one in found if not one.allowed),
+        shown=tuple(one for one in found if one.allowed),
+        withheld=tuple(one for one in found if not one.allowed),
         cursor=found.cursor,
     )
 
@@ -122,11 +113,12 @@ def preview_answer(
         at.chat(visitor), at.requester, question, AUDIENCE_RECALL_COUNT
     )
     shown = tuple(
-        PreviewedMemory(memory=one.memory, rule=one.rule, says=RULE_TEXTS[one.rule], why=one.why)
+        AudiencePreview(memory=one.memory, allowed=True, rule=one.rule, says=RULE_TEXTS[one.rule])
         for one in found
     )
+    reasons = {one.memory.id: one.why for one in found}
     rest = preview_list(visitor, at, search, cursor)
-    return DisclosurePreview(shown=shown, withheld=rest.withheld, cursor=rest.cursor)
+    return replace(rest, shown=shown, reasons=reasons)
 
 
 def _preview_own_answer(visitor: Visitor, at: PreviewSetting, question: str) -> DisclosurePreview:
@@ -135,20 +127,19 @@ def _preview_own_answer(visitor: Visitor, at: PreviewSetting, question: str) -> 
     The rank among memories of other people there is not disclosed to them.
     """
     view, names = visitor.view, labels.labels_for(visitor)
-    shown: list[PreviewedMemory] = []
-    withheld: list[PreviewedMemory] = []
-    for one in view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name):
-        if names.is_mine(one.memory.owner):
-            result = view.explain(one.memory.id, at.chat(visitor), at.requester)
-            preview = PreviewedMemory(
-                memory=one.memory, rule=result.rule, says=result.says, why=one.why
-            )
-            (shown if result.allowed else withheld).append(preview)
-    return DisclosurePreview(shown=tuple(shown), withheld=tuple(withheld))
-
-
-def _previewed_memory(one: AudiencePreview) -> PreviewedMemory:
-    return PreviewedMemory(memory=one.memory, rule=one.rule, says=one.says)
+    recalled = view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name)
+    found = [
+        AudiencePreview(
+            memory=one.memory, **asdict(view.explain(one.memory.id, at.chat(visitor), at.requester))
+        )
+        for one in recalled
+        if names.is_mine(one.memory.owner)
+    ]
+    return DisclosurePreview(
+        shown=tuple(one for one in found if one.allowed),
+        withheld=tuple(one for one in found if not one.allowed),
+        reasons={one.memory.id: one.why for one in recalled},
+    )
 
 
 # The audience of one memory before and after a change.

@@ -24,12 +24,12 @@ from tacit.records.memory import (
 
 # Dates and ages.
 
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 365 * 86_400
 _AGE_UNITS = (
     (_HOUR, _MINUTE, "minute"),
     (_DAY, _HOUR, "hour"),
     (30 * _DAY, _DAY, "day"),
-    (365 * _DAY, 30 * _DAY, "month"),
+    (_YEAR, 30 * _DAY, "month"),
 )
 
 
@@ -39,7 +39,10 @@ def format_age(moment: datetime, now: datetime | None = None) -> str:
     ahead, apart = seconds < 0, abs(seconds)
     if apart < _MINUTE:
         return "in a moment" if ahead else "just now"
-    duration = _format_duration(apart)
+    longer = (unit for unit in _AGE_UNITS if apart < unit[0])
+    _, unit, name = next(longer, (0, _YEAR, "year"))
+    count = int(apart // unit)
+    duration = f"{count} {name}" if count == 1 else f"{count} {name}s"
     return f"in {duration}" if ahead else f"{duration} ago"
 
 
@@ -52,17 +55,6 @@ def format_date_time(moment: datetime) -> str:
 def format_iso(moment: datetime) -> str:
     """Format a moment for the `datetime` attribute."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def _format_duration(seconds: float) -> str:
-    for below, unit, name in _AGE_UNITS:
-        if seconds < below:
-            return _pluralize(int(seconds // unit), name)
-    return _pluralize(int(seconds // (365 * _DAY)), "year")
-
-
-def _pluralize(count: int, name: str) -> str:
-    return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
 # Labels of enumerations.

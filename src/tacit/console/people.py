@@ -119,7 +119,8 @@ def order_merge(visitor: Visitor, one: Person, other: Person) -> tuple[Person, P
 def merge_people(visitor: Visitor, source: Person, target: Person) -> str:
     """Merge and return the identity that undoes it."""
     if visitor.is_operator:
-        merged = _unmerged_identity(visitor, source)
+        before = {link.source for link in _merge_links(visitor, source)}
+        merged = next(one for one in _name_only_identities(source) if one not in before)
         actor = f"operator:{visitor.name}"
         visitor.memory.admin.merge_people(merged, target.id, actor=actor)
         return merged
@@ -148,12 +149,6 @@ def list_unmergeable(visitor: Visitor, person: Person) -> list[str]:
     if visitor.is_operator:
         return sorted(link.source for link in _merge_links(visitor, person))
     return _name_only_identities(person)
-
-
-def _unmerged_identity(visitor: Visitor, person: Person) -> str:
-    """Return the identity that is not merged into another yet."""
-    merged = {link.source for link in _merge_links(visitor, person)}
-    return next(one for one in _name_only_identities(person) if one not in merged)
 
 
 def _merge_links(visitor: Visitor, person: Person) -> set[Link]:

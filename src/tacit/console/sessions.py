@@ -45,16 +45,12 @@ def get_session_cookie(request: Request) -> str | None:
 
 
 def set_session_cookie(answer: Response, request: Request, cookie: str, settings: Settings) -> None:
-    _set_cookie(answer, SESSION_COOKIE, cookie, secure=needs_secure_cookie(request, settings))
+    _set_cookie(answer, request, settings, SESSION_COOKIE, cookie)
 
 
 def delete_cookies(answer: Response, request: Request, settings: Settings) -> None:
     for name in (SESSION_COOKIE, FLASH_COOKIE):
-        _set_cookie(answer, name, "", secure=needs_secure_cookie(request, settings), seconds=0)
-
-
-def needs_secure_cookie(request: Request, settings: Settings) -> bool:
-    return request.url.scheme == "https" or (settings.console.url or "").startswith("https://")
+        _set_cookie(answer, request, settings, name, "", seconds=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +68,7 @@ def set_flash(
     ids = [one for one in message.ids if _FLASH_ID.fullmatch(one)][:_FLASH_IDS_MAX_COUNT]
     payload = ".".join([message.key, str(message.count), *ids])
     value = f"{payload}.{_sign_flash(cookie, payload)}"
-    _set_cookie(
-        answer,
-        FLASH_COOKIE,
-        value,
-        secure=needs_secure_cookie(request, settings),
-        seconds=_FLASH_SECONDS,
-    )
+    _set_cookie(answer, request, settings, FLASH_COOKIE, value, seconds=_FLASH_SECONDS)
 
 
 def read_flash(request: Request, cookie: str) -> FlashMessage | None:
@@ -93,7 +83,7 @@ def read_flash(request: Request, cookie: str) -> FlashMessage | None:
 
 
 def delete_flash(answer: Response, request: Request, settings: Settings) -> None:
-    _set_cookie(answer, FLASH_COOKIE, "", secure=needs_secure_cookie(request, settings), seconds=0)
+    _set_cookie(answer, request, settings, FLASH_COOKIE, "", seconds=0)
 
 
 def _sign_flash(cookie: str, payload: str) -> str:
@@ -110,9 +100,15 @@ def _cookie_values(request: Request, name: str) -> Sequence[str]:
 
 
 def _set_cookie(
-    answer: Response, name: str, value: str, *, secure: bool, seconds: int | None = None
+    answer: Response,
+    request: Request,
+    settings: Settings,
+    name: str,
+    value: str,
+    seconds: int | None = None,
 ) -> None:
     """Set a cookie; without `seconds` the browser drops it when it closes."""
+    secure = request.url.scheme == "https" or (settings.console.url or "").startswith("https://")
     answer.set_cookie(
         name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
     )

@@ -131,7 +131,12 @@ class TaskRunner:
 
         An error of the task is raised if it happens within that time.
         """
-        future = self._start(name, work)
+        with self._lock:
+            future = self._running.get(name)
+            if future is None:
+                if len(self._running) >= _RUNNING_TASKS_MAX_COUNT:
+                    raise Conflict("too many tasks are running; wait a moment, then try again")
+                future = self._running[name] = self._executor.submit(self._work, name, work)
         if not wait_for([future], TASK_WAIT_SECONDS).done:
             return False
         future.result()
@@ -152,15 +157,6 @@ class TaskRunner:
             yield
         finally:
             await run_in_threadpool(self._executor.shutdown, wait=True, cancel_futures=True)
-
-    def _start(self, name: TaskName, work: Callable[[], Any]) -> Future[Any]:
-        with self._lock:
-            if name in self._running:
-                return self._running[name]
-            if len(self._running) >= _RUNNING_TASKS_MAX_COUNT:
-                raise Conflict("too many tasks are running; wait a moment, then try again")
-            self._running[name] = future = self._executor.submit(self._work, name, work)
-            return future
 
     def _work(self, name: TaskName, work: Callable[[], Any]) -> None:
         try:

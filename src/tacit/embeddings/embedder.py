@@ -54,70 +54,32 @@ def check_threads(threads: int) -> int:
     return threads
 
 
-# The settings that each provider uses.
-_SETTINGS_BY_PROVIDER = {
-    "auto": set[str](),
-    "local": set[str](),
-    "folder": {"folder"},
-    "endpoint": {"url", "model", "api_key", "dimension"},
-}
-EMBEDDING_PROVIDERS = (*_SETTINGS_BY_PROVIDER, "none")
-
-
 def create_embedder(
     provider: str,
     *,
-    folder: str | Path | None = None,
-    url: str | None = None,
-    model: str | None = None,
+    folder: Path | None = None,
+    url: str = "",
+    model: str = "",
     api_key: str | None = None,
     dimension: int | None = None,
     threads: int = limits.EMBEDDING_THREADS_DEFAULT_COUNT,
 ) -> Embedder | None:
     """Return the embedder of a provider, or None for recall by words alone.
 
-    `auto` returns None if the local model is not installed. Empty text and zero mean "not set". A
-    setting that the provider does not use is refused; only `none` accepts all, so that disabling
-    embeddings is one change.
+    `auto` returns None if the local model is not installed.
     """
-    if provider not in EMBEDDING_PROVIDERS:
-        raise InvalidInput("embedding.provider", f"choose one of {', '.join(EMBEDDING_PROVIDERS)}")
     if provider == "none":
         return None
-    given = {"folder": folder, "url": url, "model": model, "api_key": api_key}
-    _refuse_unused(provider, {**given, "dimension": dimension})
     if provider == "folder":
         from tacit.embeddings.onnx_model import FolderEmbedder
 
-        return FolderEmbedder(Path(_require_setting("folder", folder)), threads=threads)
+        return FolderEmbedder(folder or Path(), threads=threads)
     if provider == "endpoint":
         from tacit.embeddings.endpoint import EndpointEmbedder
 
-        return EndpointEmbedder(
-            str(_require_setting("url", url)),
-            str(_require_setting("model", model)),
-            api_key=api_key,
-            dimension=dimension or None,
-        )
+        return EndpointEmbedder(url, model, api_key=api_key, dimension=dimension)
     from tacit.embeddings.local import LocalEmbedder, is_local_model_installed
 
     if provider == "auto" and not is_local_model_installed():
         return None
     return LocalEmbedder(threads=threads)
-
-
-def _refuse_unused(provider: str, given: dict[str, object]) -> None:
-    for name, value in given.items():
-        if value and name not in _SETTINGS_BY_PROVIDER[provider]:
-            meant = next(other for other, names in _SETTINGS_BY_PROVIDER.items() if name in names)
-            raise InvalidInput(
-                f"embedding.{name}",
-                f"is not used by the provider {provider}: remove it, or set embedding.provider "
-                f"to {meant}",
-            )
-
-
-def _require_setting(name: str, value: str | Path | None) -> str | Path:
-    if value is None or not str(value).strip():
-        raise InvalidInput(f"embedding.{name}", "is needed by this provider: set it")
-    return value

@@ -64,7 +64,7 @@ class LocalEmbedder(Embedder):
         self._threads = check_threads(threads)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        from tacit.embeddings.vectors import empty_rows
+        from tacit.embeddings.onnx_model import empty_rows
 
         if not texts:
             return empty_rows(self.dimension)

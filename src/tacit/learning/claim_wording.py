@@ -9,13 +9,15 @@ from typing import Literal
 
 from tacit import limits
 from tacit.learning.extraction.clauses import expand_contractions
-from tacit.learning.extraction.dates import DateMention, mark_dates, spell_dates
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.extraction.mentions import (
+    DateMention,
     is_name,
     make_possessive,
+    mark_dates,
     read_subject,
     replace_speaker,
+    spell_dates,
 )
 from tacit.learning.extraction.sentences import replace_inner_speaker, to_third_person
 from tacit.learning.facts import StatedFact

@@ -25,7 +25,6 @@ from tacit.learning.claim_wording import (
 from tacit.learning.corrections.cues import load_cues
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.clauses import expand_contractions
-from tacit.learning.extraction.holds import blank_holds, read_locale_holds
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.extraction.mentions import (
     is_name,
@@ -37,7 +36,9 @@ from tacit.learning.extraction.mentions import (
 from tacit.learning.extraction.sentences import (
     BLANK,
     TextSpan,
+    blank_holds,
     blank_quotations,
+    read_locale_holds,
     split_clauses,
     split_sentences,
 )

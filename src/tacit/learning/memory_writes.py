@@ -6,29 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.errors import Conflict, InvalidInput
-from tacit.learning import consent
 from tacit.learning.composition import (
     Ttls,
     add_withheld_people,
     change_fields,
     compose_memory,
+    decline_key,
     list_listeners_of_both,
+    lock_current_values,
     make_source,
     merge_data,
+    needs_profile_consent,
+    propose_profile_field,
     stricter_sensitivity,
 )
-from tacit.learning.consent import ConsentDecision, ConsentVerdict
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.reconciliation import (
     Attribution,
+    ConsentDecision,
+    ConsentVerdict,
     ReconcileDecision,
     ReconcileOutcome,
     is_chat_fact,
     make_stored_fact,
 )
 from tacit.learning.turns import QueuedTurn
-from tacit.policy.permissions import ChangeAction, RequesterRole, effective_visibility, may_change
-from tacit.policy.rules import decide
+from tacit.policy.rules import ChangeAction, RequesterRole, decide, effective_visibility, may_change
 from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import (
@@ -63,8 +66,8 @@ _FROM_ITS_OWNER = (
 
 def remember(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
     _check_place(tx, draft)
-    if consent.needs_profile_consent(draft):
-        done = consent.propose_profile_field(tx, draft, None, ttls)
+    if needs_profile_consent(draft):
+        done = propose_profile_field(tx, draft, None, ttls)
     elif draft.key is not None:
         done = _put(tx, draft, ttls)
     else:
@@ -91,10 +94,10 @@ def update_memory(
     here = memory.learned_in is not None and memory.learned_in in tx.request.chat_ids
     if _matches_draft(memory, draft):
         return _refile(tx, memory, draft, ttls)
-    if consent.needs_profile_consent(draft, memory):
+    if needs_profile_consent(draft, memory):
         if standing is RequesterRole.OWNER:
-            return consent.propose_profile_field(tx, draft, memory, ttls)
-        return consent.propose_profile_field(tx, _about_the_same(memory, draft), None, ttls)
+            return propose_profile_field(tx, draft, memory, ttls)
+        return propose_profile_field(tx, _about_the_same(memory, draft), None, ttls)
     if here and standing is not RequesterRole.SUBJECT:
         return _reword(tx, memory, draft, ttls)
     if standing is RequesterRole.OWNER:
@@ -540,7 +543,7 @@ def approve_proposal(
     """Turn an approved proposal into a memory."""
     tx = replace(tx, why=f"approved; {waiting.reason}")
     active = replace(memory, state=State.ACTIVE, updated_at=tx.at)
-    gives_way = {one.id: one for one in (*old, *consent.lock_current_values(tx, memory))}
+    gives_way = {one.id: one for one in (*old, *lock_current_values(tx, memory))}
     for one in gives_way.values():
         supersede_memory(tx, one, memory.id)
     memories.update_fields(tx, active, HistoryEvent.CONSENT, "created")
@@ -552,7 +555,7 @@ def decline_proposal(
     tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory
 ) -> None:
     """Delete a declined proposal, and do not propose it again for a while."""
-    learned_facts.insert_refusal(tx, waiting.concerns, consent.decline_key(memory))
+    learned_facts.insert_refusal(tx, waiting.concerns, decline_key(memory))
     learned_facts.delete_proposal(tx, memory.id)
     hard_delete(tx, [memory.id])
 

@@ -13,24 +13,25 @@ from tacit.errors import LanguageFailed
 from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
-from tacit.learning.consent import Confirm, ConsentContext, ConsentVerdict, decide_consent
 from tacit.learning.extraction import rules
-from tacit.learning.extraction.dates import may_hold_date
-from tacit.learning.extraction.holds import HoldScope, combine_holds
 from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_locale
-from tacit.learning.extraction.mentions import name_speaker_once
-from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
+from tacit.learning.extraction.sentences import HoldScope, combine_holds, squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.memory_writes import LearnedFact, supersede_hearsay
 from tacit.learning.reconciliation import (
     LIKENESS_MIN,
     AmbiguousPerson,
     Attribution,
+    Confirm,
+    ConsentContext,
+    ConsentVerdict,
     FactPair,
     Judgment,
     ReconcileDecision,
     apply_judgment,
     attribute_statement,
+    decide_consent,
     is_about_family,
     judge_pairs,
     load_known_memories,

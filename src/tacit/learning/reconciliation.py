@@ -1,4 +1,4 @@
-"""Attribute a statement to people and reconcile it with the memories already known."""
+"""Attribute a statement to people, reconcile it with known memories, and decide on consent."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Literal
 
 from sqlalchemy import delete
 
-from tacit import limits
-from tacit.errors import InvalidInput, LanguageFailed
-from tacit.identity import external_keys
+from tacit.errors import LanguageFailed
+from tacit.identity import PERSON_PREFIX
+from tacit.learning.composition import PROFILE_SLOTS
 from tacit.learning.corrections.supersession import KnownFact, find_superseded, replaces
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.facts import Mention, StatedFact
-from tacit.learning.turns import QueuedTurn
+from tacit.learning.turns import QueuedTurn, find_withheld_people
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.records.accounts import NameKind
-from tacit.records.memory import ChatKind, Memory
+from tacit.records.memory import ChatKind, Memory, Sensitivity
 from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.storage import learned_facts, memory_reads, people
@@ -58,27 +58,6 @@ def attribute_statement(tx: Transaction, statement: StatedFact) -> Attribution:
     )
 
 
-def find_withheld_people(tx: Transaction, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:
-    """Return the identities that a hold names, and whether one of them is uncertain.
-
-    A name is uncertain if several people have it (all of them are returned), or if it cannot be
-    stored as a name.
-    """
-    names = list(dict.fromkeys(map(_spoken, said)))
-    most = limits.PEOPLE_PER_MEMORY_MAX_COUNT
-    found: set[str] = set()
-    unclear = len(names) > most
-    for name in names[:most]:
-        try:
-            found |= people.resolve_or_create_people(tx, [name], people.WITHHELD_FIELD)
-        except InvalidInput:
-            unclear = True
-            found.update(people.find_people(tx.connection, tx.request, name, withholding=True)[0])
-    # A hold cannot withhold a memory from its owner. Make it private instead.
-    unclear = unclear or not found.isdisjoint(tx.request.own_identities)
-    return frozenset(found - tx.request.own_identities), unclear
-
-
 def is_about_family(
     tx: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale
 ) -> bool:
@@ -96,7 +75,7 @@ def is_about_family(
         if one.identities & others
     ]
     ids = others.union(*(one.identities for one in known))
-    if any(not id.startswith(f"{external_keys.PERSON_PREFIX}:") for id in ids):
+    if any(not id.startswith(f"{PERSON_PREFIX}:") for id in ids):
         return False
     family = locale.words["family"]
     kin = [one for one in known if any(name.text in family for name in one.names)]
@@ -155,10 +134,6 @@ def _no_longer(tx: Transaction, relation: str) -> None:
             n.folded == fold_name(relation),
         )
     )
-
-
-def _spoken(said: Mention) -> str:
-    return said.username or said.name or said.relation or said.text
 
 
 # Reconcile a statement with known memories. Similarity alone decides nothing: the same text is the
@@ -511,3 +486,77 @@ def suggest_update(content: str, known: Sequence[Memory]) -> tuple[Memory, str] 
 
 def _shared(one: set[str], other: set[str]) -> float:
     return len(one & other) / max(1, min(len(one), len(other)))
+
+
+# Decide whether a fact is kept at once, proposed first, or dropped: the person decides last.
+
+SIGNALS_NEEDED_COUNT = 2
+
+
+class Confirm(StrEnum):
+    """Which facts are proposed before they are kept, besides those that always are."""
+
+    NEVER = "never"
+    NEW = "new"
+    ALWAYS = "always"
+
+
+class ConsentVerdict(StrEnum):
+    KEEP = "keep"
+    ASK = "ask"
+    WAIT = "wait"  # until it is stated a second time
+    DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentDecision:
+    verdict: ConsentVerdict
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentContext:
+    """The inputs of a consent decision besides the statement itself."""
+
+    confirm: Confirm
+    own_word: bool  # said in the first person, by the subject
+    declined: bool  # the person declined it before
+    signals: int = 0  # how often it was said before without being kept
+    inferred: bool = False  # a model inferred it
+    of_family: bool = False  # said in private about the speaker's child, partner or parent
+
+
+def decide_consent(
+    decision: ReconcileDecision, statement: StatedFact | None, c: ConsentContext
+) -> ConsentDecision:
+    if statement is None or decision.outcome in (ReconcileOutcome.SAME, ReconcileOutcome.ENDED):
+        return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="what is known is kept current")
+    if statement.explicit and c.own_word:
+        return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="the person asked for it")
+    if c.declined:
+        return ConsentDecision(
+            verdict=ConsentVerdict.DROP, reason="the person said no to it before"
+        )
+    family = c.of_family and not c.inferred
+    if not (c.own_word or family) and _delicate(statement):
+        return ConsentDecision(
+            verdict=ConsentVerdict.ASK, reason="it is personal, and not the person's own word"
+        )
+    if c.inferred and c.signals + 1 < SIGNALS_NEEDED_COUNT:
+        return ConsentDecision(
+            verdict=ConsentVerdict.WAIT, reason="it was read between the lines, and only once"
+        )
+    if statement.explicit:
+        return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="the person asked for it")
+    if c.confirm is Confirm.ALWAYS:
+        return ConsentDecision(verdict=ConsentVerdict.ASK, reason="everything is asked about here")
+    if c.confirm is Confirm.NEW and decision.outcome is ReconcileOutcome.NEW:
+        return ConsentDecision(verdict=ConsentVerdict.ASK, reason="new things are asked about here")
+    if decision.outcome is ReconcileOutcome.CHANGED:
+        return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="what is known is kept current")
+    return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="the person said it")
+
+
+def _delicate(statement: StatedFact) -> bool:
+    profile = (statement.slot or "").partition(":")[0] in PROFILE_SLOTS
+    return profile or statement.sensitivity is Sensitivity.SENSITIVE

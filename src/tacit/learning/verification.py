@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from tacit import limits
-from tacit.learning.extraction.dates import RELATIVE_DATES
 from tacit.learning.extraction.locale import Lexicon, Locale, guess_locale, load_locale
+from tacit.learning.extraction.mentions import RELATIVE_DATES
 from tacit.learning.facts import Hold, StatedFact
 from tacit.records.memory import CATEGORY_OF_KIND, Kind, Sensitivity
 

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Table, or_, select, update
 
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
-from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.identity import EXTERNAL_PREFIX
 from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure_records import RecordedErasure, Removal
 from tacit.lifecycle.revert import (

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity import external_keys
+from tacit.identity import parse_chat_id
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
 from tacit.lifecycle.forget import forget_insights
 from tacit.lifecycle.purge import purge_memories
@@ -132,7 +132,7 @@ def parse_source(source: object) -> Origin:
         raise InvalidInput("source", f"imports are not told apart yet; name {SOURCE_FORMS}")
     chat, slash, message = name.partition("/")
     try:
-        room = external_keys.parse_chat_id(chat)
+        room = parse_chat_id(chat)
     except InvalidInput:
         raise InvalidInput("source", f"is not known; name {SOURCE_FORMS}") from None
     return Origin(chat=room, message=parse_label(message) if slash else None)

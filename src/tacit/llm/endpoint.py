@@ -486,11 +486,8 @@ def _check_range(name: str, value: float, least: float, most: float) -> None:
         raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
 
 
-LANGUAGE_PROVIDERS = ("none", "openai", "anthropic")
-
-
 def create_language_model(
-    provider: str,
+    provider: Literal["none", "openai", "anthropic"],
     *,
     model: str,
     base_url: str,
@@ -505,17 +502,12 @@ def create_language_model(
 ) -> LanguageModel | None:
     """Return the configured model, or None for learning by rules alone.
 
-    `environ` holds the API key. Empty text means "not set". `none` accepts all other arguments, so
-    that disabling the model is one change.
+    `environ` holds the API key. Empty text means "not set".
     """
-    if provider not in LANGUAGE_PROVIDERS:
-        raise InvalidInput("language.provider", f"choose one of {', '.join(LANGUAGE_PROVIDERS)}")
     if provider == "none":
         return None
-    if not model.strip():
-        raise InvalidInput("language.model", f"is needed by the provider {provider}: set it")
     return EndpointModel(
-        "anthropic" if provider == "anthropic" else "openai",
+        provider,
         model,
         base_url=base_url or None,
         api_key=_read_api_key(api_key_env, environ),
@@ -528,18 +520,10 @@ def create_language_model(
     )
 
 
-def create_allowance(
-    prices: Prices, *, tokens_per_day: int | None, cost_per_day: float | None
-) -> Allowance:
-    """Return the daily allowance of a space. A limit on cost needs prices."""
+def create_allowance(tokens_per_day: int | None, cost_per_day: float | None) -> Allowance:
+    """Return the daily allowance of a space."""
     if cost_per_day is None:
         return Allowance(tokens_per_day=tokens_per_day)
-    if not prices.in_per_million and not prices.out_per_million:
-        raise InvalidInput(
-            "language.cost_per_day",
-            "cannot be kept without prices: set language.price_in_per_million and "
-            "language.price_out_per_million",
-        )
     try:
         micros = int((Decimal(str(cost_per_day)) * 1_000_000).to_integral(ROUND_FLOOR))
     except (ArithmeticError, ValueError):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from tacit import limits
 from tacit.errors import NoteUnreadable
 from tacit.notes import frontmatter, markdown
 from tacit.notes.frontmatter import UNDATED, YamlValue
-from tacit.notes.markdown import BlockKind, MarkdownBlock, parse_blocks
+from tacit.notes.markdown import BlockKind, Entry, MarkdownBlock, digest_item, parse_blocks
 from tacit.records.notes import (
     CHECKBOX_SECTIONS,
     SECTION_HEADINGS,
@@ -40,25 +38,6 @@ DEFAULT_SECTIONS: Mapping[NoteKind, Section] = {
     NoteKind.LONG_TERM: Section.KEY_FACTS,
     NoteKind.PAGE: Section.PAGE,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """An item and its lines `start` to `end`; the text of its first line ends before `more`."""
-
-    item: NoteItem
-    start: int
-    more: int  # where further lines of the content begin
-    end: int
-    heading: int | None  # the line of the heading above it
-    indent: str = ""
-    marker: str = ""  # empty: a paragraph of a page
-    id_line: int = 0  # the line that holds the id, or would
-    is_in_section: bool = True  # under its section's heading, not under one that a person added
-
-    @property
-    def digest(self) -> str:
-        return digest_item(self.item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +91,10 @@ def parse_note(data: bytes, kind: NoteKind) -> Document:
     if b"<<<<<<< " in bare and _MERGE_CONFLICT.search(bare) and b"\n>>>>>>> " in bare:
         raise NoteUnreadable("a merge in it is not finished; choose between the two sides")
     after = _find_head_end(bare)
-    lines = _decode(bare).split("\n")
+    try:
+        lines = bare.decode().split("\n")
+    except UnicodeDecodeError:
+        raise NoteUnreadable("it is not UTF-8; save it as UTF-8") from None
     if len(lines) > limits.NOTE_LINES_MAX_COUNT:
         raise NoteUnreadable(f"it has more than {limits.NOTE_LINES_MAX_COUNT:,} lines; split it")
     if max(map(len, lines)) > limits.NOTE_LINE_MAX_CHARS:
@@ -135,15 +117,6 @@ def parse_note(data: bytes, kind: NoteKind) -> Document:
     )
 
 
-def digest_item(item: NoteItem) -> str:
-    """Hash what an item says and where, however it is written.
-
-    The id is not included, so that a line that lost its id is recognized.
-    """
-    said = (item.section, item.content, item.done, item.added and str(item.added), item.conflict)
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
-
-
 def render_note(note: Note) -> bytes:
     """Render a note as a new file, in the form of the templates."""
     kind = note.place.kind
@@ -154,29 +127,30 @@ def render_note(note: Note) -> bytes:
         lines += ["# Long-Term Memory", ""]
     linked = (Section.LINKS,) if kind is NoteKind.LONG_TERM and note.links else ()
     for section in (*SECTIONS_BY_KIND[kind], *linked):
-        said = [item for item in note.items if item.section is section]
-        if not said and kind is NoteKind.LONG_TERM and section in CHECKBOX_SECTIONS:
-            continue
-        if kind is not NoteKind.PAGE:
-            lines.append(f"## {SECTION_HEADINGS[section]}")
-        for number, item in enumerate(said, start=1):
-            marker = f"{number}." if is_numbered(kind, section) else "-"
-            lines += markdown.format_item_lines(item, kind, "", marker)
+        said: list[NoteItem | NoteLink] = [one for one in note.items if one.section is section]
         if section is Section.LINKS:
-            lines += [f"- {markdown.format_link(link)}" for link in note.links]
-        lines.append("")
+            said += note.links
+        if said or not (kind is NoteKind.LONG_TERM and section in CHECKBOX_SECTIONS):
+            lines += [*format_section(kind, section, said), ""]
     return "\n".join(lines).encode()
+
+
+def format_section(
+    kind: NoteKind, section: Section, said: Sequence[NoteItem | NoteLink], *, flat: bool = False
+) -> list[str]:
+    """Format a section: its heading, except in a page, and what stands under it."""
+    lines = [] if kind is NoteKind.PAGE else [f"## {SECTION_HEADINGS[section]}"]
+    for number, one in enumerate(said, start=1):
+        if isinstance(one, NoteLink):
+            lines.append(f"- {markdown.format_link(one)}")
+        else:
+            marker = f"{number}." if is_numbered(kind, section) else "-"
+            lines += markdown.format_item_lines(one, kind, "", marker, flat=flat)
+    return lines
 
 
 def is_numbered(kind: NoteKind, section: Section) -> bool:
     return kind is NoteKind.SESSION and section in (Section.SUMMARY, Section.FACTS)
-
-
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise NoteUnreadable("it is not UTF-8; save it as UTF-8") from None
 
 
 def _find_head_end(data: bytes) -> int:
@@ -216,12 +190,14 @@ def _read_blocks(
         elif block.kind is BlockKind.ITEM or (
             kind is NoteKind.PAGE and block.kind is BlockKind.PARAGRAPH
         ):
-            entry = markdown.parse_entry_fields(lines, block, section, kind)
+            entry = markdown.parse_entry(
+                lines, block, section, kind, heading=above, is_in_section=at_home
+            )
             if len(entries) == limits.NOTE_ITEMS_MAX_COUNT:
                 most = f"{limits.NOTE_ITEMS_MAX_COUNT:,}"
                 raise NoteUnreadable(f"it has more than {most} items; split it")
             if entry is not None:
-                entries.append(Entry(heading=above, is_in_section=at_home, **entry))
+                entries.append(entry)
     return entries, headings, link_lines
 
 

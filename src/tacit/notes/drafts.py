@@ -16,11 +16,9 @@ from tacit.learning.corrections.cues import CorrectionCues, load_cues
 from tacit.learning.corrections.messages import CorrectionMessage, read_message
 from tacit.learning.corrections.outlines import ClauseOutline
 from tacit.learning.extraction import rules
-from tacit.learning.extraction.dates import mark_dates
-from tacit.learning.extraction.holds import read_holds
 from tacit.learning.extraction.locale import Locale
-from tacit.learning.extraction.mentions import replace_speaker
-from tacit.learning.extraction.sentences import squeeze_spaces
+from tacit.learning.extraction.mentions import mark_dates, replace_speaker
+from tacit.learning.extraction.sentences import read_holds, squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.verification import check_form, classify_statement
 from tacit.lifecycle.inferred import estimate_sensitivity, find_refusal_reason
@@ -201,19 +199,22 @@ _URL_ENDS = ".,;:!?*_"
 _DAILY_KINDS = frozenset({Kind.CONTEXT, Kind.KNOWLEDGE, Kind.OBSERVATION})
 
 
-def draft_by_rules(
-    messages: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    open_tasks: Sequence[str] = (),
-) -> SessionDraft:
-    """Draft what the messages state, without a model.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedConversation:
+    """An ended conversation, and how to read it. A message without a name is the speaker's."""
 
-    Facts, tasks, links, and which open tasks they say are done. A message without a name is the
-    speaker's. Empty where nothing is said.
-    """
-    heard = select_shareable(messages, locale)
+    messages: Sequence[ParsedMessage]
+    speaker: str
+    at: datetime
+    locale: Locale
+    model: LanguageModel | None = None
+    budget: Budget | None = None
+
+
+def draft_by_rules(talk: EndedConversation, open_tasks: Sequence[str] = ()) -> SessionDraft:
+    """Draft what the messages state, and which open tasks they say are done, without a model."""
+    speaker, said_at, locale = talk.speaker, talk.at, talk.locale
+    heard = select_shareable(talk.messages, locale)
     spoken = [one for one in heard if one.role is Role.USER]
     stated: list[tuple[ParsedMessage, StatedFact]] = []
     owed: list[str] = []
@@ -373,34 +374,26 @@ class Drafted:
     keep: str = ""
 
 
-def draft_by_model(
-    model: LanguageModel | None,
-    budget: Budget | None,
-    messages: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    open_tasks: Sequence[str] = (),
-) -> SessionDraft:
+def draft_by_model(talk: EndedConversation, open_tasks: Sequence[str] = ()) -> SessionDraft:
     """Draft with a model's summary, topics, facts and tasks, added to `draft_by_rules`.
 
     Without a model, or where it fails, return the draft of the rules; nothing is raised.
     """
-    plain = draft_by_rules(messages, speaker, said_at, locale, open_tasks)
-    heard = select_shareable(messages, locale)
-    if model is None or not any(one.role is Role.USER for one in heard):
+    plain, locale = draft_by_rules(talk, open_tasks), talk.locale
+    heard = select_shareable(talk.messages, locale)
+    if talk.model is None or not any(one.role is Role.USER for one in heard):
         return plain
-    name = clean_display_name(speaker) or locale.texts["unnamed"]
+    name = clean_display_name(talk.speaker) or locale.texts["unnamed"]
     tasks = list(dict.fromkeys(open_tasks))[: limits.DRAFT_OPEN_TASKS_MAX_COUNT]
-    material = _format_material(heard, name, said_at, tasks)
+    material = _format_material(heard, name, talk.at, tasks)
     try:
-        answer = model.ask(_INSTRUCTIONS, material, Drafted, budget=budget)
+        answer = talk.model.ask(_INSTRUCTIONS, material, Drafted, budget=talk.budget)
     except LanguageFailed as failed:
         _log.info("The model failed, so a session was drafted by rules: %s", type(failed).__name__)
         return plain
     names = [one.name for one in heard if one.name]
-    text = "\n".join([*(one.content for one in heard), *tasks, *names, name, str(said_at.year)])
-    check = _AnswerCheck(heard, name, said_at, locale, tasks, text[-limits.DRAFT_TEXT_MAX_CHARS :])
+    text = "\n".join([*(one.content for one in heard), *tasks, *names, name, str(talk.at.year)])
+    check = _AnswerCheck(heard, name, talk.at, locale, tasks, text[-limits.DRAFT_TEXT_MAX_CHARS :])
     return _join_drafts(check.draft(answer.value), plain, locale)
 
 
@@ -548,19 +541,13 @@ def check_draft(draft: object) -> SessionDraft:
     return SessionDraft(
         summary=_check_line("summary", draft.summary, limits.SESSION_SUMMARY_MAX_CHARS),
         topics=_check_all("topics", draft.topics, _check_topic),
-        facts=_check_all("facts", draft.facts, lambda one: _check_text("facts", one)),
-        tasks=_check_all("tasks", draft.tasks, lambda one: _check_task("tasks", one)),
-        follow_ups=_check_all(
-            "follow_ups", draft.follow_ups, lambda one: _check_task("follow_ups", one)
-        ),
+        facts=_check_all("facts", draft.facts, _check_text),
+        tasks=_check_all("tasks", draft.tasks, _check_task),
+        follow_ups=_check_all("follow_ups", draft.follow_ups, _check_task),
         links=_check_all("links", draft.links, _check_link),
         promote=None if draft.promote is None else _check_text("promote", draft.promote),
         promote_to=to,
-        tags=_check_all(
-            "tags",
-            draft.tags,
-            lambda tag: validation.parse_screened_identifier("tags", tag, limits.TAG_MAX_CHARS),
-        ),
+        tags=_check_all("tags", draft.tags, _check_tag),
     )
 
 
@@ -576,41 +563,46 @@ def _iter_texts(value: object) -> Iterator[str]:
             yield from _iter_texts(getattr(value, field.name))
 
 
-def _check_all(field: str, value: object, check: Callable[[object], T]) -> tuple[T, ...]:
+def _check_all(field: str, value: object, check: Callable[[str, object], T]) -> tuple[T, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Collection):
         raise InvalidInput(field, "expected a list")
     if len(value) > limits.SESSION_PARTS_MAX_COUNT:
         raise InvalidInput(field, f"takes at most {limits.SESSION_PARTS_MAX_COUNT}")
-    return tuple(map(check, value))
+    return tuple(check(field, one) for one in value)
 
 
-def _check_topic(value: object) -> TopicDraft:
-    if not isinstance(value, TopicDraft):
-        raise InvalidInput("topics", "expected tacit.TopicDraft")
+def _check_type(field: str, value: object, expected: type[T]) -> T:
+    if not isinstance(value, expected):
+        raise InvalidInput(field, f"expected {expected.__name__}")
+    return value
+
+
+def _check_topic(field: str, value: object) -> TopicDraft:
+    given = _check_type(field, value, TopicDraft)
     parts = {
-        name: _check_line("topics", getattr(value, name), limits.CONTENT_MAX_CHARS)
-        for name in ("users", "when", "event", "result")
+        one.name: _check_line(field, getattr(given, one.name), limits.CONTENT_MAX_CHARS)
+        for one in fields(TopicDraft)
     }
-    topic = _check_line("topics", value.topic, limits.CONTENT_MAX_CHARS)
-    if not topic:
-        raise InvalidInput("topics", "a topic has no name; say what it was about")
-    return TopicDraft(topic=topic, **parts)
+    if not parts["topic"]:
+        raise InvalidInput(field, "a topic has no name; say what it was about")
+    return TopicDraft(**parts)
 
 
 def _check_task(field: str, value: object) -> TaskDraft:
-    if not isinstance(value, TaskDraft):
-        raise InvalidInput(field, "expected tacit.TaskDraft")
-    return TaskDraft(
-        text=_check_text(field, value.text), done=validation.parse_bool("done", value.done)
-    )
+    given = _check_type(field, value, TaskDraft)
+    done = validation.parse_bool("done", given.done)
+    return TaskDraft(text=_check_text(field, given.text), done=done)
 
 
-def _check_link(value: object) -> NoteLink:
-    if not isinstance(value, NoteLink):
-        raise InvalidInput("links", "expected a NoteLink")
-    target = validation.parse_screened_identifier("links", value.target, limits.LINK_MAX_CHARS)
-    words = _check_line("links", value.text, limits.LINK_MAX_CHARS) or target
+def _check_link(field: str, value: object) -> NoteLink:
+    given = _check_type(field, value, NoteLink)
+    target = validation.parse_screened_identifier(field, given.target, limits.LINK_MAX_CHARS)
+    words = _check_line(field, given.text, limits.LINK_MAX_CHARS) or target
     return NoteLink(text=words, target=target)
+
+
+def _check_tag(field: str, value: object) -> str:
+    return validation.parse_screened_identifier(field, value, limits.TAG_MAX_CHARS)
 
 
 def _check_text(field: str, value: object) -> str:

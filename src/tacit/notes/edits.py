@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from tacit.errors import InvalidInput, NoteUnreadable
 from tacit.notes import frontmatter, markdown
-from tacit.notes.document import Document, Entry, is_numbered, parse_note
+from tacit.notes.document import Document, Entry, format_section, is_numbered, parse_note
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.markdown import (
     BlockKind,
     escape_line,
@@ -21,7 +22,6 @@ from tacit.notes.markdown import (
 )
 from tacit.records.notes import (
     CHECKBOX_SECTIONS,
-    SECTION_HEADINGS,
     SECTIONS_BY_KIND,
     NoteItem,
     NoteKind,
@@ -38,22 +38,7 @@ _EIGHT_LETTERS = re.compile(r"[A-Za-z]?[a-z]{7}")
 
 def reword_entry(document: Document, entry: Entry, item: NoteItem, *, flat: bool) -> list[str]:
     """Return the lines of an entry once it says this."""
-    lines = list(document.lines[entry.start : entry.end])
-    end = "\r" if document.lines[0].endswith("\r") else ""
-    made = _reword_lines(lines, entry, item, document.kind, flat=flat)
-    if made == lines:
-        return lines
-    made = [line if line in lines else line.removesuffix("\r") + end for line in made]
-    if entry.end == len(document.lines):  # the last line has no line feed
-        made = [line.removesuffix("\r") + end for line in made]
-        made[-1] = made[-1].removesuffix("\r")
-    return made
-
-
-def _reword_lines(
-    now: list[str], entry: Entry, item: NoteItem, kind: NoteKind, *, flat: bool
-) -> list[str]:
-    old = entry.item
+    now, old = list(document.lines[entry.start : entry.end]), entry.item
     if replace(item, id=old.id, conflict=old.conflict, done=old.done) == old:
         ticked = now[0] if item.done == old.done else _tick_line(now[0], done=bool(item.done))
         if ticked is not None:
@@ -68,7 +53,7 @@ def _reword_lines(
         aside = f"{aside} {format_id_comment(old)}".strip()
     if item.id is None:
         aside = _strip_trailing_id(aside)
-    fresh = format_item_lines(item, kind, entry.indent, entry.marker, aside, flat=flat)
+    fresh = format_item_lines(item, document.kind, entry.indent, entry.marker, aside, flat=flat)
     if flat:
         return fresh
     return [fresh[0], *_reword_inner_lines(now[entry.more - entry.start :], old, item, fresh)]
@@ -141,11 +126,11 @@ class LinePatch:
             self.add_item(item, None)
             return
         lines = reword_entry(self.document, entry, item, flat=self.flat)
-        gap = [self.line_end] if self.apart else []
-        self.replaced[entry.start] = entry.end, [*gap, *lines, *gap]
+        self.replaced[entry.start] = entry.end, [*self.gap(), *lines, *self.gap()]
 
     def drop_entry(self, entry: Entry) -> None:
-        self.replaced[entry.start] = entry.end, [self.line_end] if self.apart else []
+        # Without a block between them, the lines around it may be one item.
+        self.replaced[entry.start] = entry.end, ["<!-- -->"] if self.flat else self.gap()
 
     def add_item(self, item: NoteItem, after: Entry | None) -> None:
         if after is None or after.item.section is not item.section:
@@ -193,12 +178,9 @@ class LinePatch:
         lines = self.document.link_lines
         for start, end in {(at.start, at.end) for at in lines if at.link.target == target}:
             others = [at.link for at in lines if at.start == start and at.link.target != target]
-            self.replaced[start] = (
-                end,
-                [f"- {markdown.format_link(link)}{self.line_end}" for link in others],
-            )
+            self.replaced[start] = end, [f"- {markdown.format_link(link)}" for link in others]
 
-    def set_head(self, changes: Mapping[str, object]) -> None:
+    def set_head(self, changes: Mapping[str, HeadValue]) -> None:
         body, lines = self.document.body, self.document.lines
         if not body:
             made = frontmatter.update_frontmatter("", changes).split("\n")[:-1]
@@ -207,11 +189,6 @@ class LinePatch:
             return
         inner = "".join(f"{line}\n" for line in lines[1 : body - 1])
         self.replaced[1] = body - 1, frontmatter.update_frontmatter(inner, changes).split("\n")[:-1]
-
-    @property
-    def line_end(self) -> str:
-        """Return what ends lines of this file, before the line feed."""
-        return "\r" if self.document.lines[0].endswith("\r") else ""
 
     def gap(self) -> list[str]:
         return [""] if self.apart else []
@@ -261,14 +238,7 @@ class LinePatch:
                 continue
             later = order[order.index(section) + 1 :]
             at = min((h.start for h in self.document.headings if h.section in later), default=None)
-            lines = [f"## {SECTION_HEADINGS[section]}"]
-            marker = "1." if is_numbered(kind, section) else "-"
-            for what in self.sections[section]:
-                if isinstance(what, NoteLink):
-                    lines.append(f"- {markdown.format_link(what)}")
-                else:
-                    lines += format_item_lines(what, kind, "", marker, flat=self.flat)
-                    marker = _next_marker(marker)
+            lines = format_section(kind, section, self.sections[section], flat=self.flat)
             if at is not None:
                 self.inserted.setdefault(at, []).extend([*self.gap(), *lines, ""])
             else:
@@ -278,26 +248,28 @@ class LinePatch:
                 )
 
     def lines(self) -> list[str]:
-        """Return the lines of the patched file."""
-        old, end = self.document.lines, self.line_end
+        """Return the lines of the patched file; new ones end like its first line."""
+        old = self.document.lines
+        end = "\r" if old[0].endswith("\r") else ""
         made: list[str] = []
         at = 0
-        while True:
-            new = self.inserted.get(at, [])
-            if at == len(old):
-                if new:  # after a last line without a line feed
-                    made[-1:] = [made[-1].removesuffix("\r") + end] if made else []
-                    made += [line + end for line in new[:-1]] + new[-1:]
-                return made
-            made += [line + end for line in new]
+        while at < len(old):
+            made += [line + end for line in self.inserted.get(at, [])]
             after, lines = self.replaced.get(at, (at, []))
-            made += lines
+            kept = old[at:after]
+            made += [line if line in kept else line.removesuffix("\r") + end for line in lines]
             if after == at:
                 made.append(old[at])
                 after += 1
             elif after == len(old) and not lines:
                 made.append("")  # keeps the end of the former last line
             at = after
+        if new := self.inserted.get(at):
+            made[-1] = made[-1].removesuffix("\r") + end
+            made += [line + end for line in new]
+        if made[-1] != old[-1]:  # the last line has no line feed
+            made[-1] = made[-1].removesuffix("\r")
+        return made
 
 
 def _next_marker(marker: str) -> str:
@@ -347,7 +319,7 @@ class DropLink:
 class SetHead:
     """Set frontmatter keys to text, times, counts or lists of text; None removes a key."""
 
-    changes: Mapping[str, object]
+    changes: Mapping[str, HeadValue]
 
 
 Edit = SetItem | DropItem | AddItem | AddLink | DropLink | SetHead
@@ -379,7 +351,7 @@ def _apply_to_patch(patch: LinePatch, edits: Sequence[Edit]) -> tuple[Counter[No
     items = {entry.start: entry.item for entry in document.entries}
     more: list[NoteItem] = []
     targets = {link.target for link in document.links}
-    changes: dict[str, object] = {}
+    changes: dict[str, HeadValue] = {}
     for edit in edits:
         match edit:
             case SetItem():

@@ -7,8 +7,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -28,6 +28,20 @@ _NOT_A_FOLDER = frozenset({errno.ENOTDIR, errno.ELOOP})
 _NO_SUCH_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of renameat2
 
+OpenFile = tuple[int, os.stat_result]
+
+
+@contextmanager
+def closed(handle: int, *, on_error_only: bool = False) -> Iterator[int]:
+    """Close a descriptor at the end of a block, or only if the block fails."""
+    try:
+        yield handle
+    except BaseException:
+        os.close(handle)
+        raise
+    if not on_error_only:
+        os.close(handle)
+
 
 def reopen_folder(at: int) -> int:
     """Reopen a folder: a duplicated descriptor would share its listing position with other threads."""
@@ -36,12 +50,8 @@ def reopen_folder(at: int) -> int:
 
 def list_folder_names(at: int) -> set[str]:
     """Return the names of all entries of a folder."""
-    own = reopen_folder(at)
-    try:
-        with os.scandir(own) as found:
-            return {entry.name for entry in found}
-    finally:
-        os.close(own)
+    with closed(reopen_folder(at)) as own, os.scandir(own) as found:
+        return {entry.name for entry in found}
 
 
 def file_exists(at: int, name: str) -> bool:
@@ -67,7 +77,7 @@ def open_folder(at: int, name: str, *, make: bool = False) -> int | None:
         if error.errno in _NOT_A_FOLDER:
             raise NoteOutside("leads through a link or a file; name a notes folder") from None
         raise
-    try:
+    with closed(found, on_error_only=True):
         _require_below(at, found)
         if made:
             os.fchmod(found, _FOLDER_MODE)
@@ -75,9 +85,6 @@ def open_folder(at: int, name: str, *, make: bool = False) -> int | None:
             sync_folder(at)
         else:
             restrict_mode(found, os.fstat(found))
-    except BaseException:
-        os.close(found)
-        raise
     return found
 
 
@@ -91,30 +98,29 @@ def _require_below(at: int, inner: int) -> None:
         raise NoteOutside("leads out of the notes folder; name a folder in it")
 
 
-def open_file(at: int, name: str, *, linked: bool = False) -> tuple[int, os.stat_result] | None:
-    """Open a plain file for reading and return its status; None where there is none.
+@contextmanager
+def open_file(at: int, name: str, *, linked: bool = False) -> Iterator[OpenFile | None]:
+    """Open a plain file for reading, with its status; None where there is none.
 
     A hard link may lead anywhere, so only callers that remove a name accept one (`linked`).
     """
     try:
         # Check it before opening: opening a device has effects.
         _require_plain(os.stat(name, dir_fd=at, follow_symlinks=False), linked)
-        found = os.open(name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=at)
+        handle = os.open(name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=at)
     except FileNotFoundError:
-        return None
+        yield None
+        return
     except PermissionError:
         raise NoteUnreadable("this process may not open it; change its owner or mode") from None
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):
             raise NoteOutside("is a link or not a plain file; name a note file") from None
         raise
-    try:
-        what = os.fstat(found)
+    with closed(handle):
+        what = os.fstat(handle)
         _require_plain(what, linked)
-    except BaseException:
-        os.close(found)
-        raise
-    return found, what
+        yield handle, what
 
 
 def _require_plain(what: os.stat_result, linked: bool) -> None:
@@ -132,13 +138,10 @@ def open_lock_file(at: int, name: str) -> int:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
             raise NoteOutside("the lock of the folder is not a plain file; remove it") from None
         raise
-    try:
+    with closed(found, on_error_only=True):
         what = os.fstat(found)
         _require_plain(what, linked=True)  # it may be removed again by now
         restrict_mode(found, what)
-    except BaseException:
-        os.close(found)
-        raise
     return found
 
 
@@ -155,22 +158,21 @@ def read_all(handle: int) -> bytes:
     return b"".join(pieces)
 
 
-def create_file(at: int, name: str, data: bytes, like: os.stat_result) -> int:
-    """Create a file, synced to disk, and return it open."""
+def create_file(at: int, name: str, data: bytes, like: os.stat_result) -> None:
+    """Create a file, synced to disk."""
     handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN_FLAGS, _FILE_MODE, dir_fd=at)
     try:
-        os.fchmod(handle, _FILE_MODE)
-        copy_owner(handle, like)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
+        with closed(handle):
+            os.fchmod(handle, _FILE_MODE)
+            copy_owner(handle, like)
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            os.fsync(handle)
     except BaseException:
-        os.close(handle)
         with suppress(OSError):
             os.unlink(name, dir_fd=at)
         raise
-    return handle
 
 
 def sync_folder(at: int) -> None:
@@ -215,6 +217,7 @@ def exchange_files(at: int, one: str, other: str) -> bool:
 
 
 def _rename_at(at: int, old: str, new: str, how: int) -> bool:
+    """Call renameat2; return False where the system has no such call."""
     call = _load_renameat2()
     if call is None:
         return False

@@ -14,7 +14,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tacit import limits
@@ -28,7 +27,7 @@ from tacit.errors import (
     StoreUnavailable,
 )
 from tacit.notes import files, paths
-from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileStamp, FolderScan
+from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileStamp, FolderScan, OpenFile, open_file
 
 # The open root of a notes folder: created, private, with its own id, and with the locks by which
 # processes take turns.
@@ -53,7 +52,7 @@ class FolderRoot:
         weakref.finalize(self, os.close, self.handle)
         what = os.fstat(self.handle)
         self._key = (what.st_dev, what.st_ino)
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._lock: int | None = None
         self.identity()
         self.folds = self._ignores_case()
@@ -75,18 +74,15 @@ class FolderRoot:
     def lock(self) -> bool:
         with self._guard:
             if self._lock is None or not _is_still_named(self._lock, self.handle, LOCK_FILE):
-                self._let_go()
+                self.unlock()
                 self._lock = _lock_file(self.handle, LOCK_FILE)
             return self._lock is not None
 
     def unlock(self) -> None:
         with self._guard:
-            self._let_go()
-
-    def _let_go(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
 
     @contextmanager
     def writing(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> Iterator[None]:
@@ -96,26 +92,20 @@ class FolderRoot:
             if time.monotonic() > deadline:
                 raise Conflict("another process is writing to the notes; try again later")
             time.sleep(_LOCK_PAUSE_SECONDS)
-        try:
+        with files.closed(held):
             yield
-        finally:
-            os.close(held)
 
     def _read_identity(self) -> str | None:
-        found = files.open_file(self.handle, MARK_FILE, linked=True)
-        if found is None:
-            return None
-        handle, what = found
-        try:
-            files.restrict_mode(handle, what)
-            match = _ID.match(os.pread(handle, 64, 0))
-        finally:
-            os.close(handle)
+        with files.open_file(self.handle, MARK_FILE, linked=True) as found:
+            if found is None:
+                return None
+            files.restrict_mode(*found)
+            match = _ID.match(os.pread(found[0], 64, 0))
         return None if match is None else match[0].decode()
 
     def _write_identity(self) -> str:
         new, name = secrets.token_hex(16), temporary_name()
-        os.close(files.create_file(self.handle, name, f"{new}\n".encode(), os.fstat(self.handle)))
+        files.create_file(self.handle, name, f"{new}\n".encode(), os.fstat(self.handle))
         os.rename(name, MARK_FILE, src_dir_fd=self.handle, dst_dir_fd=self.handle)
         files.sync_folder(self.handle)
         return new
@@ -146,11 +136,8 @@ def _open_root(path: Path) -> int:
                 "notes.dir is not a folder; name one that holds notes only"
             ) from None
         raise
-    try:
+    with files.closed(handle, on_error_only=True):
         _make_private(handle, made)
-    except BaseException:
-        os.close(handle)
-        raise
     return handle
 
 
@@ -178,13 +165,10 @@ def _lock_file(at: int, name: str) -> int | None:
     while True:
         handle = files.open_lock_file(at, name)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with files.closed(handle, on_error_only=True):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(handle)
             return None
-        except BaseException:
-            os.close(handle)
-            raise
         if _is_still_named(handle, at, name):
             return handle
         os.close(handle)  # the file was removed: newcomers lock another one
@@ -201,18 +185,6 @@ def _is_still_named(handle: int, at: int, name: str) -> bool:
 # Replace or remove a file in one step, and restore what was there if it was changed in that
 # instant.
 
-OpenFile = tuple[int, os.stat_result]
-
-
-@contextmanager
-def open_existing(at: int, name: str, *, linked: bool = False) -> Iterator[OpenFile | None]:
-    found = files.open_file(at, name, linked=linked)
-    try:
-        yield found
-    finally:
-        if found is not None:
-            os.close(found[0])
-
 
 def require_match(found: OpenFile | None, expected: ExpectedFile) -> None:
     if expected is ANY:
@@ -225,7 +197,7 @@ def put_file(at: int, name: str, data: bytes, old: OpenFile | None, expected: Ex
     """Put a file; `old` is what was checked to be there."""
     like = os.fstat(at) if old is None else old[1]
     temporary = temporary_name()
-    os.close(files.create_file(at, temporary, data, like))
+    files.create_file(at, temporary, data, like)
     try:
         if old is None:
             files.move_file(at, temporary, name)
@@ -303,15 +275,12 @@ def _walk_folders(
     at: int, refused: dict[str, str], before: str = "", depth: int = 1
 ) -> Iterator[tuple[int, str, list[os.DirEntry[str]]]]:
     """Yield each folder, open, with the prefix of its paths and its entries. `at` stays open."""
-    own = files.reopen_folder(at)
-    try:
+    with files.closed(files.reopen_folder(at)) as own:
         with os.scandir(own) as found:
             entries = list(found)
         yield own, before, entries
         for entry in entries:
-            if entry.name.startswith(".") or paths.find_name_fault(entry.name) is not None:
-                continue
-            if not entry.is_dir(follow_symlinks=False):
+            if paths.find_name_fault(entry.name) or not entry.is_dir(follow_symlinks=False):
                 continue
             path = f"{before}{entry.name}"
             if depth >= limits.NOTE_DEPTH_MAX_COUNT:
@@ -319,19 +288,12 @@ def _walk_folders(
                 continue
             try:
                 inner = files.open_folder(own, entry.name)
-            except NoteOutside:  # it was a folder a moment ago
-                refused[path] = "link"
-                continue
-            except PermissionError:
-                refused[path] = "closed"
+            except (NoteOutside, PermissionError) as error:  # a link by now, or not ours
+                refused[path] = "link" if isinstance(error, NoteOutside) else "closed"
                 continue
             if inner is not None:
-                try:
+                with files.closed(inner):
                     yield from _walk_folders(inner, refused, f"{path}/", depth + 1)
-                finally:
-                    os.close(inner)
-    finally:
-        os.close(own)
 
 
 def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan) -> None:
@@ -352,7 +314,7 @@ def _record_file(at: int, before: str, entry: os.DirEntry[str], scan: FolderScan
             scan.refused[path] = "hard_link"
             return
         if what.st_mode & files.OTHERS_MODE:
-            with suppress(OSError, NoteOutside), open_existing(at, entry.name) as found:
+            with suppress(OSError, NoteOutside), open_file(at, entry.name) as found:
                 if found is not None:
                     files.restrict_mode(*found)
         scan.files[path] = FileStamp.from_stat(what)
@@ -399,12 +361,7 @@ class NotesFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def identity(self) -> str:
@@ -413,8 +370,8 @@ class NotesFolder:
         A folder that was deleted and created again has another one: nothing known of the old one
         holds.
         """
-        with _translate_disk_errors():
-            return self._current_root().identity()
+        with self._reading() as root:
+            return root.identity()
 
     def lock(self) -> bool:
         """Report whether this object holds the mirror lock, and try to take it.
@@ -422,8 +379,8 @@ class NotesFolder:
         Cheap where it is held already. Call it before each round: a folder that was created again
         has no holder yet.
         """
-        with _translate_disk_errors():
-            return self._current_root().lock()
+        with self._reading() as root:
+            return root.lock()
 
     def unlock(self) -> None:
         with self._guard:
@@ -439,7 +396,7 @@ class NotesFolder:
         with self._reading() as root, _open_parent(root, names) as at:
             if at is None:
                 return None
-            with open_existing(at, names[-1]) as found:
+            with open_file(at, names[-1]) as found:
                 if found is None:
                     return None
                 handle, before = found
@@ -466,7 +423,7 @@ class NotesFolder:
             if at is None:
                 raise NoteMoved
             _require_exact_name(root, at, names[-1], new=True)
-            with open_existing(at, names[-1]) as old:
+            with open_file(at, names[-1]) as old:
                 require_match(old, expected)
                 put_file(at, names[-1], data, old, expected)
 
@@ -480,7 +437,7 @@ class NotesFolder:
             with _open_parent(root, names) as at:
                 if at is None:
                     return False
-                with open_existing(at, names[-1], linked=True) as old:
+                with open_file(at, names[-1], linked=True) as old:
                     if old is None:
                         return False
                     _require_exact_name(root, at, names[-1])
@@ -492,18 +449,8 @@ class NotesFolder:
 
     def generation(self) -> int:
         """Return a number that grows each time the folder was deleted, moved or replaced."""
-        with _translate_disk_errors():
-            self._current_root()
+        with self._reading():
             return self._generation
-
-    def is_folder(self, path: str) -> bool:
-        names = paths.split_path(path)
-        with self._reading() as root:
-            try:
-                with _open_parent(root, (*names, "")) as at:
-                    return at is not None
-            except NoteOutside:
-                return False
 
     def files(self) -> dict[str, FileStamp]:
         """Return the stamps of all plain files, and restrict modes that are too open."""

@@ -15,11 +15,10 @@ from tacit.errors import InvalidInput, NoteMoved, StoreBusy, StoreError, TacitEr
 from tacit.notes import paths, rendering
 from tacit.notes.folder import NotesFolder
 from tacit.notes.paths import space_prefix
-from tacit.notes.readback import get_summary
 from tacit.notes.sync import UNKNOWN_FOLDER, NotesSync, SyncOptions, SyncTally
 from tacit.notes.watcher import FolderWatcher
 from tacit.notes.writers import NoteRetention
-from tacit.records.notes import NoteChange, NotesReport
+from tacit.records.notes import NotesReport
 from tacit.records.results import Finding
 from tacit.storage import notes
 from tacit.storage.engine import FileChanges
@@ -73,18 +72,14 @@ class NotesMirror:
         if to is None:
             return self._sync_space(space, self._options(restore_lines=True)).report()
 
-        def work(tx: Transaction) -> list[tuple[str, bytes]]:
-            made = []
-            for row in notes.list_changed_notes(tx.connection, space, 0):
-                shown = notes.list_file_items(tx.connection, tx.audiences, space, row.path)
-                summary = get_summary(tx, row)
-                if shown or summary is not None:
-                    made.append((row.path, rendering.render_file(row, shown, summary)))
-            return made
+        def work(tx: Transaction) -> dict[str, bytes]:
+            rows = notes.list_changed_notes(tx.connection, space, 0)
+            stored = [rendering.load_stored(tx, row) for row in rows]
+            return {one.row.path: rendering.render_file(one) for one in stored if one.memories}
 
         with NotesFolder(to) as folder, _lock_folder(folder):
             made = self._store.write_as(space, "system", work)
-            for path, data in made:
+            for path, data in made.items():
                 try:
                     folder.write(space_prefix(space) + path, data, expected=None)
                 except NoteMoved:
@@ -100,15 +95,9 @@ class NotesMirror:
         self._notify_written(tally)
         return tally.report()
 
-    def diff(self, space: str) -> list[NoteChange]:
+    def dry_run(self, space: str) -> SyncTally:
         """Return what a sync would do, without doing it."""
-        return self._sync_space(space, self._options(dry_run=True)).changes
-
-    def inspect(self, space: str) -> tuple[NotesReport, int]:
-        """Return a report without changing anything, and how many notes a sync would change."""
-        tally = self._sync_space(space, self._options(dry_run=True))
-        left = {"asks", "refused"}
-        return tally.report(), len({one.path for one in tally.changes if one.act not in left})
+        return self._sync_space(space, self._options(dry_run=True))
 
     def sync_changed(self, changed: Iterable[str] = ()) -> NotesReport:
         """Synchronize these files, and the notes that changed in the database since the last call."""
@@ -168,19 +157,17 @@ class NotesMirror:
         """Remove erased content from all files. Return False where that could not be verified."""
         try:
             cleaned = [self._clean_space(space) for space in self._spaces()]
+            return all(cleaned)
         except (TacitError, OSError):
             return False
-        return all(cleaned)
 
     def remove_space(self, space: str) -> bool:
-        """Remove the files of an erased space."""
+        """Remove the files of an erased space. Return False where that failed."""
         try:
             with self._lock_exclusively():
                 self._known = {one for one in self._known if one[1] != space}
-                for path in self.folder.files():
-                    found = paths.parse_note_path(path)
-                    if found is not None and found[0] == space:
-                        self.folder.remove(path)
+                for path in self._by_space(self.folder.files()).get(space, ()):
+                    self.folder.remove(space_prefix(space) + path)
                 self.folder.clean()
         except (TacitError, OSError):
             return False
@@ -364,12 +351,9 @@ class MirrorThread:
         """Log a failure instead of raising: the next sync tries again."""
         try:
             report = work()
-        except (TacitError, OSError) as error:
-            if not self._stopping.is_set() or not isinstance(error, StoreError):
-                _log.warning("notes wait: %s", type(error).__name__)
-            return
         except Exception as error:  # noqa: BLE001 - the thread must outlive any failure
-            _log.warning("Mirroring notes was interrupted: %s", type(error).__name__)
+            if not self._stopping.is_set() or not isinstance(error, StoreError):
+                _log.warning("Mirroring notes was interrupted: %s", type(error).__name__)
             return
         if report.read_back or report.written or report.problems:
             for listener in tuple(self._listeners):
@@ -419,14 +403,13 @@ def check_notes(
     mirror: NotesMirror, space: str, names: frozenset[str], *, repair: bool
 ) -> tuple[Finding, ...]:
     """Check notes; with `repair`, synchronize. What only a person can decide stays."""
-    report, differing = mirror.inspect(space)
-    findings = []
+    tally, findings, repaired = mirror.dry_run(space), [], 0
+    differing = _count_differing(tally)
     if _DRIFT_CHECK in names and differing:
-        repaired = 0
         if repair:
             mirror.sync(space)
-            report, left = mirror.inspect(space)
-            repaired = differing - left
+            tally = mirror.dry_run(space)
+            repaired = differing - _count_differing(tally)
         findings.append(
             Finding(
                 check=_DRIFT_CHECK,
@@ -437,9 +420,14 @@ def check_notes(
                 repaired=repaired,
             )
         )
-    told = [{one.problem, *one.detail.split(", ")} for one in report.problems]
+    told = [{one.problem, *one.detail.split(", ")} for one in tally.problems.values()]
     for name, (says, mends, problems) in _PROBLEM_CHECKS.items():
         found = sum(bool(one & problems) for one in told) if name in names else 0
         if found:
             findings.append(Finding(check=name, says=says, mends=mends, count=found, repairable=0))
     return tuple(findings)
+
+
+def _count_differing(tally: SyncTally) -> int:
+    """Count the notes that a sync would change."""
+    return len({one.path for one in tally.changes if one.act not in {"asks", "refused"}})

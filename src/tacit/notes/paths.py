@@ -18,10 +18,10 @@ _FORBIDDEN = frozenset('\\:<>"|?*')
 # Control, invisible and unencodable characters and line breaks: some file systems ignore these, and
 # then two names are one.
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
-_DEVICES = frozenset(
-    {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
-    | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
+_RESERVED = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
 )
+_DEVICES = _RESERVED | {"conin$", "conout$", "clock$"}
 
 
 def split_path(path: object) -> tuple[str, ...]:
@@ -88,10 +88,8 @@ for _char in "abcdefghijklmnopqrstuvwxyz0123456789-.":
 for _char in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     _ESCAPES[ord(_char)] = f"={_char.lower()}"
 _ESCAPES[ord(":")] = "_"
-_RESERVED = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
-)
-_ESCAPE = re.compile(rb"~([0-9a-f]{2})|=([a-z])|(_)|([a-z0-9.-])")
+_ESCAPE = re.compile(rb"~([0-9a-f]{2})|=([a-z])|_")
+_ENCODED = re.compile(rb"(?:~[0-9a-f]{2}|=[a-z]|[a-z0-9._-])+")
 _SHORTENED = re.compile(r".*~~[0-9a-f]{40}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -220,18 +218,14 @@ def _escape_bytes(name: str) -> list[str]:
 
 
 def _unescape_name(name: str) -> str | None:
-    data, out, at = name.encode("utf-8", "replace"), bytearray(), 0
-    while at < len(data):
-        found = _ESCAPE.match(data, at)
-        if found is None:
-            return None
-        code, upper, colon, plain = found.groups()
-        if code:
-            out.append(int(code, 16))
-        else:
-            out += upper.upper() if upper else b":" if colon else plain
-        at = found.end()
+    def unescape(found: re.Match[bytes]) -> bytes:
+        code, upper = found.groups()
+        return bytes([int(code, 16)]) if code else upper.upper() if upper else b":"
+
+    data = name.encode("utf-8", "replace")
+    if _ENCODED.fullmatch(data) is None:
+        return None
     try:
-        return out.decode() or None
+        return _ESCAPE.sub(unescape, data).decode()
     except UnicodeDecodeError:
         return None

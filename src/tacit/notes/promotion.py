@@ -12,15 +12,16 @@ from tacit import limits
 from tacit.learning import memory_writes
 from tacit.learning.claims import has_negation
 from tacit.learning.extraction import rules
-from tacit.learning.extraction.dates import mark_dates
 from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.mentions import mark_dates
 from tacit.learning.extraction.sentences import LOOKED_AT_MAX_CHARS
 from tacit.learning.facts import StatedFact
 from tacit.learning.verification import check_form, check_support, classify_statement
 from tacit.notes import merge, paths
+from tacit.notes.drafts import EndedConversation
 from tacit.notes.lexicon import get_lexicon
 from tacit.notes.writers import ViewNoteWriter, draft_item
-from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
@@ -67,24 +68,19 @@ class Promotion:
 
 
 def find_promotion(
-    draft: SessionDraft,
-    messages: Sequence[ParsedMessage],
-    speaker: str,
-    said_at: datetime,
-    locale: Locale,
-    index: Sequence[NoteItem] = (),
+    draft: SessionDraft, talk: EndedConversation, index: Sequence[NoteItem] = ()
 ) -> Promotion | None:
     """Find at most one lasting thing that the person explicitly asked to keep; None in doubt.
 
     What the draft names must have been asked for in the messages, if there are any; otherwise the
     messages are searched. `index` is what the index holds already.
     """
-    if not get_lexicon(locale.code).passing:
+    if not get_lexicon(talk.locale.code).passing:
         return None  # no lexicon: nothing tells what lasts
-    choice = _PromotionReader(speaker, said_at, locale)
-    requests = choice.requests(messages)
+    choice = _PromotionReader(talk.speaker, talk.at, talk.locale)
+    requests = choice.requests(talk.messages)
     if draft.promote is not None:
-        found = choice.read_named(draft.promote, requests, asked=not messages)
+        found = choice.read_named(draft.promote, requests, asked=not talk.messages)
     else:
         found = choice.read(requests)
     held = [one.content for one in index]

@@ -12,6 +12,7 @@ from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreError
 from tacit.notes.document import Document, Entry
 from tacit.notes.edits import AddItem, AddLink, DropItem, DropLink, Edit, SetHead, SetItem
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.merge import match_items, merge_links
 from tacit.notes.writers import ForeignMemory, NoteWriter
 from tacit.records import notes, validation
@@ -202,7 +203,7 @@ def _pair_by_content(
 # contain then. The head too: its summary, which is a memory, and other keys.
 
 SUMMARY_CONFLICT_KEY = "summary_conflict"  # the database's wording, where both were changed
-_HEAD_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
+HEAD_FIELDS = ("source", "channel", "tags", "contact_id", "contact_nickname")
 _SHOWN_STATES = (State.ACTIVE, State.EXPIRED)
 _SUPERSEDED_VERSION = -1  # the version of a superseded memory
 
@@ -544,7 +545,7 @@ class Readback:
         said, row = self.document.head, self.row
         differ = [
             one
-            for one in _HEAD_FIELDS
+            for one in HEAD_FIELDS
             if getattr(said, one) != getattr(row, one) and is_storable(getattr(said, one))
         ]
         if touched:
@@ -570,5 +571,5 @@ class Readback:
         self.edits += [DropLink(target=one) for one in sorted(here - targets)]
         self.edits += [AddLink(link=one) for one in wanted if one.target not in here]
 
-    def _set_head(self, **changes: object) -> None:
+    def _set_head(self, **changes: HeadValue) -> None:
         self.edits.append(SetHead(changes=changes))

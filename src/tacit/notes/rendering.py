@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -11,12 +12,15 @@ from sqlalchemy import Connection, select
 from tacit.errors import SecretRefused
 from tacit.notes.document import UNDATED, Document, parse_note, render_note
 from tacit.notes.edits import Edit, SetHead, apply_edits, extract_layout, fill_layout_with_ids
+from tacit.notes.frontmatter import HeadValue
 from tacit.notes.readback import (
+    HEAD_FIELDS,
     SUMMARY_CONFLICT_KEY,
     AgreedLine,
     Readback,
     ShownItem,
     digest_summary,
+    get_summary,
 )
 from tacit.records import notes, validation
 from tacit.records.memory import Memory
@@ -30,7 +34,15 @@ from tacit.records.notes import (
     TaskProgress,
 )
 from tacit.storage.memories import Transaction
-from tacit.storage.notes import FileState, LineState, NoteRow, put_item, update_note
+from tacit.storage.notes import (
+    FileState,
+    LineState,
+    NoteRow,
+    get_note,
+    list_file_items,
+    put_item,
+    update_note,
+)
 from tacit.storage.schema import memory_versions
 
 _INDEX_SUMMARY = "Most important and stable long-term facts and project state."
@@ -42,24 +54,47 @@ def digest_data(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def last_updated_at(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> datetime:
-    """Return when anything in the note last changed."""
-    told = [memory for _, memory in shown] + ([summary] if summary is not None else [])
-    return max([row.updated_at, *(memory.updated_at for memory in told)])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredNote:
+    """A note as the database has it."""
+
+    row: NoteRow
+    shown: Sequence[ShownItem]
+    summary: Memory | None
+
+    @property
+    def memories(self) -> list[Memory]:
+        found = [memory for _, memory in self.shown]
+        return found if self.summary is None else [*found, self.summary]
+
+    @property
+    def updated_at(self) -> datetime:
+        """Return when anything in the note last changed."""
+        return max([self.row.updated_at, *(memory.updated_at for memory in self.memories)])
 
 
-def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None) -> bytes:
+def load_stored(tx: Transaction, row: NoteRow) -> StoredNote:
+    """Load a note anew; its row first, because a later change increments its stamp."""
+    now = get_note(tx.connection, tx.space, row.path) or row
+    shown = list_file_items(tx.connection, tx.audiences, tx.space, row.path)
+    return StoredNote(row=now, shown=shown, summary=get_summary(tx, now))
+
+
+def render_file(stored: StoredNote) -> bytes:
     """Render a new file, in the order of its sections; a page as it was written."""
+    row = stored.row
     if row.kind is NoteKind.PAGE and row.layout is not None:
-        items = ((item.position, item.section, memory) for item, memory in shown)
         return fill_layout_with_ids(
             row.layout,
-            [(at, notes.item_from_memory(memory, section)) for at, section, memory in items],
+            [
+                (item.position, notes.item_from_memory(memory, item.section))
+                for item, memory in stored.shown
+            ],
         )
     order = {section: at for at, section in enumerate(SECTIONS_BY_KIND[row.kind])}
-    placed = sorted(shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
+    placed = sorted(stored.shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
     long_term = row.kind is NoteKind.LONG_TERM
-    said = summary.content if summary is not None else ""
+    said = stored.summary.content if stored.summary is not None else ""
     name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
     note = Note(
         place=NoteRef(
@@ -67,15 +102,11 @@ def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None
         ),
         head=Frontmatter(
             created_at=row.created_at,
-            updated_at=last_updated_at(row, shown, summary),
+            updated_at=stored.updated_at,
             summary=_INDEX_SUMMARY if long_term else said,
             session_id=row.session,
-            source=row.source,
-            channel=row.channel,
-            tags=row.tags,
             subject_id=row.subject,
-            contact_id=row.contact_id,
-            contact_nickname=row.contact_nickname,
+            **{key: getattr(row, key) for key in HEAD_FIELDS},
         ),
         items=tuple(
             notes.item_from_memory(memory, item.section, item.added_on if long_term else None)
@@ -87,14 +118,15 @@ def render_file(row: NoteRow, shown: Sequence[ShownItem], summary: Memory | None
 
 
 def finish_file(
-    document: Document, data: bytes, edits: Sequence[Edit], row: NoteRow, at: datetime
+    document: Document, data: bytes, edits: Sequence[Edit], stored: StoredNote
 ) -> bytes:
     """Apply edits and update the task counts. What needs no edit stays byte for byte."""
+    row, at = stored.row, stored.updated_at
     after = apply_edits(document, edits) if edits else data
     if row.kind is NoteKind.PAGE:
         return after
     again = parse_note(after, row.kind)
-    changes: dict[str, object] = {
+    changes: dict[str, HeadValue] = {
         section.value: counted
         for section in _COUNTED_SECTIONS
         if again.fields.get(section.value) != str(counted := _count_progress(again, section))
@@ -118,10 +150,8 @@ def _count_progress(document: Document, section: Section) -> TaskProgress:
 
 def build_file_state(
     folder: str,
-    row: NoteRow,
+    stored: StoredNote,
     data: bytes,
-    shown: Sequence[ShownItem],
-    summary: Memory | None,
     read: Readback | None = None,
     before: FileState | None = None,
 ) -> FileState:
@@ -129,14 +159,15 @@ def build_file_state(
 
     Refused lines, and those that were asked about, keep what was agreed before.
     """
+    row, summary = stored.row, stored.summary
     document = parse_note(data, row.kind)
     known = before.lines if before is not None else {}
     left = read.unresolved if read is not None else set()
     lines = {id: known[id] for id in left if id in known}
-    stored = {memory.id: (item, memory) for item, memory in shown if memory.id not in left}
+    shown = {memory.id: (item, memory) for item, memory in stored.shown if memory.id not in left}
     for entry in document.entries:
-        if entry.item.id in stored and not entry.item.conflict:
-            item, memory = stored[entry.item.id]
+        if entry.item.id in shown and not entry.item.conflict:
+            item, memory = shown[entry.item.id]
             done = notes.item_from_memory(memory, item.section).done
             lines[memory.id] = LineState(version=memory.version, done=done, digest=entry.digest)
     if summary is not None and summary.id not in left:
@@ -176,15 +207,14 @@ def load_agreed_lines(
     return found
 
 
-def save_order(
-    tx: Transaction, row: NoteRow, shown: Sequence[ShownItem], data: bytes, *, layout: bool
-) -> bool:
+def save_order(tx: Transaction, stored: StoredNote, data: bytes, *, layout: bool) -> bool:
     """Store the order of items in each section; report whether anything changed.
 
     With `layout`, store the text between the items of a page too, whose positions then count from
     0. What must not be stored stays in the file only.
     """
-    document, items = parse_note(data, row.kind), {item.memory_id: item for item, _ in shown}
+    row, items = stored.row, {item.memory_id: item for item, _ in stored.shown}
+    document = parse_note(data, row.kind)
     places: dict[str, int] = {}
     for position, entry in enumerate(document.entries):
         if entry.item.id in items and not entry.item.conflict:

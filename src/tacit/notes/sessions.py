@@ -9,13 +9,10 @@ from datetime import date, datetime
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.identity.external_keys import channel_of_chat
 from tacit.learning.composition import compute_expiry
-from tacit.learning.extraction.locale import Locale
 from tacit.lifecycle.inferred import build_inferred_memory
-from tacit.llm.budget import Budget
-from tacit.llm.language_model import LanguageModel
 from tacit.notes import drafts, paths
+from tacit.notes.drafts import EndedConversation
 from tacit.notes.merge import (
     MatchedItem,
     match_items,
@@ -26,12 +23,11 @@ from tacit.notes.merge import (
 )
 from tacit.notes.promotion import Promotion, find_promotion, promote
 from tacit.notes.writers import ViewNoteWriter, chat_sensitivity
-from tacit.policy.permissions import ChangeAction, may_change
+from tacit.policy.rules import ChangeAction, may_change
 from tacit.prompts import readable_notes
 from tacit.prompts.fence import clip_text
 from tacit.prompts.readable_notes import MemoryFilter
 from tacit.records import notes
-from tacit.records.conversation import ParsedMessage
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, State
 from tacit.records.notes import (
     SESSION_SUMMARY_FILING,
@@ -40,10 +36,10 @@ from tacit.records.notes import (
     NoteItem,
     NoteKind,
     NoteRef,
+    NoteSummary,
     Section,
     SessionDraft,
     SessionEnded,
-    SessionStart,
     session_name,
 )
 from tacit.records.request import Request
@@ -76,23 +72,16 @@ class NoteSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionContext:
-    """What was there before a session ended, as far as the requester may see it."""
+    """What is there before a session starts or ends, as far as the requester may see it."""
 
-    items: tuple[NoteItem, ...] = ()  # of its note of the day
+    today: Note | None = None  # its note of the day
+    recent: tuple[NoteSummary, ...] = ()
     open_tasks: tuple[tuple[str, NoteItem], ...] = ()  # of recent days, with the paths of the notes
     index: tuple[NoteItem, ...] = ()  # in the person's own private chat
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedConversation:
-    """An ended conversation, and how to read it."""
-
-    messages: tuple[ParsedMessage, ...]
-    speaker: str
-    at: datetime
-    locale: Locale
-    model: LanguageModel | None = None
-    budget: Budget | None = None
+    @property
+    def items(self) -> tuple[NoteItem, ...]:
+        return () if self.today is None else self.today.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,39 +133,43 @@ def find_session(request: Request, thread: str, named: str | None = None) -> Not
     return NoteSession(name=name, day=day, path=path)
 
 
-def start_session(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    days: int,
-    usable: MemoryFilter,
-) -> SessionStart:
-    index = readable_notes.list_index_items(connection, audiences, request, usable)
-    since = readable_notes.first_day(request.at, days)
-    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
-    today = load_session_note(connection, audiences, request, session, usable)
-    return SessionStart(
-        session=session.name,
-        long_term=tuple(item for item, _ in index),
-        recent=tuple(one.summary for one in recent),
-        today=today,
-    )
+@dataclass(frozen=True, slots=True)
+class SessionReader:
+    """Read sessions as far as the requester may see them, and the agent may use what is in them."""
 
+    connection: Connection
+    audiences: AudienceCache
+    request: Request
+    usable: MemoryFilter
 
-def load_session_note(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    usable: MemoryFilter,
-) -> Note | None:
-    """Load the session's own note, as far as the requester may see it."""
-    row = get_note(connection, request.space, session.path)
-    if row is None or not has_same_audience(request, row):
-        return None
-    told = readable_notes.read_sessions(connection, audiences, request, [row], usable)
-    return readable_notes.make_note(told[0], request) if told else None
+    def load_note(self, session: NoteSession) -> Note | None:
+        """Load the session's own note."""
+        row = get_note(self.connection, self.request.space, session.path)
+        if row is None or not has_same_audience(self.request, row):
+            return None
+        where = (self.connection, self.audiences, self.request)
+        told = readable_notes.read_sessions(*where, [row], self.usable)
+        return readable_notes.make_note(told[0], self.request) if told else None
+
+    def load_context(self, session: NoteSession, days: int, *, ending: bool) -> SessionContext:
+        """Load what a session starts with; one that ends also gets the open tasks."""
+        request, usable = self.request, self.usable
+        where = (self.connection, self.audiences, request)
+        since = readable_notes.first_day(request.at, days)
+        recent = readable_notes.list_recent_sessions(*where, since, usable)
+        index = readable_notes.list_index_items(*where, usable)
+        return SessionContext(
+            today=self.load_note(session),
+            recent=tuple(one.summary for one in recent),
+            open_tasks=tuple(
+                (one.row.path, item)
+                for one in recent
+                if ending and has_same_audience(request, one.row)
+                for item in readable_notes.make_note(one, request).items
+                if item.done is False
+            ),
+            index=tuple(item for item, _ in index),
+        )
 
 
 def has_same_audience(request: Request, row: NoteRow) -> bool:
@@ -189,31 +182,6 @@ def has_same_audience(request: Request, row: NoteRow) -> bool:
     return row.chat_kind is ChatKind.GROUP and row.chat in request.chat_ids
 
 
-def load_context(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    session: NoteSession,
-    days: int,
-    usable: MemoryFilter,
-) -> SessionContext:
-    since = readable_notes.first_day(request.at, days)
-    recent = readable_notes.list_recent_sessions(connection, audiences, request, since, usable)
-    today = load_session_note(connection, audiences, request, session, usable)
-    index = readable_notes.list_index_items(connection, audiences, request, usable)
-    return SessionContext(
-        items=() if today is None else today.items,
-        open_tasks=tuple(
-            (one.row.path, item)
-            for one in recent
-            if has_same_audience(request, one.row)
-            for item in readable_notes.make_note(one, request).items
-            if item.done is False
-        ),
-        index=tuple(item for item, _ in index),
-    )
-
-
 def plan_session(
     seen: SessionContext, heard: EndedConversation, draft: SessionDraft | None, *, private: bool
 ) -> SessionPlan:
@@ -224,25 +192,15 @@ def plan_session(
     open_tasks = [item for _, item in seen.open_tasks]
     is_partial = draft is None
     if draft is None:
-        draft = drafts.draft_by_model(
-            heard.model,
-            heard.budget,
-            heard.messages,
-            heard.speaker,
-            heard.at,
-            heard.locale,
-            list(dict.fromkeys(item.content for item in open_tasks)),
-        )
+        contents = [item.content for item in open_tasks]
+        draft = drafts.draft_by_model(heard, list(dict.fromkeys(contents)))
     new = remove_duplicates(drafts.list_draft_items(draft))
     new = drafts.refile_finished(new, (*seen.items, *open_tasks))
     if not private and draft.summary and not new:
         # A group sees a session by its items, because a summary may contain words that not all
         # members may see. If the summary is all there is, it becomes the item.
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
-    promoted = None
-    if private:
-        asked = (heard.messages, heard.speaker, heard.at, heard.locale, seen.index)
-        promoted = find_promotion(draft, *asked)
+    promoted = find_promotion(draft, heard, seen.index) if private else None
     pairs = match_items_with_model(seen.items, new, heard.model, heard.budget)
     return SessionPlan(
         draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=is_partial
@@ -274,13 +232,13 @@ class SessionEnding:
         tx, path = self.writer.tx, self.session.path
         # Serialize concurrent ends of a session, or both would add the same items.
         tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {path}")
-        where = (tx.connection, tx.audiences, tx.request, self.session, self.usable)
+        reader = SessionReader(tx.connection, tx.audiences, tx.request, self.usable)
         row: NoteRow | None = None
         pairs: Sequence[MatchedItem] = ()
         added, handled = 0, set[str]()
         if plan.has_note:
             row = ensure_note(tx, self._build_row())
-            there = load_session_note(*where)
+            there = reader.load_note(self.session)
             items = () if there is None else there.items
             # If the note changed meanwhile, match again by rules.
             pairs = plan.pairs if items == seen.items else match_items(items, plan.items)
@@ -315,7 +273,7 @@ class SessionEnding:
             merged=len(pairs) - added,
             ticked=ticked,
             promoted=promoted,
-            note=load_session_note(*where),
+            note=reader.load_note(self.session),
         )
 
     def _build_row(self) -> NoteRow:
@@ -331,7 +289,7 @@ class SessionEnding:
             chat=request.chat,
             chat_kind=request.kind,
             thread=tx.thread,
-            source=channel_of_chat(request.chat),
+            source=request.channel,
             channel=request.chat,
             contact_id=self.contact[0],
             contact_nickname=self.contact[1],
@@ -432,7 +390,7 @@ class SessionEnding:
             content,
             owner=request.subject,
             chat=request.chat,
-            channel=channel_of_chat(request.chat),
+            channel=request.channel,
             thread=tx.thread,
             kind=SESSION_SUMMARY_FILING.kind,
             category=SESSION_SUMMARY_FILING.category,

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, NoteOutside, NoteUnreadable
-from tacit.identity import external_keys
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import (
+    EXTERNAL_PREFIX,
+    RawRequest,
+    infer_chat_kind,
+    parse_chat_id,
+    parse_request,
+    parse_subject,
+)
 from tacit.notes import paths, rendering
 from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
@@ -25,7 +32,7 @@ from tacit.notes.readback import (
     is_storable,
     pair_lines,
 )
-from tacit.notes.rendering import build_file_state, digest_data, load_agreed_lines
+from tacit.notes.rendering import StoredNote, build_file_state, digest_data, load_agreed_lines
 from tacit.notes.writers import ChatNoteWriter, NoteRetention, NoteWriter
 from tacit.records.memory import ChatKind
 from tacit.records.notes import (
@@ -149,7 +156,7 @@ def build_note_row(
     session = place.kind is NoteKind.SESSION
     subject = head.subject_id if session else place.subject or head.subject_id
     try:
-        subject = None if subject is None else external_keys.parse_subject(subject)
+        subject = None if subject is None else parse_subject(subject)
         if not session and (subject is None or head.subject_id not in (None, subject)):
             return None  # no person, or the folder and the head name two
         name = place.session or (head.session_id if session else None)
@@ -185,19 +192,19 @@ def _find_chat(head: Frontmatter, session: str | None, subject: str | None) -> s
     for named in (head.channel, (session or "").partition("/")[0]):
         if named and ":" in named:
             try:
-                chat = external_keys.parse_chat_id(named)
+                chat = parse_chat_id(named)
             except InvalidInput:
                 continue
-            if external_keys.infer_chat_kind(chat) in (None, wanted):
+            if infer_chat_kind(chat) in (None, wanted):
                 return chat
-    return None if subject is None else subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    return None if subject is None else subject.removeprefix(f"{EXTERNAL_PREFIX}:")
 
 
 def _resolve_owner(store: Store, space: str, row: NoteRow) -> RawRequest | None:
     """Return the owner of a note, in their private chat; None for a group's note."""
     if row.subject is None:
         return None
-    key = row.subject.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    key = row.subject.removeprefix(f"{EXTERNAL_PREFIX}:")
     asking = parse_request(Requester(key), Chat.private(row.chat or key))
     if row.chat in (None, key) or store.read(space, asking, lambda _, request: request.private):
         return asking
@@ -217,10 +224,6 @@ def lock_note_items(tx: Transaction, path: str) -> ItemMemories:
         for id in sorted(ids - locked):
             memories.get_for_update(tx, id)
         locked |= ids
-
-
-def reload_row(tx: Transaction, row: NoteRow) -> NoteRow:
-    return notes.get_note(tx.connection, tx.space, row.path) or row
 
 
 class _DryRun(Exception):
@@ -295,10 +298,9 @@ class NotesSync:
         read = None
         try:
             read = self._folder.read(space_prefix(self._space) + path)
-        except NoteOutside:
-            self._record_problem(path, "outside")
-        except NoteUnreadable:
-            self._record_problem(path, "unreadable")
+        except (NoteOutside, NoteUnreadable) as error:
+            outside = isinstance(error, NoteOutside)
+            self._record_problem(path, "outside" if outside else "unreadable")
         return NoteSyncState(path=path, place=found[1], file=read, state=state, row=row)
 
     def _guard_deletes(self, todo: Sequence[NoteSyncState]) -> None:
@@ -351,11 +353,9 @@ class NotesSync:
             except NoteUnreadable as error:
                 self._record_unreadable(one, error)
                 return
-            except NoteOutside:
-                self._record_problem(one.path, "outside")
-                return
-            except InvalidInput:  # what is stored cannot be written into such a file
-                self._record_problem(one.path, "refused")
+            except InvalidInput as error:  # or what is stored cannot be written into such a file
+                outside = isinstance(error, NoteOutside)
+                self._record_problem(one.path, "outside" if outside else "refused")
                 return
             (one,) = self._load_some([one.path])
         self._record_problem(one.path, "busy")  # the next sync may succeed
@@ -369,7 +369,9 @@ class NotesSync:
             return True
         mirrored = one.state is not None and not one.is_unknown
         untouched = mirrored and not one.is_changed  # keep what a person wrote since
-        erased = one.row is None and (untouched or self._is_erased(one.path))
+        erased = one.row is None and (
+            untouched or self._as_system(lambda tx: notes.is_tombstoned(tx, one.path))
+        )
         if erased or self._is_deleted_page(one):
             self._remove_file(one.path, one.file)
             return True
@@ -381,9 +383,6 @@ class NotesSync:
                 self._record_problem(one.path, "unknown_person")
                 return True
         return self._merge_changes(one, row, document, one.file)
-
-    def _is_erased(self, path: str) -> bool:
-        return self._as_system(lambda tx: notes.is_tombstoned(tx, path))
 
     def _is_deleted_page(self, one: NoteSyncState) -> bool:
         """Report whether a page was deleted through the database and not edited since."""
@@ -405,13 +404,11 @@ class NotesSync:
 
     def _create_file(self, row: NoteRow) -> None:
         def work(tx: Transaction) -> tuple[bytes, FileState] | None:
-            now = reload_row(tx, row)  # first: a later change increments its stamp
-            shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
-            summary = get_summary(tx, now)
-            if not shown and summary is None:
+            stored = rendering.load_stored(tx, row)
+            if not stored.memories:
                 return None
-            data = rendering.render_file(now, shown, summary)
-            return data, build_file_state(self._id, now, data, shown, summary)
+            data = rendering.render_file(stored)
+            return data, build_file_state(self._id, stored, data)
 
         made = self._as_system(work)
         if made is None or self._options.read_only:
@@ -498,8 +495,7 @@ class NotesSync:
         state = notes.get_file_state(tx.connection, tx.space, self._id, row.path)
         if state is not None and state.problem == UNKNOWN_FOLDER:
             state = None  # it was never read
-        summary = get_summary(tx, row)
-        told = [memory for _, memory in shown] + ([summary] if summary is not None else [])
+        stored = StoredNote(row=row, shown=shown, summary=get_summary(tx, row))
         lines = state.lines if state is not None else {}
         read = Readback(
             tx=tx,
@@ -507,7 +503,7 @@ class NotesSync:
             row=row,
             document=document,
             shown=shown,
-            agreed=load_agreed_lines(tx.connection, tx.space, lines, told),
+            agreed=load_agreed_lines(tx.connection, tx.space, lines, stored.memories),
             forget=options.forget or (self._may_forget and not asked),
             restore_lines=options.restore_lines,
             elsewhere=self._elsewhere,
@@ -519,19 +515,15 @@ class NotesSync:
         if read.count(*_STORE_ACTS) and state is not None:
             notes.update_note(tx, row.path, updated_at=tx.at)
         notes.stamp_notes(tx)
-        row = reload_row(tx, row)
-        shown = notes.list_file_items(tx.connection, tx.audiences, tx.space, row.path)
-        summary = get_summary(tx, row)
-        at = rendering.last_updated_at(row, shown, summary)
-        after = rendering.finish_file(document, data, read.edits, row, at)
+        stored = rendering.load_stored(tx, row)
+        row = stored.row
+        after = rendering.finish_file(document, data, read.edits, stored)
         page = row.kind is NoteKind.PAGE
         if page and not touched and row.layout not in (None, extract_layout(document)):
-            after = rendering.render_file(row, shown, summary)
-        if rendering.save_order(tx, row, shown, after, layout=page and touched):
-            notes.stamp_notes(tx)
-            # Other changes of its stamp are examined next time.
-            row = replace(reload_row(tx, row), stamp=row.stamp)
-        made = build_file_state(self._id, row, after, shown, summary, read, state)
+            after = rendering.render_file(stored)
+        if rendering.save_order(tx, stored, after, layout=page and touched):
+            notes.stamp_notes(tx)  # other changes of this stamp are examined next time
+        made = build_file_state(self._id, stored, after, read, state)
         if after == data and not read.has_conflicts and not options.read_only:
             notes.save_file_state(tx, made)
         return read, after, made
@@ -560,26 +552,21 @@ class NotesSync:
 
     def _as_owner(self, row: NoteRow, work: Callable[[Transaction, NoteWriter], T]) -> T:
         """Act as the note's owner, or as the operator of the folder for a group's note."""
+        store, space, how = self._store, self._space, self._retention
+        asking = _resolve_owner(store, space, row)
         done: list[T] = []
 
-        def tried(tx: Transaction, writer: NoteWriter) -> None:
-            done[:] = [work(tx, writer)]
+        def tried(tx: Transaction) -> None:
+            own = NoteWriter(tx, how) if asking else ChatNoteWriter(tx, how, row.chat or "")
+            done[:] = [work(tx, own)]
             if self._options.dry_run:
                 raise _DryRun
 
-        store, space, how = self._store, self._space, self._retention
-        asking = _resolve_owner(store, space, row)
-        try:
+        with suppress(_DryRun):
             if asking is None:
-                chat = row.chat or ""
-                store.write_as(
-                    space, NOTES_OPERATOR, lambda tx: tried(tx, ChatNoteWriter(tx, how, chat))
-                )
+                store.write_as(space, NOTES_OPERATOR, tried)
             else:
-                thread = row.thread or asking.chat
-                store.write(space, asking, thread, lambda tx: tried(tx, NoteWriter(tx, how)))
-        except _DryRun:
-            pass
+                store.write(space, asking, row.thread or asking.chat, tried)
         return done[0]
 
     def _as_system(self, work: Callable[[Transaction], T]) -> T:

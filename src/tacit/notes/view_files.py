@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NotFound
-from tacit.identity.external_keys import channel_of_chat
 from tacit.notes import paths
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
@@ -203,7 +202,6 @@ def view_name(path: str) -> str | None:
 # their index, their pages, and the sessions visible to them; in a group: the group's sessions. Each
 # file contains only what this audience may see, and a file without visible content does not exist.
 
-_FIRST_DAY = date.min
 _ROW_STRIDE = 2**32  # separates the items of two notes in one file
 _END_OF_HEAD = "\n---\n"
 
@@ -226,22 +224,11 @@ class FileTree:
     may_use: Callable[[Memory], bool]  # whether the reading agent may use it
     has_pages: bool = True  # whether that agent may use the categories of pages
 
-    def list_files(self, folder: str = "") -> list[ViewFile]:
-        """List all files, or those of a folder, by name."""
-        most = limits.FILES_LISTED_MAX_COUNT
-        notes_of = notes.list_recent_sessions(
-            self.connection, self.audiences, self.request, _FIRST_DAY, most
-        )
-        if self.request.private:
-            mine, space = self.request.own_identities, self.request.space
-            notes_of += notes.list_notes_of(self.connection, space, mine, NoteKind.LONG_TERM)
-            notes_of += (
-                notes.list_notes_of(self.connection, space, mine, NoteKind.PAGE)
-                if self.has_pages
-                else ()
-            )
+    def find_files(self, where: ViewPath | None = None) -> list[ViewFile]:
+        """Return the file of a path, all files of a folder, or all files, by name."""
+        folder = where.path if where is not None and where.kind is None else ""
         by_name: dict[str, list[NoteRow]] = {}
-        for row in notes_of:
+        for row in self._list_rows() if where is None or folder else self._get_rows(where):
             name = view_name(row.path)
             if name is not None and (not folder or name.startswith(f"{folder}/")):
                 by_name.setdefault(name, []).append(row)
@@ -252,21 +239,28 @@ class FileTree:
         )
         return [one for one in found if one is not None]
 
-    def open_file(self, view_path: ViewPath) -> ViewFile | None:
+    def open_file(self, where: ViewPath) -> ViewFile | None:
         """Return one file, or None where this audience has none."""
-        found = (
-            notes.get_note(self.connection, self.request.space, path)
-            for path in view_path.stored_paths(self.request.own_identities)
-        )
-        rows = [row for row in found if row is not None and self._may_open(row)]
-        return self._make_file(view_path, rows, self._visible_items(rows)) if rows else None
+        return next(iter(self.find_files(where)), None)
 
-    def find_files(self, view_path: ViewPath | None) -> list[ViewFile]:
-        """Return the file of a path, all files of a folder, or all files at all."""
-        if view_path is None or view_path.kind is None:
-            return self.list_files(view_path.path if view_path is not None else "")
-        found = self.open_file(view_path)
-        return [] if found is None else [found]
+    def _list_rows(self) -> list[NoteRow]:
+        found = notes.list_recent_sessions(
+            self.connection, self.audiences, self.request, date.min, limits.FILES_LISTED_MAX_COUNT
+        )
+        if self.request.private:
+            mine, space = self.request.own_identities, self.request.space
+            found += notes.list_notes_of(self.connection, space, mine, NoteKind.LONG_TERM)
+            found += (
+                notes.list_notes_of(self.connection, space, mine, NoteKind.PAGE)
+                if self.has_pages
+                else ()
+            )
+        return found
+
+    def _get_rows(self, where: ViewPath) -> list[NoteRow]:
+        paths = where.stored_paths(self.request.own_identities)
+        found = (notes.get_note(self.connection, self.request.space, path) for path in paths)
+        return [row for row in found if row is not None and self._may_open(row)]
 
     def _may_open(self, row: NoteRow) -> bool:
         request = self.request
@@ -440,7 +434,7 @@ class FileEditor:
             chat=request.chat,
             chat_kind=request.kind,
             thread=self.thread if of_a_day else None,
-            source=channel_of_chat(request.chat) if of_a_day else None,
+            source=request.channel if of_a_day else None,
             channel=request.chat if of_a_day else None,
             created_at=tx.at,
             updated_at=tx.at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tacit import limits
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 log = logging.getLogger("tacit")
-_OPEN_ATTEMPTS_COUNT = 5  # while folders come and go
-_DRAIN_MS = 1
 
 
 class FolderWatcher:
@@ -26,10 +24,10 @@ class FolderWatcher:
 
     The paths are those of `NotesFolder.files`, including own writes and removed files. An empty set
     means that anything may have changed: once at the start, when the folder was created again, and
-    where notifications are unreliable. What `changed` raises is logged by its type.
+    after a failure. What `changed` raises is logged by its type.
 
-    Each folder is watched by itself: watching a tree as a whole follows links and misses files that
-    are put into a folder right after it is created.
+    Notifications wake the watcher, and a scan tells what changed: so nothing is missed between two
+    of them. Each folder is watched by itself: watching a tree as a whole follows links.
     """
 
     def __init__(
@@ -40,16 +38,16 @@ class FolderWatcher:
         self._poll = poll
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._notify: RustNotify | None = None
         self._generation = 0
         self._folders: frozenset[str] = frozenset()
-        self._files: dict[str, FileStamp] = {}  # at the last scan
+        self._files: dict[str, FileStamp | str] = {}  # at the last scan; with those it refused
 
     def start(self) -> None:
         """Start; changes after this returns are reported."""
         if self._thread is not None:
             return
-        self._open()
+        _load_watchfiles()
+        self._scan()
         self._thread = threading.Thread(target=self._run, name="tacit-notes-watch", daemon=True)
         self._thread.start()
 
@@ -63,113 +61,39 @@ class FolderWatcher:
             self._thread.join()
 
     def _run(self) -> None:
+        self._report(set())
+        while not self._stop.is_set():
+            try:
+                self._watch_folders()
+            except (TacitError, OSError, RuntimeError) as error:
+                # The folder cannot be watched now, or the library lost its thread.
+                name = type(error).__name__
+                log.warning("Cannot watch the notes (%s); trying again", name)
+                self._generation = -1  # report everything
+                self._stop.wait(limits.NOTE_POLL_MS / 1_000)
+
+    def _watch_folders(self) -> None:
+        """Report changes until a folder comes or goes."""
+        notify = self._open_notify()
         try:
-            self._report_paths(set())
-            while not self._stop.is_set():
-                try:
-                    self._run_once()
-                except (TacitError, OSError, RuntimeError) as error:
-                    # The folder cannot be watched now, or the library lost its thread.
-                    name = type(error).__name__
-                    log.warning("Cannot watch the notes (%s); trying again", name)
-                    self._stop.wait(limits.NOTE_POLL_MS / 1_000)
-                    self._start_over()
+            same = self._report_changes(set())
+            while same and not self._stop.is_set():
+                told = self._wait(notify)
+                if told or notify is None or self._folder.generation() != self._generation:
+                    same = self._report_changes(told)
         finally:
-            self._close()
+            if notify is not None:
+                notify.close()
 
-    def _run_once(self) -> None:
-        if self._notify is None:
-            self._stop.wait(limits.NOTE_POLL_MS / 1_000)
-            told = set()
-        else:
-            told = _changed_paths(
-                self._notify.watch(
-                    limits.NOTE_WATCH_GATHER_MAX_MS,
-                    limits.NOTE_WATCH_STEP_MS,
-                    limits.NOTE_WATCH_ROUND_MS,
-                    self._stop,
-                )
-            )
-        if self._stop.is_set():
-            return
-        if self._folder.generation() != self._generation or not (self._notify or self._poll):
-            self._start_over()
-        elif self._notify is None:
-            self._scan_changes()
-        else:
-            self._handle_changes(set(filter(None, map(self._relative, told))))
-
-    def _handle_changes(self, paths: set[str]) -> None:
-        """Report changed notes and watch new folders."""
-        folders = {path for path in paths if self._folder.is_folder(path)}
-        if not paths.isdisjoint(self._folders - folders):
-            self._start_over()  # one is gone, and its content need not have been reported
-            return
-        if folders - self._folders:
-            paths |= self._watch_new_folders()
-        if paths - folders:
-            self._report_paths(paths - folders)
-
-    def _scan_changes(self) -> None:
-        """Report what changed since the last scan."""
-        before, after = self._files, self._folder.files()
-        self._files = after
-        changed = {path for path, stamp in after.items() if before.get(path) != stamp}
-        changed |= before.keys() - after.keys()
-        if changed:
-            self._report_paths(changed)
-
-    def _watch_new_folders(self) -> set[str]:
-        """Watch the new folders and return what they contain.
-
-        The old notifications are read to their end, so that nothing is missed in between.
-        """
-        known, old = self._folders, self._notify
-        assert old is not None  # it reported them
-        self._notify = None
-        with old:
-            self._open()
-            rest = _changed_paths(old.watch(_DRAIN_MS, _DRAIN_MS, _DRAIN_MS, None))
-        paths = {path for path in self._files if path.rpartition("/")[0] not in known}
-        return paths.union(filter(None, map(self._relative, rest)))
-
-    def _start_over(self) -> None:
-        self._close()
+    def _open_notify(self) -> RustNotify | None:
+        """Return notifications of all folders; None where the system has none left."""
+        if self._poll:
+            return None
+        watched = [str(self._folder.root / path) for path in self._folders]
         try:
-            self._open()
-        except TacitError:
-            return  # and again in the next round
-        self._report_paths(set())
-
-    def _open(self) -> None:
-        for _ in range(_OPEN_ATTEMPTS_COUNT):
-            self._close()
-            try:
-                if self._is_open():
-                    return
-            except TacitError:
-                self._close()
-                raise
-
-    def _is_open(self) -> bool:
-        """Report whether every folder is watched, and was when it was scanned."""
-        self._generation = self._folder.generation()
-        folders = self._folder.scan().folders
-        if not self._poll:
-            try:
-                self._notify = self._notifications(folders)
-            except FileNotFoundError:  # the folder is gone by now
-                return False
-        scan = self._folder.scan()
-        self._folders, self._files = frozenset(scan.folders), scan.files
-        return scan.folders == folders
-
-    def _notifications(self, folders: Iterable[str]) -> RustNotify | None:
-        notify, watched = _load_watchfiles(), [str(self._folder.root / path) for path in folders]
-        try:
-            return notify(watched, False, False, limits.NOTE_POLL_MS, False, True)
-        except FileNotFoundError:
-            raise
+            return _load_watchfiles()(watched, False, False, limits.NOTE_POLL_MS, False, True)
+        except FileNotFoundError:  # one is gone by now: the next scan tells
+            return None
         except (OSError, RuntimeError):
             log.warning(
                 "the system has no notifications left for the notes; they are looked through every "
@@ -179,10 +103,38 @@ class FolderWatcher:
             self._poll = True
             return None
 
-    def _close(self) -> None:
-        if self._notify is not None:
-            self._notify.close()
-            self._notify = None
+    def _wait(self, notify: RustNotify | None) -> set[str]:
+        """Wait for notifications, and return the paths that they name."""
+        if notify is None:
+            self._stop.wait(limits.NOTE_POLL_MS / 1_000)
+            return set()
+        told = notify.watch(
+            limits.NOTE_WATCH_GATHER_MAX_MS,
+            limits.NOTE_WATCH_STEP_MS,
+            limits.NOTE_WATCH_ROUND_MS,
+            self._stop,
+        )
+        return set() if isinstance(told, str) else {path for _, path in told}
+
+    def _report_changes(self, told: set[str]) -> bool:
+        """Report what changed since the last scan; return whether the folders are the same.
+
+        Files that notifications name count as changed: two edits of equal size within one tick of
+        the clock look alike to a scan.
+        """
+        generation, folders, files = self._generation, self._folders, self._files
+        self._scan()
+        found = {path for path, _ in self._files.items() ^ files.items()}
+        found |= set(filter(None, map(self._relative, told))) - folders - self._folders
+        if generation != self._generation:
+            self._report(set())
+        if found:
+            self._report(found)
+        return (generation, folders) == (self._generation, self._folders)
+
+    def _scan(self) -> None:
+        self._generation, scan = self._folder.generation(), self._folder.scan()
+        self._folders, self._files = frozenset(scan.folders), {**scan.files, **scan.refused}
 
     def _relative(self, path: str) -> str | None:
         """Return the path as notes use it; None for other files, such as temporary ones."""
@@ -193,15 +145,11 @@ class FolderWatcher:
             return None
         return relative
 
-    def _report_paths(self, paths: set[str]) -> None:
+    def _report(self, found: set[str]) -> None:
         try:
-            self._changed(paths)
+            self._changed(found)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next change is told
             log.warning("A change of the notes was not processed (%s)", type(error).__name__)
-
-
-def _changed_paths(told: set[tuple[int, str]] | str) -> set[str]:
-    return set() if isinstance(told, str) else {path for _, path in told}
 
 
 def _load_watchfiles() -> type[RustNotify]:

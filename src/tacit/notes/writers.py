@@ -14,11 +14,11 @@ from tacit.learning.composition import (
     compose_memory,
     compute_expiry,
     find_floor,
+    refuse_profile,
     stricter_sensitivity,
 )
-from tacit.learning.consent import refuse_profile
 from tacit.lifecycle import forget as forgetting
-from tacit.policy.permissions import ChangeAction, RequesterRole, may_change
+from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, State, Trust

@@ -1,14 +1,27 @@
-"""The disclosure rules: decide whether a request may use a memory, and explain it."""
+"""The disclosure rules: decide what a request may see and change, and explain it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
 
-from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
+from tacit import limits
+from tacit.records.memory import (
+    ChatKind,
+    Kind,
+    Memory,
+    Purpose,
+    Sensitivity,
+    Source,
+    State,
+    Visibility,
+)
 from tacit.records.request import Decision, Request
 from tacit.records.results import AudiencePreview, Explanation
+from tacit.screening.instructions import is_standing_instruction
 
 # `decide` is a pure, total function: the first rule that applies wins. RULES mirrors the table in
 # docs/disclosure.md row by row. Nothing here reads a database, a clock or a setting; that page also
@@ -262,3 +275,215 @@ def explain_decision(decision: Decision) -> Explanation:
 def preview_decision(memory: Memory, decision: Decision) -> AudiencePreview:
     says = RULE_TEXTS[decision.rule]
     return AudiencePreview(memory=memory, allowed=decision.allowed, rule=decision.rule, says=says)
+
+
+# The fields of a memory that a request may see, and what may enter its prompt.
+
+# Fields of a memory that `decide` allows. The owner in a private chat sees the whole record, and so
+# does every member for a chat's own fact, which only members change. Every other requester, and
+# the owner in front of others, gets what was said: id, content, key, speaker, subjects, kind and
+# category. Fields that the owner may have set in private (tags, slot, data, importance, pin, dates,
+# labels) get a neutral value, in the record and in all ranking, filters and counts.
+
+UNKNOWN_SPEAKER = "Another person"  # a speaker whose name the requester does not know
+
+
+def is_owner(request: Request, memory: Memory) -> bool:
+    return memory.owner is not None and request.person(memory.owner) == request.requester
+
+
+def can_see_all_fields(request: Request, memory: Memory) -> bool:
+    return memory.owner is None or (request.private and is_owner(request, memory))
+
+
+def can_see_data(request: Request, memory: Memory) -> bool:
+    """Whether the request may see the data, which belongs to the wording.
+
+    Other data given elsewhere makes another memory. So the data of a memory of this chat was given
+    in this chat, and its owner may read it here.
+    """
+    here = memory.learned_kind is ChatKind.GROUP and memory.learned_in in request.chat_ids
+    return can_see_all_fields(request, memory) or (here and is_owner(request, memory))
+
+
+def redact_memory(
+    request: Request, memory: Memory, called: Mapping[str, str] = MappingProxyType({})
+) -> Memory:
+    """Return the record with the fields that this request may see.
+
+    `called` maps identities to names that the requester may know, for the names of speakers.
+    """
+    if not can_see_all_fields(request, memory):
+        memory = _strip_owner_fields(request, memory)
+    if memory.speaker and not memory.is_turn and not _is_said_by_requester(request, memory):
+        memory = replace(memory, name=called.get(memory.speaker, UNKNOWN_SPEAKER))
+    if request.private and is_owner(request, memory):
+        return memory
+    # Subjects that the requester named stay as they named them.
+    own = request.requester in {request.person(o) for o in (memory.owner, memory.speaker) if o}
+    return replace(
+        memory,
+        owner=None if memory.owner is None else request.visible_identity(memory.owner),
+        speaker=None if memory.speaker is None else request.visible_identity(memory.speaker),
+        subjects=memory.subjects
+        if own
+        else frozenset(map(request.visible_identity, memory.subjects)),
+        learned_in=None,
+        heard_by=frozenset(),
+        withheld_from=frozenset(),
+        withheld_unknown=False,
+        source=Source(),
+        thread=None,
+        agent=None,
+        run=None,
+        last_accessed_at=None,
+        access_count=0,
+        session=None if memory.session is None else "",
+    )
+
+
+def _is_said_by_requester(request: Request, memory: Memory) -> bool:
+    return memory.speaker is not None and request.person(memory.speaker) == request.requester
+
+
+def _strip_owner_fields(request: Request, memory: Memory) -> Memory:
+    in_group = memory.learned_kind is ChatKind.GROUP
+    return replace(
+        memory,
+        slot=None,
+        data=memory.data if can_see_data(request, memory) else None,
+        # The lowest visibility with which the memory could be shown here.
+        visibility=Visibility.ROOM if in_group else Visibility.PUBLIC_OK,
+        sensitivity=Sensitivity.PERSONAL,
+        portable=False,
+        importance=limits.IMPORTANCE_DEFAULT,
+        confidence=None,
+        pinned=False,
+        tags=(),
+        role=memory.role if memory.is_turn else None,  # of an episode: who spoke
+        observed_at=memory.observed_at if memory.is_turn else None,
+        expires_at=None,
+    )
+
+
+# Standing instructions apply to their author only. "From now on, answer in French" must not enter
+# the prompt of another person, in a group or in private, because a model would obey it there. The
+# decision uses the stored content, and applies to everything that prompts are made of: blocks,
+# fresh context, recall, lists, notes and deltas.
+
+
+def may_enter_prompt(request: Request, memory: Memory) -> bool:
+    """Whether the memory may enter the requester's prompt: no instruction, or their own."""
+    authors = [request.person(one) for one in (memory.owner, memory.speaker) if one]
+    if request.requester in authors:
+        return True
+    if memory.kind is Kind.PROCEDURE:
+        return False
+    return not is_standing_instruction(memory.content, task=memory.kind is Kind.TASK)
+
+
+# Who may change a memory.
+
+
+class ChangeAction(StrEnum):
+    UPDATE = "update"
+    PIN = "pin"
+    FORGET = "forget"
+    RESTORE = "restore"
+    ERASE = "erase"
+    SET_VISIBILITY = "set_visibility"
+    WITHHOLD = "withhold_from"
+
+
+class RequesterRole(StrEnum):
+    """The relation of a requester to a memory, strongest first."""
+
+    OWNER = "owner"
+    SPEAKER = "speaker"
+    SUBJECT = "subject"
+    MEMBER = "member"
+
+
+_ALLOWED_ROLES: dict[ChangeAction, frozenset[RequesterRole]] = {
+    ChangeAction.UPDATE: frozenset(RequesterRole),
+    ChangeAction.PIN: frozenset({RequesterRole.OWNER, RequesterRole.MEMBER}),
+    ChangeAction.FORGET: frozenset(RequesterRole),
+    ChangeAction.RESTORE: frozenset(RequesterRole),
+    ChangeAction.ERASE: frozenset(
+        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
+    ),
+    ChangeAction.SET_VISIBILITY: frozenset(
+        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
+    ),
+    ChangeAction.WITHHOLD: frozenset(
+        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
+    ),
+}
+
+
+_ACTIONS_ON_ALL_VERSIONS = frozenset(
+    {ChangeAction.ERASE, ChangeAction.SET_VISIBILITY, ChangeAction.WITHHOLD}
+)
+
+
+def may_change(
+    act: ChangeAction, request: Request, memory: Memory, to: Visibility | None = None
+) -> RequesterRole | None:
+    """Return the role in which the requester may do this, or None. `to` is the new visibility."""
+    for role in RequesterRole:
+        if role not in _ALLOWED_ROLES[act] or not _has_role(role, act, request, memory):
+            continue
+        if act is not ChangeAction.SET_VISIBILITY or (
+            (role is RequesterRole.OWNER and request.private)
+            or (to is not None and to.rank <= effective_visibility(memory).rank)
+        ):
+            return role
+    return None
+
+
+def effective_visibility(memory: Memory) -> Visibility:
+    """Return the visibility that applies, which may be narrower than the stored one."""
+    group_learned = bool(memory.learned_in) and memory.learned_kind == ChatKind.GROUP
+    if memory.inferred or memory.withheld_unknown:
+        return Visibility.PRIVATE_ONLY
+    if memory.visibility == Visibility.ROOM and not group_learned:
+        return Visibility.PRIVATE_ONLY
+    return memory.visibility
+
+
+def may_reach(act: ChangeAction, request: Request, memory: Memory) -> bool:
+    """Whether the memory exists for this requester in this chat.
+
+    The owner in a private chat reaches every state. Any other requester reaches what they may see
+    in this chat; to restore, what they could see if it were active.
+    """
+    me = request.requester
+    if me is None:
+        return False
+    if request.private and memory.owner is not None and request.person(memory.owner) == me:
+        return True
+    if act is ChangeAction.RESTORE:
+        memory = replace(memory, state=State.ACTIVE, expires_at=None)
+    return not memory.shadowed and decide(request, memory).allowed
+
+
+def _has_role(role: RequesterRole, act: ChangeAction, request: Request, memory: Memory) -> bool:
+    me = request.requester
+    if me is None or not may_reach(act, request, memory):
+        return False
+    owner = request.person(memory.owner) if memory.owner else None
+    speaker = request.person(memory.speaker) if memory.speaker else None
+    if role is RequesterRole.OWNER:
+        return owner == me
+    if role is RequesterRole.SPEAKER:
+        # A member who rewords a chat's fact is not the speaker of its earlier versions.
+        own_words = owner is not None or memory.version == 1 or act not in _ACTIONS_ON_ALL_VERSIONS
+        return speaker == me and not memory.inferred and own_words
+    if role is RequesterRole.SUBJECT:
+        return me in {request.person(s) for s in memory.subjects}
+    return (
+        owner is None
+        and request.kind is ChatKind.GROUP
+        and memory.learned_kind == ChatKind.GROUP
+        and memory.learned_in in request.chat_ids
+    )

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.policy.redaction import may_enter_prompt, redact_memory
+from tacit.policy.rules import may_enter_prompt, redact_memory
 from tacit.prompts import readable_notes
 from tacit.prompts.fence import (
     FENCE_CLOSE,
@@ -40,10 +40,18 @@ from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Block
 from tacit.records.text import TokenCounter
-from tacit.retrieval import partition_index
-from tacit.retrieval.filters import build_filter_mask
-from tacit.retrieval.partition_index import CandidateSet, Ints
+from tacit.retrieval.index_cache import (
+    CATEGORY,
+    CREATED,
+    EXPIRES,
+    IMPORTANCE,
+    NEVER_EXPIRES,
+    PINNED,
+    CandidateSet,
+    Ints,
+)
 from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.scoring import build_filter_mask
 from tacit.storage import history, memory_reads, notes
 from tacit.storage.memory_reads import AudienceCache, MemoryDecision
 
@@ -387,17 +395,13 @@ class BlockCache:
     ) -> tuple[Block, int]:
         codes = self._retriever.index_cache.codes
         shown = build_filter_mask(connection, request, whole, candidates, codes)
-        shown &= candidates.facts[partition_index.CREATED] <= wanted.taken_at
+        shown &= candidates.facts[CREATED] <= wanted.taken_at
         news = history.list_new_since_block(connection, request, wanted.thread, wanted.taken_at)
         shown[[at for at in map(candidates.position_of, news) if at is not None]] = False
         left_out = [codes.of(category) for category in wanted.excluded_categories]
-        shown &= ~np.isin(candidates.facts[partition_index.CATEGORY], left_out)
+        shown &= ~np.isin(candidates.facts[CATEGORY], left_out)
         positions = np.flatnonzero(shown)
-        until = (
-            int(candidates.facts[partition_index.EXPIRES, positions].min())
-            if len(positions)
-            else partition_index.NEVER_EXPIRES
-        )
+        until = int(candidates.facts[EXPIRES, positions].min()) if len(positions) else NEVER_EXPIRES
         while True:
             ids = [
                 candidates.id(at)
@@ -424,7 +428,7 @@ class BlockCache:
             lines, wanted.style, items_max=wanted.items_max, chars_max=wanted.chars_max
         )
         # Add those of each category that were not selected.
-        categories = candidates.facts[partition_index.CATEGORY]
+        categories = candidates.facts[CATEGORY]
         selected = [at for at in map(candidates.position_of, ids) if at is not None]
         cut = Counter(rendered.cut)
         cut.update(map(codes.word, categories[positions].tolist()))
@@ -468,7 +472,7 @@ class BlockCache:
         heard = [*lasting, *(memory for one in recent for memory in one.memories)]
         until = min(
             (to_micros(m.expires_at) for m in heard if m.expires_at),
-            default=partition_index.NEVER_EXPIRES,
+            default=NEVER_EXPIRES,
         )
         return _make_block(rendered, rendered.cut, wanted, count), until
 
@@ -491,12 +495,10 @@ def _select_positions(candidates: CandidateSet, positions: Ints, most: int) -> S
     The id makes every process choose the same.
     """
     chosen: list[int] = []
-    categories = candidates.facts[partition_index.CATEGORY, positions]
+    categories = candidates.facts[CATEGORY, positions]
     for category in np.unique(categories):
         some = positions[categories == category]
-        keys = -candidates.facts[
-            [partition_index.PINNED, partition_index.IMPORTANCE, partition_index.CREATED]
-        ][:, some]
+        keys = -candidates.facts[[PINNED, IMPORTANCE, CREATED]][:, some]
         order = np.lexsort(keys[::-1])
         some, keys = some[order], keys[:, order]
         if len(some) > most:

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.policy.redaction import may_enter_prompt, redact_memory
+from tacit.policy.rules import may_enter_prompt, redact_memory
 from tacit.prompts.fence import make_hedge, make_line
 from tacit.records.memory import ChatKind, Memory, State
 from tacit.records.notes import (
@@ -25,7 +25,7 @@ from tacit.records.notes import (
     item_from_memory,
 )
 from tacit.records.request import Request
-from tacit.retrieval.candidate_generation import list_known_people
+from tacit.retrieval.retriever import list_known_people
 from tacit.retrieval.text_features import KnownNames
 from tacit.storage import notes
 from tacit.storage.memory_reads import AudienceCache

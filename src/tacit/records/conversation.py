@@ -78,7 +78,7 @@ def parse_message(message: object) -> ParsedMessage:
         if message.name is None
         else validation.parse_screened_identifier("name", message.name, limits.NAME_MAX_CHARS),
         at=None if message.at is None else validation.parse_datetime("at", message.at),
-        id=validation.parse_optional_identifier("id", message.id, limits.LABEL_MAX_CHARS),
+        id=validation.parse_optional_label("id", message.id),
     )
 
 

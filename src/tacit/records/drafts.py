@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypedDict
 
 from tacit import limits
@@ -96,7 +97,7 @@ def parse_draft(values: dict[str, Any], categories: Collection[str]) -> Draft:
         if name not in _CHECKS:
             raise InvalidInput(name, f"unknown field; use one of {', '.join(sorted(_CHECKS))}")
         if value is not None:
-            known[name] = _CHECKS[name](value)
+            known[name] = _CHECKS[name](name, value)
     if "category" in known:
         known["category"] = validation.parse_category(known["category"], categories)
     return Draft(**known)
@@ -121,41 +122,31 @@ def parse_people(field: str, value: object) -> tuple[object, ...]:
     return tuple(value)
 
 
-def _label_check(name: str) -> Callable[[Any], str]:
-    return lambda value: validation.parse_identifier(name, value, limits.LABEL_MAX_CHARS)
-
-
-def _screened_check(name: str, most: int) -> Callable[[Any], str]:
-    return lambda value: validation.parse_screened_identifier(name, value, most)
-
-
-_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "content": validation.parse_content,
-    "kind": lambda v: validation.parse_enum("kind", v, Kind),
-    "category": lambda v: v,  # parse_draft checks it: the categories depend on the settings
-    "key": _screened_check("key", limits.KEY_MAX_CHARS),
-    "slot": _screened_check("slot", limits.SLOT_MAX_CHARS),
-    "about": lambda v: parse_people("about", v),
-    "withheld_from": lambda v: parse_people("withheld_from", v),
-    "visibility": lambda v: validation.parse_enum("visibility", v, Visibility),
-    "sensitivity": lambda v: validation.parse_enum("sensitivity", v, Sensitivity),
-    "portable": lambda v: validation.parse_bool("portable", v),
-    "importance": lambda v: validation.parse_int(
-        "importance", v, limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
-    ),
-    "confidence": lambda v: validation.parse_fraction("confidence", v),
-    "pinned": lambda v: validation.parse_bool("pinned", v),
-    "tags": validation.parse_tags,
-    "observed_at": lambda v: validation.parse_datetime("observed_at", v),
-    "expires_at": lambda v: validation.parse_datetime("expires_at", v),
-    "message": _label_check("message"),
-    "agent": _label_check("agent"),
-    "run": _label_check("run"),
-    "role": _label_check("role"),
-    "turns": parse_turn_ids,
-    "for_room": lambda v: validation.parse_bool("for_room", v),
-    "by_model": lambda v: validation.parse_bool("by_model", v),
-    "data": validation.parse_data,
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "content": lambda _, value: validation.parse_content(value),
+    "kind": validation.enum_parser(Kind),
+    "category": lambda _, value: value,  # parse_draft checks it: it depends on the settings
+    "key": partial(validation.parse_screened_identifier, max_chars=limits.KEY_MAX_CHARS),
+    "slot": partial(validation.parse_screened_identifier, max_chars=limits.SLOT_MAX_CHARS),
+    "about": parse_people,
+    "withheld_from": parse_people,
+    "visibility": validation.enum_parser(Visibility),
+    "sensitivity": validation.enum_parser(Sensitivity),
+    "portable": validation.parse_bool,
+    "importance": validation.parse_importance,
+    "confidence": validation.parse_fraction,
+    "pinned": validation.parse_bool,
+    "tags": lambda _, value: validation.parse_tags(value),
+    "observed_at": validation.parse_datetime,
+    "expires_at": validation.parse_datetime,
+    "message": validation.parse_label,
+    "agent": validation.parse_label,
+    "run": validation.parse_label,
+    "role": validation.parse_label,
+    "turns": lambda _, value: parse_turn_ids(value),
+    "for_room": validation.parse_bool,
+    "by_model": validation.parse_bool,
+    "data": lambda _, value: validation.parse_data(value),
 }
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from functools import partial
+from typing import Any, Final, TypedDict, TypeVar
 
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import InvalidInput
 from tacit.records import validation
 from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
+from tacit.records.results import Page
+
+T = TypeVar("T")
 
 INCLUDE_MEMORIES = "memories"
 INCLUDE_TURNS = "turns"
@@ -65,13 +68,15 @@ def parse_recall_query(
     query: object, top_k: object, values: dict[str, Any], categories: Collection[str]
 ) -> RecallQuery:
     """Check a query and its filters. Raise InvalidInput for an unknown filter."""
-    checks = _filter_checks(categories)
     known: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in checks:
-            raise InvalidInput(name, f"unknown filter; use one of {', '.join(sorted(checks))}")
+        if name not in _FILTER_CHECKS:
+            filters = ", ".join(sorted(_FILTER_CHECKS))
+            raise InvalidInput(name, f"unknown filter; use one of {filters}")
         if value is not None:
-            known[name] = checks[name](value)
+            known[name] = _FILTER_CHECKS[name](name, value)
+    for one in known.get("categories", ()):
+        validation.parse_category(one, categories, "categories")
     low, high = known.get("importance_min"), known.get("importance_max")
     if low is not None and high is not None and low > high:
         raise InvalidInput("importance_min", "is above importance_max, so nothing could be found")
@@ -82,52 +87,43 @@ def parse_recall_query(
     )
 
 
-def _filter_checks(categories: Collection[str]) -> dict[str, Callable[[Any], Any]]:
-    def label(name: str) -> Callable[[Any], Any]:
-        return lambda value: validation.parse_identifier(name, value, limits.LABEL_MAX_CHARS)
+def _collection_parser(check: Callable[[str, Any], Any]) -> Callable[[str, Any], frozenset[Any]]:
+    def parse(field: str, value: object) -> frozenset[Any]:
+        if isinstance(value, str | bytes) or not isinstance(value, Collection):
+            raise InvalidInput(field, "expected a list")
+        if not value:
+            raise InvalidInput(field, "is empty, so nothing could be found; leave it out")
+        return frozenset(check(field, one) for one in value)
 
-    def importance(name: str) -> Callable[[Any], Any]:
-        low, high = limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX
-        return lambda value: validation.parse_int(name, value, low, high)
-
-    def moment(name: str) -> Callable[[Any], Any]:
-        return lambda value: validation.parse_datetime(name, value)
-
-    return {
-        "categories": lambda v: _parse_collection(
-            "categories", v, lambda c: validation.parse_category(c, categories, "categories")
-        ),
-        "kinds": lambda v: _parse_collection(
-            "kinds", v, lambda k: validation.parse_enum("kinds", k, Kind)
-        ),
-        "user": label("user"),
-        "agent": label("agent"),
-        "run": label("run"),
-        "actor": label("actor"),
-        "role": label("role"),
-        "pinned": lambda v: validation.parse_bool("pinned", v),
-        "importance_min": importance("importance_min"),
-        "importance_max": importance("importance_max"),
-        "updated_after": moment("updated_after"),
-        "updated_before": moment("updated_before"),
-        "threshold": lambda v: validation.parse_fraction("threshold", v),
-        "as_of": moment("as_of"),
-        "include": lambda v: _parse_collection("include", v, _parse_include),
-    }
+    return parse
 
 
-def _parse_collection(field: str, value: object, check: Callable[[Any], Any]) -> frozenset[Any]:
-    if isinstance(value, str | bytes) or not isinstance(value, Collection):
-        raise InvalidInput(field, "expected a list")
-    if not value:
-        raise InvalidInput(field, "is empty, so nothing could be found; leave it out")
-    return frozenset(check(one) for one in value)
-
-
-def _parse_include(value: object) -> str:
+def _parse_include(field: str, value: object) -> str:
     if value not in (INCLUDE_MEMORIES, INCLUDE_TURNS):
-        raise InvalidInput("include", f"expected {INCLUDE_MEMORIES} or {INCLUDE_TURNS}")
+        raise InvalidInput(field, f"expected {INCLUDE_MEMORIES} or {INCLUDE_TURNS}")
     return str(value)
+
+
+_FILTER_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    # Which categories are known depends on the settings: parse_recall_query checks that.
+    "categories": _collection_parser(
+        partial(validation.parse_identifier, max_chars=limits.CATEGORY_MAX_CHARS)
+    ),
+    "kinds": _collection_parser(validation.enum_parser(Kind)),
+    "user": validation.parse_label,
+    "agent": validation.parse_label,
+    "run": validation.parse_label,
+    "actor": validation.parse_label,
+    "role": validation.parse_label,
+    "pinned": validation.parse_bool,
+    "importance_min": validation.parse_importance,
+    "importance_max": validation.parse_importance,
+    "updated_after": validation.parse_datetime,
+    "updated_before": validation.parse_datetime,
+    "threshold": validation.parse_fraction,
+    "as_of": validation.parse_datetime,
+    "include": _collection_parser(_parse_include),
+}
 
 
 ANY_STATE: Final = "any"
@@ -157,26 +153,49 @@ MATCH_ALL: Final = Search()
 # Cursors: opaque text for the position where a page ended.
 
 
-def encode_cursor(last: Memory) -> str:
-    return encode_position(to_micros(last.created_at), last.id)
+def make_page(found: Sequence[T], most: int, position: Callable[[T], Sequence[object]]) -> Page[T]:
+    """Make a page of `most` rows; `found` has one more if there is a next page."""
+    shown = tuple(found[:most])
+    following = encode_cursor(*position(shown[-1])) if len(found) > most else None
+    return Page(items=shown, cursor=following)
 
 
-def encode_position(at: int, id: str) -> str:
-    """Return the cursor after the row with this time (in microseconds) and id."""
-    plain = f"{at}.{id}"
+def memory_position(memory: Memory) -> tuple[int, str]:
+    return to_micros(memory.created_at), memory.id
+
+
+def encode_cursor(*position: object) -> str:
+    plain = " ".join(map(str, position))
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None) -> tuple[int, str] | None:
+def parse_cursor(cursor: Any, parse: Callable[..., T]) -> T | None:
+    """Return the position in a cursor, or None for the first page.
+
+    `parse` takes the parts of the position, and raises ValueError for wrong ones.
+    """
     if cursor is None:
         return None
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
-        at, _, id = plain.partition(".")
-        moment = int(at)
-    except (AttributeError, TypeError, ValueError, binascii.Error):
+        return parse(*base64.urlsafe_b64decode(padded.encode("ascii")).decode().split(" "))
+    except (AttributeError, TypeError, ValueError):
         raise InvalidInput("cursor", "is not one we gave; start again without it") from None
-    if validation.parse_memory_id(id) is None or not -(2**62) < moment < 2**62:
-        raise InvalidInput("cursor", "is not one we gave; start again without it")
-    return moment, id
+
+
+def decode_cursor(cursor: Any) -> tuple[int, str] | None:
+    """Return the time (in microseconds) and the id of the row that a page ended with."""
+    return parse_cursor(cursor, _parse_row_position)
+
+
+def _parse_row_position(at: str, id: str) -> tuple[int, str]:
+    if validation.parse_memory_id(id) is None:
+        raise ValueError(id)
+    return parse_micros(at), id
+
+
+def parse_micros(text: str) -> int:
+    """Parse a time of a cursor, within the range of both databases."""
+    if abs(at := int(text)) >= 2**62:
+        raise ValueError(text)
+    return at

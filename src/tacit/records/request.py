@@ -77,6 +77,10 @@ class Request:
         return self.participants | {self.requester} if self.requester else self.participants
 
     @property
+    def channel(self) -> str | None:
+        return self.chat.partition(":")[0] if self.chat else None
+
+    @property
     def private(self) -> bool:
         return (
             self.kind is ChatKind.PRIVATE

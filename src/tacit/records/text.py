@@ -46,6 +46,11 @@ _IS_CJK = re.compile(rf"[{_CJK_WIDE}]")
 _PLAIN = re.compile(r"[a-z]+\Z")
 
 
+def fold_case(text: str) -> str:
+    """Return the text without the case that patterns do not see."""
+    return text.casefold().replace("ı", "i").replace("i\u0307", "i")
+
+
 def fold_text(text: str) -> str:
     """Return the text in lower case without accents: 'Café' and 'cafe' are one word."""
     if text.isascii():

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -100,6 +100,15 @@ def parse_optional_identifier(field: str, value: object, max_chars: int) -> str 
     return None if value is None else parse_identifier(field, value, max_chars)
 
 
+def parse_label(field: str, value: object) -> str:
+    """Check a name that a program gives: of an agent, a run, a thread, a role."""
+    return parse_identifier(field, value, limits.LABEL_MAX_CHARS)
+
+
+def parse_optional_label(field: str, value: object) -> str | None:
+    return None if value is None else parse_label(field, value)
+
+
 def parse_memory_id(value: object) -> str | None:
     """Return a well-formed id, or None: a malformed id is treated as one that does not exist."""
     return value if isinstance(value, str) and _MEMORY_ID.fullmatch(value) else None
@@ -133,6 +142,10 @@ def parse_channel(field: str, value: str) -> str:
     return value
 
 
+def enum_parser(enum: type[EnumT]) -> Callable[[str, object], EnumT]:
+    return lambda field, value: parse_enum(field, value, enum)
+
+
 def parse_enum(field: str, value: object, enum: type[EnumT]) -> EnumT:
     if isinstance(value, str):
         try:
@@ -147,6 +160,10 @@ def parse_int(field: str, value: object, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(field, f"must be a whole number from {low} to {high}")
     return value
+
+
+def parse_importance(field: str, value: object) -> int:
+    return parse_int(field, value, limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX)
 
 
 def parse_fraction(field: str, value: object) -> float:

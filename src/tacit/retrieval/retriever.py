@@ -3,42 +3,429 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
-from typing import Protocol, TypeVar
+from threading import Lock
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.clock import to_micros
 from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed
-from tacit.policy.redaction import may_enter_prompt
+from tacit.policy.predicate import AccessPath, PredicateBranch, predicate_parameters
+from tacit.policy.rules import can_see_all_fields, may_enter_prompt
+from tacit.records.accounts import Person
+from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
-from tacit.records.request import Request
-from tacit.retrieval import candidate_generation
-from tacit.retrieval.candidate_generation import (
-    PermittedSetCache,
-    TooManyCandidates,
-    list_known_people,
-    rewind_candidates,
+from tacit.records.request import Decision, Request
+from tacit.records.text import join_neighbors, split_terms
+from tacit.retrieval.index_cache import (
+    CREATED,
+    EXPIRES,
+    CandidateIds,
+    CandidateSet,
+    Floats,
+    IndexCache,
+    PartitionIndex,
 )
-from tacit.retrieval.filters import build_filter_mask, mask_categories, mask_owned
-from tacit.retrieval.index_cache import IndexCache
-from tacit.retrieval.partition_index import CandidateSet, Floats
-from tacit.retrieval.query_parser import parse_query
 from tacit.retrieval.scoring import (
     RecallAnswer,
     build_answers,
+    build_filter_mask,
     list_answer_ids,
+    mask_categories,
+    mask_owned,
+    parse_query,
     rank_candidates,
     score_candidates,
 )
-from tacit.storage import memory_reads
+from tacit.retrieval.text_features import find_personal_topics
+from tacit.storage import memory_reads, people, search
 from tacit.storage.memories import NO_VECTORS, TextVectors
-from tacit.storage.memory_reads import MemoryDecision
+from tacit.storage.memory_reads import Candidate, MemoryDecision, to_row
+from tacit.storage.revisions import (
+    Revisions,
+    chat_path,
+    home_path,
+    is_audience_path,
+    person_path,
+    read_revisions,
+)
+from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
+
+# A permitted set caches the ids that a request may see between queries. The ids came through the
+# disclosure predicate and are kept with the revisions of their access paths. Every query reads the
+# revisions again in its snapshot and reloads the branches that changed. Every result goes through
+# the predicate once more before it is returned, so the cache itself cannot disclose anything.
+
+_NO_REVISION = (0, 0)
+
+
+class TooManyCandidates(Exception):
+    """The request may see more memories than are kept in memory."""
+
+
+@dataclass(slots=True)
+class _BranchIds:
+    """The ids of one branch, or of one owner in it."""
+
+    token: Any  # the revisions for which the ids are valid
+    ids: CandidateIds
+
+
+class PermittedSet:
+    """The memories that one request may see, for all its queries."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.count = 0
+        self._identity_rev: int | None = None
+        self._branches: dict[tuple[bool, int, str | None], _BranchIds] = {}
+        self._candidates: CandidateSet | None = None
+
+    def load(
+        self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]
+    ) -> CandidateSet:
+        """Return the permitted memories of this snapshot. The caller holds the lock."""
+        request = requests[0]
+        if self._identity_rev != request.identity_rev:
+            self._branches.clear()
+            self._candidates = None
+            self._identity_rev = request.identity_rev
+        revisions = read_revisions(connection, request)
+        tokens = [unit.token for unit in self._branches.values()]
+        moved: set[str] | None = set()
+        for asked in requests:
+            for number, branch in enumerate(memory_reads.policy_branches(asked)):
+                for owner in _list_owners(asked, branch) if branch.by_owner else [None]:
+                    some = self._refresh(connection, asked, revisions, number, owner, branch)
+                    moved = None if moved is None or some is None else moved | some
+        if self._candidates is None or moved is None:
+            held: CandidateIds = {}
+            for unit in self._branches.values():
+                held.update(unit.ids)
+            self._candidates = index_cache.build_candidates(
+                connection, request, held, list_known_people(connection, request)
+            )
+        elif tokens != [unit.token for unit in self._branches.values()]:
+            changes = {id: self._find_id(id) for id in moved}
+            known = list_known_people(connection, request)
+            self._candidates = index_cache.update_candidates(
+                connection, request, self._candidates, changes, known
+            )
+        self._drop_expired(connection, index_cache, request)
+        self.count = len(self._candidates)
+        return self._candidates
+
+    def _drop_expired(
+        self, connection: Connection, index_cache: IndexCache, request: Request
+    ) -> None:
+        """Remove expired memories, so that they do not count in term statistics either."""
+        candidates, at = self._candidates, to_micros(request.at)
+        if candidates is None or candidates.static_scores.valid_until > at:
+            return
+        lapsed = [
+            candidates.id(one) for one in np.flatnonzero(candidates.facts[EXPIRES] <= at).tolist()
+        ]
+        for unit in self._branches.values():
+            for id in lapsed:
+                unit.ids.pop(id, None)
+        changes = dict.fromkeys(lapsed)
+        known = list_known_people(connection, request)
+        self._candidates = index_cache.update_candidates(
+            connection, request, candidates, changes, known
+        )
+
+    def _find_id(self, id: str) -> tuple[int, str] | None:
+        return next((unit.ids[id] for unit in self._branches.values() if id in unit.ids), None)
+
+    def _refresh(
+        self,
+        connection: Connection,
+        request: Request,
+        revisions: Revisions,
+        number: int,
+        owner: str | None,
+        branch: PredicateBranch,
+    ) -> set[str] | None:
+        """Return the ids that may have changed, or None if the whole branch was reloaded.
+
+        Of one owner only the changes are loaded, unless rows of the owner were erased.
+        """
+        if owner is None:
+            token, cleared = _revision_token(branch.access_path, request, revisions), None
+        else:
+            token, cleared = revisions.get(person_path(owner), _NO_REVISION)
+        key = (request.turns, number, owner)
+        unit = self._branches.get(key)
+        if unit is not None and unit.token == token:
+            return set()
+        if owner is not None and unit is not None and cleared <= unit.token < token:
+            changed = {
+                id
+                for id, _ in memory_reads.list_changed(connection, request.space, owner, unit.token)
+            }
+            held = self._query_ids(connection, request, number, owner, unit.token)
+            for id in changed:
+                unit.ids.pop(id, None)
+            unit.ids.update(held)
+            unit.token = token
+            return changed
+        held = self._query_ids(connection, request, number, owner)
+        self._branches[key] = _BranchIds(token, held)
+        return _diff_ids(unit.ids, held) if unit is not None else None
+
+    def _query_ids(
+        self,
+        connection: Connection,
+        request: Request,
+        number: int,
+        owner: str | None,
+        since: int | None = None,
+    ) -> CandidateIds:
+        most = limits.PERMITTED_SET_MAX_COUNT
+        found = memory_reads.list_candidates(
+            connection, request, number, most + 1, owner=owner, since=since
+        )
+        key = (request.turns, number, owner)
+        others = sum(len(unit.ids) for at, unit in self._branches.items() if at != key)
+        own = len(self._branches[key].ids) if since is not None else 0
+        if len(found) + others + own > most:
+            raise TooManyCandidates
+        return collect_ids(found)
+
+
+def list_known_people(connection: Connection, request: Request) -> list[Person]:
+    """List people by names that may be shown here; private names only in a private chat."""
+    return people.list_known_people(connection, request, own_names=request.private)
+
+
+def _diff_ids(one: CandidateIds, other: CandidateIds) -> set[str] | None:
+    """Return the ids in which two differ, or None if these are most of them."""
+    differ = {id for id, _ in one.items() ^ other.items()}
+    return differ if 2 * len(differ) <= len(other) else None
+
+
+def collect_ids(found: Iterable[Candidate]) -> CandidateIds:
+    return {one.id: (one.stamp, home_path(one.owner, one.learned_in)) for one in found}
+
+
+def _list_owners(request: Request, branch: PredicateBranch) -> list[str]:
+    params = predicate_parameters(request)
+    owners: list[str] = params["p_me" if branch.access_path is AccessPath.ME else "p_here"]
+    return owners
+
+
+def _revision_token(path: AccessPath, request: Request, revisions: Revisions) -> Any:
+    """Return the revisions that the ids of a branch depend on."""
+    if path is AccessPath.ME:
+        paths = [person_path(one) for one in sorted(request.own_identities)]
+        return tuple(revisions.get(one, _NO_REVISION) for one in paths)
+    if path is AccessPath.ROOM:
+        return tuple(
+            revisions.get(chat_path(one), _NO_REVISION) for one in sorted(request.chat_ids)
+        )
+    return frozenset(item for item in revisions.items() if is_audience_path(item[0]))
+
+
+class PermittedSetCache:
+    """The permitted sets of recent requests."""
+
+    def __init__(self, index_cache: IndexCache) -> None:
+        self._index_cache = index_cache
+        self._permitted_sets: OrderedDict[Any, PermittedSet] = OrderedDict()
+        self._lock = Lock()
+
+    def load(self, connection: Connection, requests: Sequence[Request]) -> CandidateSet:
+        """Load the set. `requests` is one request for memories, for episodes, or for both."""
+        request = requests[0]
+        key = (
+            request.space,
+            request.requester,
+            request.own_identities,
+            request.chat,
+            request.kind,
+            request.audience,
+            request.present,
+            request.complete,
+            request.purpose,
+            tuple(one.turns for one in requests),
+        )
+        with self._lock:
+            permitted = self._permitted_sets.setdefault(key, PermittedSet())
+            self._permitted_sets.move_to_end(key)
+        try:
+            with permitted.lock:
+                return permitted.load(connection, self._index_cache, requests)
+        except BaseException:
+            with self._lock:
+                self._permitted_sets.pop(key, None)
+            raise
+        finally:
+            self._evict()
+
+    def _evict(self) -> None:
+        with self._lock:
+            count = sum(permitted.count for permitted in self._permitted_sets.values())
+            while len(self._permitted_sets) > 1 and (
+                count > limits.PERMITTED_SETS_TOTAL_MAX_COUNT
+                or len(self._permitted_sets) > limits.PERMITTED_SETS_CACHED_MAX_COUNT
+            ):
+                _, permitted = self._permitted_sets.popitem(last=False)
+                count -= permitted.count
+
+
+# Candidate generation by the database, for requests with more memories than are kept in memory.
+
+
+def generate_candidates(
+    connection: Connection,
+    store: Store,
+    requests: Sequence[Request],
+    question: str,
+    model: str | None,
+    vector: Floats | None,
+    only: frozenset[str] | None,
+) -> CandidateIds:
+    """Select candidates by the words of the question, by vector if possible, and the newest."""
+    terms, own = split_terms(question), find_personal_topics(question)
+    topic_words = " ".join(word for topic in own for word in sorted(topic.search_words))
+    words = tuple(dict.fromkeys([*terms, *join_neighbors(terms), *split_terms(topic_words)]))
+    words = words[: limits.RECALL_WORDS_MAX_COUNT]
+    dialect, most = store.database.dialect, limits.CANDIDATES_COUNT
+    found: CandidateIds = {}
+    for request in requests:
+        ids: set[str] = set()
+        of = None if only is None else tuple(sorted(only))
+        newest = ListFilter(categories=of)
+        for wanted in (replace(newest, words=words), newest) if words else (newest,):
+            page = search.list_memories(connection, store.audiences, dialect, request, wanted, most)
+            ids |= {memory.id for memory, _ in page}
+        if own and request.private:
+            slots = frozenset().union(*(topic.slots for topic in own))
+            ids |= {
+                one.id
+                for one in memory_reads.list_slot_candidates(connection, request, slots, most)
+            }
+        if vector is not None and model is not None:
+            near = memory_reads.list_nearest(
+                connection, dialect, request, model, vector.tobytes(), most
+            )
+            ids |= {one.id for one in near}
+        found |= collect_ids(memory_reads.filter_visible(connection, request, sorted(ids)))
+    return found
+
+
+# Recall at an earlier time: the versions of that time that the requester may see now. Memories that
+# were forgotten, erased or expired since do not come back. Superseded ones do, for their owner in
+# private only.
+
+_READ_BATCH_COUNT = 500
+
+
+def rewind_candidates(
+    connection: Connection,
+    store: Store,
+    index_cache: IndexCache,
+    requests: list[Request],
+    candidates: CandidateSet,
+    moment: datetime,
+) -> tuple[CandidateSet, dict[str, MemoryDecision]]:
+    """Return the candidates as of that time, and the memories with their wording of that time."""
+    old = np.flatnonzero(candidates.facts[CREATED] <= to_micros(moment)).tolist()
+    ids = [candidates.id(at) for at in old]
+    found: dict[str, MemoryDecision] = {}
+    vectors: dict[str, bytes | None] = {}
+    for request in requests:
+        for memory, now, decision in _list_active(connection, store, request, ids, moment):
+            found[memory.id] = (memory, decision)
+            same = memory.content == now.content
+            vectors[memory.id] = candidates.vector_of(memory.id) if same else None
+        if request.private and not request.turns:
+            for memory, _, decision in _list_superseded(connection, store, request, moment):
+                found[memory.id] = (memory, decision)
+                vectors[memory.id] = None
+    index = PartitionIndex(index_cache.codes)
+    for id in sorted(found):
+        memory = found[id][0]
+        row = memory_reads.RankingFeatures.from_new_row(to_row(memory, None))
+        index.add(row, 0, vectors[id])
+    return index_cache.candidates_of(index, candidates), found
+
+
+def _list_active(
+    connection: Connection, store: Store, request: Request, ids: list[str], moment: datetime
+) -> Iterator[tuple[Memory, Memory, Decision]]:
+    for start in range(0, len(ids), _READ_BATCH_COUNT):
+        some = ids[start : start + _READ_BATCH_COUNT]
+        found = memory_reads.list_visible(connection, store.audiences, request, some)
+        for memory, decision in found.values():
+            then = _wording_at(connection, store, request, memory, moment)
+            if then is not None:
+                yield then, memory, decision
+
+
+def _list_superseded(
+    connection: Connection, store: Store, request: Request, moment: datetime
+) -> Iterator[tuple[Memory, Memory, Decision]]:
+    """Yield the owner's memories that were superseded after that time."""
+    own, after = request.for_management(), None
+    while True:
+        wanted = ListFilter(state=State.SUPERSEDED.value, after=after)
+        page = search.list_memories(
+            connection,
+            store.audiences,
+            store.database.dialect,
+            own,
+            wanted,
+            limits.PAGE_MAX_COUNT,
+        )
+        for memory, decision in page:
+            lapsed = memory.expires_at is not None and memory.expires_at <= request.at
+            if memory.created_at <= moment < memory.updated_at and not lapsed:
+                then = _wording_at(connection, store, own, memory, moment)
+                if then is not None:
+                    yield then, memory, decision
+        if len(page) < limits.PAGE_MAX_COUNT:
+            return
+        last = page[-1][0]
+        after = (to_micros(last.created_at), last.id)
+
+
+def _wording_at(
+    connection: Connection, store: Store, request: Request, memory: Memory, moment: datetime
+) -> Memory | None:
+    """Return the memory with its wording of that time, or None if the requester may not see it."""
+    if memory.is_turn or memory.version == 1:
+        # Only the owner may know when the fields last changed.
+        seen = can_see_all_fields(request, memory)
+        return memory if seen else replace(memory, updated_at=memory.created_at)
+    heard = memory_reads.list_versions(connection, store.audiences, request, memory)
+    known = [one for one in heard if one.created_at <= moment]
+    if not known:
+        return None
+    then = known[-1]
+    return replace(
+        memory,
+        content=then.content,
+        version=then.number,
+        speaker=then.speaker,
+        subjects=then.subjects,
+        heard_by=then.heard_by,
+        updated_at=then.created_at,
+        data=memory.data if then is heard[-1] else None,  # data belongs to the current wording
+    )
+
+
+# The retriever of a process.
 
 T = TypeVar("T")
 ConvertAnswer = Callable[[Connection, Request, RecallAnswer], T]
@@ -73,7 +460,7 @@ class Retriever:
         except TooManyCandidates:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
             vector = self.embed_question(text)
-            found = candidate_generation.generate_candidates(
+            found = generate_candidates(
                 connection, self._store, requests, text, model, vector, only
             )
             candidates = self.index_cache.build_candidates(

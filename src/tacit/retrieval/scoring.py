@@ -1,33 +1,231 @@
-"""Score, rank and explain candidates against a parsed question."""
+"""Parse a question, and filter, score, rank and explain the candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.records.memory import Memory, Trust
+from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, Trust
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Signals
-from tacit.retrieval import partition_index
-from tacit.retrieval.filters import Mask
-from tacit.retrieval.partition_index import CandidateSet, Floats, Ints, StaticScores, StringCodes
-from tacit.retrieval.query_parser import ParsedQuery
+from tacit.records.text import fold_text, join_neighbors, split_words, stem_word, stem_words
+from tacit.retrieval.index_cache import (
+    ABOUT_OWNER,
+    AGENT,
+    CATEGORY,
+    CONTENT_CHANGED,
+    EXPIRES,
+    HAS_QUESTION,
+    IMPORTANCE,
+    KEY_TERM_PREFIX,
+    KIND,
+    MENTIONS_TIME,
+    NAME,
+    OBSERVED,
+    OPENING,
+    OWNER,
+    PINNED,
+    ROLE,
+    RUN,
+    SESSION,
+    SLOT,
+    SPEAKER,
+    TRUST,
+    UPDATED,
+    WEIGHTS,
+    CandidateSet,
+    Floats,
+    Ints,
+    StaticScores,
+    StringCodes,
+)
 from tacit.retrieval.text_features import (
     MICROS_PER_DAY,
+    PartialDate,
     PersonalTopic,
+    asks_when,
     date_terms,
+    find_personal_topics,
     list_openings,
     list_topic_slots,
+    parse_date,
     score_date_proximity,
 )
-from tacit.retrieval.weights import WEIGHTS
+from tacit.storage import people
 from tacit.storage.memory_reads import MemoryDecision, MemoryEdge
+
+# The question: terms, people, dates and topics.
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedQuery:
+    terms: tuple[str, ...]  # without names of speakers
+    speaker_terms: tuple[str, ...]  # terms that are names of speakers
+    text: str  # the text to embed, without names of speakers
+    people: Mapping[str, frozenset[str]] = field(default_factory=dict)  # name → identities
+    speakers: frozenset[str] = frozenset()  # folded names of speakers of episodes
+    asks_when: bool = False
+    day: PartialDate | None = None
+    word_of_term: Mapping[str, str] = field(default_factory=dict)  # term → word of the question
+    joined_terms: tuple[str, ...] = ()  # key terms made of two neighboring words
+    personal_topics: tuple[PersonalTopic, ...] = ()  # questions of the requester about themselves
+
+
+def parse_query(
+    text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]
+) -> ParsedQuery:
+    """Parse a question.
+
+    The name of a speaker selects who, not what, so it is removed from terms and text: the episodes
+    that contain it are mostly other people's. In a memory a name is a term like any other.
+    """
+    words = set(split_words(text))
+    named = frozenset(
+        name for name in speakers if set(split_words(name)) & words and _contains_name(text, name)
+    )
+    dropped = {stem_word(part) for name in named for part in split_words(name)}
+    terms = tuple(dict.fromkeys(stem_words(text)))[: limits.RECALL_TERMS_MAX_COUNT]
+    pairs = _join_pairs(split_words(text)[: limits.RECALL_TERMS_MAX_COUNT])
+    return ParsedQuery(
+        terms=tuple(term for term in terms if term not in dropped),
+        speaker_terms=tuple(term for term in terms if term in dropped),
+        text=_remove_names(text, named),
+        people=people,
+        speakers=named,
+        asks_when=asks_when(text),
+        day=parse_date(text),
+        word_of_term={
+            term: word.lower()
+            for word in reversed(_WORD.findall(text))  # the first of several words counts
+            if (term := stem_word(fold_text(word))) in terms
+        }
+        | pairs,
+        joined_terms=tuple(pairs),
+        personal_topics=() if people or named else find_personal_topics(text),
+    )
+
+
+def _join_pairs(asked: list[str]) -> dict[str, str]:
+    """Map each two neighbors, as a term of a key, to the words of the question."""
+    both = [f"{one} {other}" for one, other in pairwise(asked)]
+    return dict(zip((KEY_TERM_PREFIX + word for word in join_neighbors(asked)), both, strict=True))
+
+
+def _contains_name(text: str, name: str) -> bool:
+    return f" {' '.join(split_words(name))} " in f" {' '.join(split_words(text))} "
+
+
+def _remove_names(text: str, names: frozenset[str]) -> str:
+    plain = text
+    for name in sorted(names, key=len, reverse=True):
+        pattern = rf"\b{re.escape(name)}(?:['\u2019]s)?(?!\w)"
+        plain = re.sub(pattern, "", plain, flags=re.IGNORECASE)
+    return " ".join(plain.split()) or text
+
+
+# The filters of a question, as boolean masks over the candidates.
+
+Mask = NDArray[np.bool_]
+
+
+def build_filter_mask(
+    connection: Connection,
+    request: Request,
+    question: RecallQuery,
+    candidates: CandidateSet,
+    codes: StringCodes,
+) -> Mask:
+    facts = candidates.facts
+    kept: Mask = facts[EXPIRES] > to_micros(request.at)
+    owned = mask_owned(request, candidates, codes)
+    for column, words in (
+        (CATEGORY, question.only),
+        (CATEGORY, question.categories),
+        (KIND, question.kinds),
+        (ROLE, None if question.role is None else {question.role}),
+    ):
+        if words is not None:
+            kept &= _mask_values(candidates, column, words, codes)
+    for column, word in (
+        (AGENT, question.agent),
+        (RUN, question.run),
+    ):
+        if word is not None:
+            kept &= owned & (facts[column] == codes.of(word))
+    for column, who, name in (
+        (OWNER, question.user, "user"),
+        (SPEAKER, question.actor, "actor"),
+    ):
+        if who is not None:
+            meant = people.resolve_person(connection, request, who, name) or frozenset()
+            kept &= _mask_shown_people(request, candidates, column, meant, codes)
+    if question.pinned is not None:
+        kept &= (facts[PINNED] > 0) == question.pinned
+    if question.importance_min is not None:
+        kept &= facts[IMPORTANCE] >= question.importance_min
+    if question.importance_max is not None:
+        kept &= facts[IMPORTANCE] <= question.importance_max
+    if question.updated_after is not None or question.updated_before is not None:
+        updated, changed = facts[UPDATED], facts[CONTENT_CHANGED]
+        moved = np.where(owned, updated, changed)
+        if question.updated_after is not None:
+            kept &= moved > to_micros(question.updated_after)
+        if question.updated_before is not None:
+            kept &= moved < to_micros(question.updated_before)
+    # A query finds procedures only if it asks for their kind or category.
+    filed = CATEGORY_OF_KIND[Kind.PROCEDURE]
+    if Kind.PROCEDURE not in (question.kinds or ()) and filed not in (question.categories or ()):
+        kept &= facts[KIND] != codes.of(Kind.PROCEDURE)
+    return kept
+
+
+def _mask_shown_people(
+    request: Request,
+    candidates: CandidateSet,
+    column: int,
+    meant: frozenset[str],
+    codes: StringCodes,
+) -> Mask:
+    """Match only by identities that the result would show."""
+    mine = meant & request.own_identities if request.private else frozenset()
+    found = [
+        code
+        for code in np.unique(candidates.facts[column]).tolist()
+        if code >= 0
+        and ((who := codes.word(code)) in mine or request.visible_identity(who) in meant)
+    ]
+    return np.isin(candidates.facts[column], found)
+
+
+def mask_categories(
+    candidates: CandidateSet, categories: Collection[str], codes: StringCodes
+) -> Mask:
+    return _mask_values(candidates, CATEGORY, categories, codes)
+
+
+def mask_owned(request: Request, candidates: CandidateSet, codes: StringCodes) -> Mask:
+    """Mask the memories that the requester sees with all fields."""
+    if not request.private:
+        return np.zeros(len(candidates), np.bool_)
+    return _mask_values(candidates, OWNER, request.own_identities, codes)
+
+
+def _mask_values(
+    candidates: CandidateSet, column: int, words: Collection[str], codes: StringCodes
+) -> Mask:
+    return np.isin(candidates.facts[column], [codes.of(str(word)) for word in words])
+
 
 # Questions of the requester about themselves.
 
@@ -39,11 +237,9 @@ def mask_about_requester(
 ) -> BoolArray:
     """Mask what the requester stated about themselves."""
     facts = candidates.facts
-    mine: BoolArray = np.isin(
-        facts[partition_index.OWNER], [codes.of(one) for one in request.own_identities]
-    )
-    mine &= (facts[partition_index.ABOUT_OWNER] > 0) & (facts[partition_index.SESSION] < 0)
-    mine &= facts[partition_index.TRUST] != codes.of(Trust.HEARSAY)
+    mine: BoolArray = np.isin(facts[OWNER], [codes.of(one) for one in request.own_identities])
+    mine &= (facts[ABOUT_OWNER] > 0) & (facts[SESSION] < 0)
+    mine &= facts[TRUST] != codes.of(Trust.HEARSAY)
     return mine
 
 
@@ -58,7 +254,7 @@ def score_own_facts(
 
     Only the owner in private may see slots, so in other chats they are not used.
     """
-    slots = candidates.facts[partition_index.SLOT]
+    slots = candidates.facts[SLOT]
     found = np.zeros(len(candidates), np.float32)
     names = candidates.names.labels_of(request.own_identities)
     for topic in topics:
@@ -66,7 +262,7 @@ def score_own_facts(
         for term in topic.content_stems | topic.name_stems:
             by_words[candidates.postings(term)[0]] = True
         openings = [codes.of(one) for one in list_openings(topic, names)]
-        by_words &= of_them & np.isin(candidates.facts[partition_index.OPENING], openings)
+        by_words &= of_them & np.isin(candidates.facts[OPENING], openings)
         if request.private:
             others = list_topic_slots() - topic.slots
             by_words &= ~np.isin(slots, [codes.of(one) for one in others])
@@ -111,7 +307,7 @@ def score_candidates(
     )
     answer = np.zeros_like(alone)
     if static.has_turns:
-        asks = candidates.facts[partition_index.HAS_QUESTION] > 0
+        asks = candidates.facts[HAS_QUESTION] > 0
         answer[1:] = alone[:-1] * ((sessions[1:] == sessions[:-1]) & asks[:-1])
     evidence = WEIGHTS.words * alone + WEIGHTS.words_around * around + WEIGHTS.answer * answer
     parts = {"words": alone, "importance": static.importance, "pinned": static.pinned}
@@ -230,7 +426,7 @@ def _term_coverage(term_counts: Floats, rarity: Floats) -> Floats:
 
 
 def _recency(candidates: CandidateSet, request: Request) -> Floats:
-    age = (to_micros(request.at) - candidates.facts[partition_index.CONTENT_CHANGED]).astype(
+    age = (to_micros(request.at) - candidates.facts[CONTENT_CHANGED]).astype(
         np.float32
     ) / MICROS_PER_DAY
     fading: Floats = np.exp(-np.maximum(age, 0) / np.float32(WEIGHTS.recency_days))
@@ -240,11 +436,9 @@ def _recency(candidates: CandidateSet, request: Request) -> Floats:
 def _time_fit(query: ParsedQuery, candidates: CandidateSet) -> Floats:
     found = np.zeros(len(candidates), np.float32)
     if query.asks_when:
-        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (
-            candidates.facts[partition_index.MENTIONS_TIME] > 0
-        )
+        found += np.float32(WEIGHTS.when / WEIGHTS.time) * (candidates.facts[MENTIONS_TIME] > 0)
     if query.day is not None:
-        found += score_date_proximity(query.day, candidates.facts[partition_index.OBSERVED])
+        found += score_date_proximity(query.day, candidates.facts[OBSERVED])
     return found
 
 
@@ -253,9 +447,7 @@ def _person_fit(query: ParsedQuery, candidates: CandidateSet, codes: StringCodes
     named = len(query.speakers | set(query.people))
     by: NDArray[np.bool_] = np.zeros(len(candidates), np.bool_)
     if query.speakers:
-        by |= np.isin(
-            candidates.facts[partition_index.NAME], [codes.of(name) for name in query.speakers]
-        )
+        by |= np.isin(candidates.facts[NAME], [codes.of(name) for name in query.speakers])
     meant = frozenset().union(*query.people.values())
     if meant:
         by |= candidates.mask_about(meant)
@@ -338,7 +530,7 @@ def rank_candidates(
         least = np.partition(totals, len(totals) - pool)[len(totals) - pool]
         positions, totals = positions[totals >= least], totals[totals >= least]
     # Break ties by time and id, which are the same in every process.
-    newest = candidates.facts[partition_index.CONTENT_CHANGED, positions].tolist()
+    newest = candidates.facts[CONTENT_CHANGED, positions].tolist()
     places, worth = positions.tolist(), totals.tolist()
     ids = candidates.ids(places)
     order = sorted(range(len(ids)), key=lambda at: (-worth[at], -newest[at], ids[at]))[:pool]
@@ -461,6 +653,6 @@ def _explain(
     if signals.person > 0:
         about = memory.subjects | {memory.speaker}
         named = [name for name, who in query.people.items() if about & who]
-        if not named and facts[partition_index.NAME, position] >= 0 and memory.name:
+        if not named and facts[NAME, position] >= 0 and memory.name:
             named = [memory.name]
     return explain_signals(signals, shared, named)

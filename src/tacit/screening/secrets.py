@@ -26,51 +26,7 @@ _DIGIT_GROUP = re.compile(r"\d+")
 _CARD_MIN_DIGITS = 13
 _CARD_MAX_DIGITS = 19
 _FIRST_GROUP_MIN_DIGITS = 4
-# First digits (from, to) and lengths of the cards of an issuer.
-_ISSUERS = (
-    ("4", "4", (13, 16, 19)),  # Visa
-    ("51", "55", (16,)),  # Mastercard
-    ("2221", "2720", (16,)),
-    ("34", "34", (15,)),  # American Express
-    ("37", "37", (15,)),
-    ("6011", "6011", (16, 19)),  # Discover
-    ("644", "659", (16, 19)),
-    ("3528", "3589", (16, 19)),  # JCB
-    ("300", "305", (14,)),  # Diners Club
-    ("36", "36", (14,)),
-    ("38", "39", (14,)),
-    ("62", "62", (16, 17, 18, 19)),  # UnionPay
-    ("2200", "2204", (16,)),  # Mir
-    ("5018", "5018", (16, 18, 19)),  # Maestro
-    ("5020", "5020", (16, 18, 19)),
-    ("5038", "5038", (16, 18, 19)),
-    ("6304", "6304", (16, 18, 19)),
-    ("6759", "6763", (16, 18, 19)),
-    ("60", "60", (16,)),  # RuPay
-    ("81", "82", (16,)),
-)
 
-# Length of an account number by country.
-_IBAN_CHARS = {
-    **dict.fromkeys(("NO",), 15),
-    **dict.fromkeys(("BE",), 16),
-    **dict.fromkeys(("DK", "FI", "FO", "GL", "NL", "SD", "FK"), 18),
-    **dict.fromkeys(("MK", "SI"), 19),
-    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "XK", "MN"), 20),
-    **dict.fromkeys(("CH", "CR", "HR", "LI", "LV"), 21),
-    **dict.fromkeys(("BG", "BH", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
-    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
-    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
-    **dict.fromkeys(("LY", "PT", "ST"), 25),
-    **dict.fromkeys(("IS", "TR"), 26),
-    **dict.fromkeys(("FR", "GR", "IT", "MC", "MR", "SM", "BI", "DJ"), 27),
-    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HU", "LB", "NI", "PL", "SV"), 28),
-    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
-    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
-    **dict.fromkeys(("MT", "SC"), 31),
-    **dict.fromkeys(("LC",), 32),
-    **dict.fromkeys(("RU",), 33),
-}
 _IBAN_START = r"(?<![A-Za-z0-9])([A-Za-z]{2})\d{2}[A-Za-z0-9 \-.\n]"
 _IBAN_MARKS = " -.\n"
 
@@ -132,7 +88,8 @@ def _is_card_grouping(sizes: list[int]) -> bool:
 
 def _is_card(digits: str) -> bool:
     issued = any(
-        len(digits) in sizes and low <= digits[: len(low)] <= high for low, high, sizes in _ISSUERS
+        len(digits) in sizes and low <= digits[: len(low)] <= high
+        for low, high, sizes in _read_table()["numbers"]["card_issuers"]
     )
     return issued and passes_luhn(digits) and len(set(digits)) > 1
 
@@ -146,12 +103,18 @@ def passes_luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
+@cache
+def _iban_chars() -> Mapping[str, int]:
+    sizes = _read_table()["iban"].items()
+    return {country: int(size) for size, countries in sizes for country in countries.split()}
+
+
 def has_iban(text: str) -> bool:
     return any(_is_iban(text, start) for start in compile_pattern(_IBAN_START).finditer(text))
 
 
 def _is_iban(text: str, start: re.Match[str]) -> bool:
-    size = _IBAN_CHARS.get(start[1].upper())
+    size = _iban_chars().get(start[1].upper())
     if size is None:
         return False
     account: list[str] = []
@@ -607,7 +570,7 @@ class SecretKind:
 @cache
 def secret_kinds(*, stated_only: bool = False) -> tuple[SecretKind, ...]:
     """Return the kinds of secrets.toml in the order in which they are searched."""
-    table = tomllib.loads(_read_data("secrets.toml"))
+    table = _read_table()
     fragments: dict[str, str] = {}
     for name, pattern in table["fragments"].items():
         fragments[name] = _join_pattern(pattern, fragments)
@@ -643,6 +606,11 @@ def _pattern_finder(pattern: str, check: str | None) -> Callable[[str], bool]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile at first use: most texts need a few of the patterns."""
     return re.compile(pattern)
+
+
+@cache
+def _read_table() -> dict[str, Any]:
+    return tomllib.loads(_read_data("secrets.toml"))
 
 
 def _read_data(name: str) -> str:

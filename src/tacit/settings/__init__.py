@@ -6,6 +6,7 @@ Only the composition root reads them: `bootstrap` builds a memory from them.
 from tacit.settings.dsn import database_url as database_url
 from tacit.settings.dsn import resolve_path as resolve_path
 from tacit.settings.load import FILE_VARIABLE as FILE_VARIABLE
+from tacit.settings.load import check_together as check_together
 from tacit.settings.load import key_names as key_names
 from tacit.settings.load import load as load
 from tacit.settings.load import variable_name as variable_name

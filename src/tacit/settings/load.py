@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, fields, is_dataclass
 from datetime import timedelta
 from functools import cache
@@ -37,7 +37,6 @@ from tacit.settings.sections import (
     EmbeddingSettings,
     LanguageSettings,
     Settings,
-    TelegramSettings,
 )
 
 Node = Any  # of yaml, which is imported late; `id` is the kind of a node
@@ -97,9 +96,9 @@ def parser_of(key: str) -> Parse:
     if get_origin(hint) is Literal:
         return parsers.one_of(*get_args(hint))
     if isinstance(hint, types.UnionType):  # a number or None
-        return parsers.optional(_number_parser(get_args(hint)[0], about["low"], about["high"]))
+        return parsers.optional(_number_parser(get_args(hint)[0], *about["within"]))
     simple: dict[type, Parse] = {bool: parsers.flag, timedelta: parsers.duration}
-    return simple.get(hint) or _number_parser(hint, about["low"], about["high"])
+    return simple.get(hint) or _number_parser(hint, *about["within"])
 
 
 def _number_parser(kind: type, low: Any, high: Any) -> Parse:
@@ -139,15 +138,14 @@ def load(
             parse_dsn(settings.db, home, cwd)
         except InvalidInput as error:
             raise settings_error(found["db.dsn"].where, str(error)) from None
-    # A missing key has no location: report that of the key that needs it.
-    for needs, mistake in (
-        ("embedding.provider", _check_embedding(settings.embedding)),
-        ("language.provider", _check_language(settings.language)),
-        ("telegram.mode", _check_telegram(settings.telegram)),
-    ):
-        if mistake is not None:
-            blamed = mistake.field if mistake.field in found else needs
-            raise settings_error(found[blamed].where, str(mistake)) from None
+    try:
+        check_together(settings)
+    except InvalidInput as mistake:
+        # A missing key has no location: report that of the key that needs it.
+        section = mistake.field.partition(".")[0]
+        needs = "telegram.mode" if section == "telegram" else f"{section}.provider"
+        blamed = mistake.field if mistake.field in found else needs
+        raise settings_error(found[blamed].where, str(mistake)) from None
     return settings
 
 
@@ -393,7 +391,7 @@ def _texts(where: str, key: str, node: Node) -> list[str]:
 
 
 def _parse_agent(key: str, value: str) -> str:
-    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS)
+    return validation.parse_label(key, value)
 
 
 def _unknown_key_error(
@@ -434,32 +432,42 @@ _EMBEDDING_EXAMPLES = {
 }
 
 
-def _check_embedding(embedding: EmbeddingSettings) -> InvalidInput | None:
+def check_together(settings: Settings) -> None:
+    """Raise InvalidInput for keys that a provider needs, or does not use."""
+    _check_embedding(settings.embedding)
+    _check_language(settings.language)
+    if settings.telegram.mode == "webhook" and not settings.telegram.webhook_url:
+        why, example = "telegram.mode is webhook", "the address that Telegram is to call"
+        raise _missing_key_error("telegram.webhook_url", why, example)
+
+
+def _check_embedding(embedding: EmbeddingSettings) -> None:
     provider = embedding.provider
+    _check_provider("embedding.provider", provider, _EMBEDDING_USES)
     for name in _EMBEDDING_REQUIRES.get(provider, ()):
         if not getattr(embedding, name):
             why = f"embedding.provider is {provider}"
-            return _missing_key_error(f"embedding.{name}", why, _EMBEDDING_EXAMPLES[name])
+            raise _missing_key_error(f"embedding.{name}", why, _EMBEDDING_EXAMPLES[name])
     for name in _EMBEDDING_USES["none"]:
         if getattr(embedding, name) and name not in _EMBEDDING_USES[provider]:
             meant = "folder" if name == "folder" else "endpoint"
-            return InvalidInput(
+            raise InvalidInput(
                 f"embedding.{name}",
                 f"is set, but embedding.provider is {provider}, which does not use it; remove it, "
                 f"or set embedding.provider to {meant}",
             )
-    return None
 
 
-def _check_language(language: LanguageSettings) -> InvalidInput | None:
+def _check_language(language: LanguageSettings) -> None:
     provider = language.provider
+    _check_provider("language.provider", provider, ("none", "openai", "anthropic"))
     if provider == "none":
-        return None
+        return
     if not language.model:
         why = f"language.provider is {provider}"
-        return _missing_key_error("language.model", why, "the endpoint's name for it")
+        raise _missing_key_error("language.model", why, "the endpoint's name for it")
     if not language.base_url and not language.api_key_env:
-        return _missing_key_error(
+        raise _missing_key_error(
             "language.api_key_env",
             f"language.provider is {provider}, at its own address",
             "the name of the variable that holds the key, or language.base_url to a server of "
@@ -467,19 +475,16 @@ def _check_language(language: LanguageSettings) -> InvalidInput | None:
         )
     free = not language.price_in_per_million and not language.price_out_per_million
     if language.cost_per_day is not None and free:
-        return InvalidInput(
+        raise InvalidInput(
             "language.cost_per_day",
             "cannot be enforced without prices; set language.price_in_per_million and "
             "language.price_out_per_million, or limit language.tokens_per_day instead",
         )
-    return None
 
 
-def _check_telegram(telegram: TelegramSettings) -> InvalidInput | None:
-    if telegram.mode == "webhook" and not telegram.webhook_url:
-        why, example = "telegram.mode is webhook", "the address that Telegram is to call"
-        return _missing_key_error("telegram.webhook_url", why, example)
-    return None
+def _check_provider(key: str, provider: str, known: Iterable[str]) -> None:
+    if provider not in known:  # of settings that a program made
+        raise InvalidInput(key, f"choose one of {', '.join(known)}")
 
 
 def _missing_key_error(key: str, why: str, example: str) -> InvalidInput:

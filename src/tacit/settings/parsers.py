@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
-from tacit.identity.external_keys import parse_external_key
+from tacit.identity import parse_external_key
 from tacit.records import validation
 
 Parse = Callable[[str, str], object]
@@ -151,7 +151,7 @@ def category(key: str, value: str) -> str:
 
 
 def label(key: str, value: str) -> str:
-    return validation.parse_identifier(key, value, limits.LABEL_MAX_CHARS) if value else ""
+    return validation.parse_label(key, value) if value else ""
 
 
 def locale(key: str, value: str) -> str:

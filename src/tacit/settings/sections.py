@@ -20,8 +20,8 @@ from tacit.settings.parsers import Parse
 
 RAG_LENGTH_DEFAULT_COUNT = 30
 _BLOCK_LOWEST_CHARS = 2_000  # space for one memory of any length
-_DAYS: dict[str, Any] = {"low": 1, "high": limits.TTL_MAX_DAYS}
-_PORT: dict[str, Any] = {"low": 0, "high": limits.PORT_MAX}
+_DAYS = (1, limits.TTL_MAX_DAYS)
+_PORT = (0, limits.PORT_MAX)
 
 
 def setting(
@@ -29,12 +29,11 @@ def setting(
     description: str,
     *,
     parse: Parse | None = None,
-    low: float | None = None,
-    high: float | None = None,
+    within: tuple[float, float] | None = None,
     secret: bool = False,
 ) -> Any:
     """Declare a setting. A secret, or a value that people put secrets into, stays out of `repr`."""
-    about = {"description": description, "parse": parse, "low": low, "high": high}
+    about = {"description": description, "parse": parse, "within": within}
     return field(default=default, repr=not secret, metadata=about)
 
 
@@ -43,15 +42,13 @@ class PoolSettings:
     max_open_conns: int = setting(
         limits.POOL_MAX_CONNECTIONS,
         "Maximum number of open connections per process. With 1, reads and writes take turns.",
-        low=1,
-        high=limits.CONNECTIONS_MAX_COUNT,
+        within=(1, limits.CONNECTIONS_MAX_COUNT),
     )
     max_idle_conns: int = setting(
         limits.POOL_MAX_CONNECTIONS,
         "PostgreSQL: connections kept open between requests, at most `max_open_conns`. SQLite "
         "keeps all.",
-        low=1,
-        high=limits.CONNECTIONS_MAX_COUNT,
+        within=(1, limits.CONNECTIONS_MAX_COUNT),
     )
     conn_max_lifetime: timedelta = setting(  # noqa: RUF009 (a field)
         timedelta(0),
@@ -64,14 +61,12 @@ class SqliteSettings:
     busy_timeout_ms: int = setting(
         limits.SQLITE_BUSY_TIMEOUT_MS,
         "How long SQLite waits for the lock of another process before Tacit tries again.",
-        low=0,
-        high=limits.BUSY_TIMEOUT_MAX_MS,
+        within=(0, limits.BUSY_TIMEOUT_MAX_MS),
     )
     cache_mib: int = setting(
         limits.SQLITE_CACHE_MIB,
         "Page cache of each connection.",
-        low=1,
-        high=limits.SQLITE_CACHE_MAX_MIB,
+        within=(1, limits.SQLITE_CACHE_MAX_MIB),
     )
     wal: bool = setting(
         True,
@@ -104,20 +99,17 @@ class DbSettings:
     automigrate: bool = setting(True, "Migrate the schema when opening the database.")
 
 
+def _days_of(kind: str) -> Any:
+    days = limits.KIND_TTL_DAYS[kind]
+    return setting(days, "Days until a memory of this kind expires.", within=_DAYS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TtlDaysSettings:
-    context: int = setting(
-        limits.KIND_TTL_DAYS["context"], "Days until a memory of this kind expires.", **_DAYS
-    )
-    event: int = setting(
-        limits.KIND_TTL_DAYS["event"], "Days until a memory of this kind expires.", **_DAYS
-    )
-    task: int = setting(
-        limits.KIND_TTL_DAYS["task"], "Days until a memory of this kind expires.", **_DAYS
-    )
-    observation: int = setting(
-        limits.KIND_TTL_DAYS["observation"], "Days until a memory of this kind expires.", **_DAYS
-    )
+    context: int = _days_of("context")
+    event: int = _days_of("event")
+    task: int = _days_of("task")
+    observation: int = _days_of("observation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +119,7 @@ class SessionsSettings:
         "Store the turns of conversations word for word, so that recall can quote them. Never "
         "where memory is disabled.",
     )
-    retention_days: int = setting(30, "Days until a stored turn is deleted.", **_DAYS)
+    retention_days: int = setting(30, "Days until a stored turn is deleted.", within=_DAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,14 +178,12 @@ class EmbeddingSettings:
     dimension: int = setting(
         0,
         "`endpoint`: the dimension to request. `0`: the default of the model.",
-        low=0,
-        high=limits.EMBEDDING_DIMENSION_MAX_COUNT,
+        within=(0, limits.EMBEDDING_DIMENSION_MAX_COUNT),
     )
     threads: int = setting(
         limits.EMBEDDING_THREADS_DEFAULT_COUNT,
         "`auto`, `local`, `folder`: CPU threads per text.",
-        low=1,
-        high=limits.EMBEDDING_THREADS_MAX_COUNT,
+        within=(1, limits.EMBEDDING_THREADS_MAX_COUNT),
     )
 
 
@@ -221,26 +211,22 @@ class LanguageSettings:
     timeout_seconds: float = setting(
         limits.LANGUAGE_TIMEOUT_DEFAULT_SECONDS,
         "Timeout of one request, including retries, pauses and repairs.",
-        low=limits.LANGUAGE_TIMEOUT_MIN_SECONDS,
-        high=limits.LANGUAGE_TIMEOUT_MAX_SECONDS,
+        within=(limits.LANGUAGE_TIMEOUT_MIN_SECONDS, limits.LANGUAGE_TIMEOUT_MAX_SECONDS),
     )
     retries: int = setting(
         limits.LANGUAGE_RETRIES_DEFAULT_COUNT,
         "Retries after a transient failure.",
-        low=0,
-        high=limits.LANGUAGE_RETRIES_MAX_COUNT,
+        within=(0, limits.LANGUAGE_RETRIES_MAX_COUNT),
     )
     max_output_tokens: int = setting(
         limits.LANGUAGE_OUTPUT_DEFAULT_TOKENS,
         "Maximum tokens of one answer.",
-        low=1,
-        high=limits.LANGUAGE_OUTPUT_MAX_TOKENS,
+        within=(1, limits.LANGUAGE_OUTPUT_MAX_TOKENS),
     )
     temperature: float | None = setting(
         limits.LANGUAGE_TEMPERATURE_DEFAULT,
         "Not sent to models that accept none. Empty: the default of the model.",
-        low=0,
-        high=limits.LANGUAGE_TEMPERATURE_MAX,
+        within=(0, limits.LANGUAGE_TEMPERATURE_MAX),
     )
     output: Literal["auto", "tool", "schema", "prompt"] = setting(
         "auto",
@@ -250,27 +236,23 @@ class LanguageSettings:
     price_in_per_million: float = setting(
         0.0,
         "Price of a million input tokens, in your currency.",
-        low=0,
-        high=limits.LANGUAGE_PRICE_MAX_PER_MILLION,
+        within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION),
     )
     price_out_per_million: float = setting(
         0.0,
         "Price of a million output tokens, in your currency.",
-        low=0,
-        high=limits.LANGUAGE_PRICE_MAX_PER_MILLION,
+        within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION),
     )
     tokens_per_day: int | None = setting(
         None,
         "Tokens that each space may use per day (UTC). Empty: no limit.",
-        low=0,
-        high=limits.LANGUAGE_TOKENS_MAX_PER_DAY,
+        within=(0, limits.LANGUAGE_TOKENS_MAX_PER_DAY),
     )
     cost_per_day: float | None = setting(
         None,
         "Cost that each space may incur per day (UTC), in the currency of the prices, which it "
         "needs. Empty: no limit.",
-        low=0,
-        high=limits.LANGUAGE_COST_MAX_PER_DAY,
+        within=(0, limits.LANGUAGE_COST_MAX_PER_DAY),
     )
 
 
@@ -282,7 +264,7 @@ class RecallSettings:
         "within 20 % on ordinary text.",
         parse=parsers.path,
     )
-    link_min: float = setting(0.6, "Minimum similarity of related memories.", low=0, high=1)
+    link_min: float = setting(0.6, "Minimum similarity of related memories.", within=(0, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,13 +276,12 @@ class PromptSettings:
         "`notes.items_max`).",
     )
     items_max: int = setting(
-        limits.BLOCK_ITEMS_MAX_COUNT, "Maximum memories in a block.", low=1, high=1_000
+        limits.BLOCK_ITEMS_MAX_COUNT, "Maximum memories in a block.", within=(1, 1_000)
     )
     chars_max: int = setting(
         limits.BLOCK_MAX_CHARS,
         "Maximum characters of a block, headings included.",
-        low=_BLOCK_LOWEST_CHARS,
-        high=1_000_000,
+        within=(_BLOCK_LOWEST_CHARS, 1_000_000),
     )
     conversation_gap: timedelta = setting(  # noqa: RUF009 (a field)
         timedelta(hours=1),
@@ -322,27 +303,23 @@ class LearnSettings:
     daily_max_count: int = setting(
         limits.LEARN_WRITES_DEFAULT_PER_DAY,
         "Maximum memories learned per person and day.",
-        low=1,
-        high=limits.LEARN_WRITES_MAX_PER_DAY,
+        within=(1, limits.LEARN_WRITES_MAX_PER_DAY),
     )
     min_chars: int = setting(
         limits.LEARN_TURN_MIN_DEFAULT_CHARS,
         "Messages shorter than this are read by rules only, not by the language model.",
-        low=0,
-        high=limits.LEARN_TURN_MIN_MAX_CHARS,
+        within=(0, limits.LEARN_TURN_MIN_MAX_CHARS),
     )
     debounce_seconds: int = setting(
         limits.LEARN_DEBOUNCE_DEFAULT_SECONDS,
         "How long a thread must be quiet before the language model reads it. Rules do not wait.",
-        low=0,
-        high=limits.LEARN_DEBOUNCE_MAX_SECONDS,
+        within=(0, limits.LEARN_DEBOUNCE_MAX_SECONDS),
     )
     workers: int = setting(
         limits.LEARN_WORKERS_DEFAULT_COUNT,
         "Learning threads of this process. `0`: leave it to another process, such as "
         "`tacit work`. Short commands have none.",
-        low=0,
-        high=limits.LEARN_WORKERS_MAX_COUNT,
+        within=(0, limits.LEARN_WORKERS_MAX_COUNT),
     )
     locale: str = setting(
         "auto",
@@ -361,25 +338,23 @@ class LifecycleSettings:
     fade_after_days: int = setting(
         limits.FADE_AFTER_DEFAULT_DAYS,
         "Days without use after which an unimportant memory [fades](lifecycle.md).",
-        **_DAYS,
+        within=_DAYS,
     )
     fade_below_importance: int = setting(
         limits.FADE_BELOW_DEFAULT_IMPORTANCE,
         "Only memories less important than this fade: 1 is none, 6 is all.",
-        low=limits.IMPORTANCE_MIN,
-        high=limits.IMPORTANCE_MAX + 1,
+        within=(limits.IMPORTANCE_MIN, limits.IMPORTANCE_MAX + 1),
     )
     max_entries: int | None = setting(
         None,
         "Maximum active memories per owner; the least used beyond it are forgotten. Empty: no "
         "limit.",
-        low=1,
-        high=limits.MEMORIES_PER_OWNER_MAX_COUNT,
+        within=(1, limits.MEMORIES_PER_OWNER_MAX_COUNT),
     )
     restorable_days: int = setting(
         limits.RESTORABLE_DAYS,
         "Days for which a forgotten or expired memory can be restored.",
-        **_DAYS,
+        within=_DAYS,
     )
 
 
@@ -441,8 +416,7 @@ class ConsolidateSettings:
     pairs_per_day: int = setting(
         limits.CONSOLIDATE_PAIRS_PER_DAY,
         "Pairs per person and day that the language model compares.",
-        low=0,
-        high=limits.CONSOLIDATE_PAIRS_MAX_PER_DAY,
+        within=(0, limits.CONSOLIDATE_PAIRS_MAX_PER_DAY),
     )
 
 
@@ -453,7 +427,7 @@ class ReflectSettings:
         "Let the language model infer [insights](consolidation.md#reflection) about a person from "
         "their private conversations.",
     )
-    insight_days: int = setting(limits.INSIGHT_DAYS, "Days until an insight expires.", **_DAYS)
+    insight_days: int = setting(limits.INSIGHT_DAYS, "Days until an insight expires.", within=_DAYS)
     summaries: bool = setting(
         False,
         "Let it [summarize](consolidation.md#summaries) finished private conversations; needs "
@@ -481,21 +455,18 @@ class NotesSettings:
     short_term_days: int = setting(
         limits.NOTE_DAYS_DEFAULT,
         "Days of sessions that a new session starts with, today included.",
-        low=1,
-        high=limits.NOTE_DAYS_MAX,
+        within=(1, limits.NOTE_DAYS_MAX),
     )
     items_max: int = setting(
         limits.NOTE_ITEMS_SHOWN_DEFAULT_COUNT,
         "Maximum lines of a block in the style `summary`.",
-        low=1,
-        high=limits.NOTE_ITEMS_SHOWN_MAX_COUNT,
+        within=(1, limits.NOTE_ITEMS_SHOWN_MAX_COUNT),
     )
     forget_at_once_max: int = setting(
         limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
         "Lines removed from the files at once that are forgotten without "
         "[confirmation](notes.md#when-much-is-gone).",
-        low=0,
-        high=limits.NOTE_FORGET_AT_ONCE_MAX_COUNT,
+        within=(0, limits.NOTE_FORGET_AT_ONCE_MAX_COUNT),
     )
 
 
@@ -504,8 +475,7 @@ class EventsSettings:
     keep_days: int = setting(
         limits.EVENTS_KEEP_DEFAULT_DAYS,
         "Days for which [event counts](metrics.md#events) are kept. `0`: none are recorded.",
-        low=0,
-        high=limits.EVENTS_KEEP_MAX_DAYS,
+        within=(0, limits.EVENTS_KEEP_MAX_DAYS),
     )
 
 
@@ -518,7 +488,7 @@ class MetricsSettings:
         limits.METRICS_DEFAULT_PORT,
         "`prometheus`: port on this machine at which `tacit metrics` and `tacit work` are scraped. "
         "`0`: `tacit work` is not.",
-        **_PORT,
+        within=_PORT,
     )
 
 
@@ -531,7 +501,7 @@ class ServerSettings:
         parse=parsers.host,
     )
     port: int = setting(
-        limits.SERVER_DEFAULT_PORT, "`0`: a free port, which is printed on stderr.", **_PORT
+        limits.SERVER_DEFAULT_PORT, "`0`: a free port, which is printed on stderr.", within=_PORT
     )
     local: bool = setting(
         True,
@@ -554,30 +524,26 @@ class ServerSettings:
     body_max_bytes: int = setting(
         limits.SERVER_BODY_MAX_BYTES,
         "Maximum request body, counted while it is read. Imports may have 67108864.",
-        low=limits.SERVER_BODY_LOWEST_BYTES,
-        high=limits.SERVER_BODY_HIGHEST_BYTES,
+        within=(limits.SERVER_BODY_LOWEST_BYTES, limits.SERVER_BODY_HIGHEST_BYTES),
     )
     rate_per_minute: int = setting(
         limits.SERVER_RATE_PER_MINUTE,
         "Requests per minute of one API key, or of the local person, in each process. A key may "
         "have its own limit.",
-        low=1,
-        high=limits.SERVER_RATE_HIGHEST_PER_MINUTE,
+        within=(1, limits.SERVER_RATE_HIGHEST_PER_MINUTE),
     )
     threads: int = setting(
         limits.SERVER_THREADS_COUNT,
         "Concurrent requests per process.",
-        low=1,
-        high=limits.SERVER_THREADS_MAX_COUNT,
+        within=(1, limits.SERVER_THREADS_MAX_COUNT),
     )
     workers: int = setting(
-        1, "Processes. More than one needs PostgreSQL.", low=1, high=limits.SERVER_WORKERS_MAX_COUNT
+        1, "Processes. More than one needs PostgreSQL.", within=(1, limits.SERVER_WORKERS_MAX_COUNT)
     )
     drain_seconds: int = setting(
         limits.SERVER_DRAIN_SECONDS,
         "How long a server that stops waits for running requests.",
-        low=0,
-        high=limits.SERVER_DRAIN_MAX_SECONDS,
+        within=(0, limits.SERVER_DRAIN_MAX_SECONDS),
     )
     log: Literal["auto", "json", "plain"] = setting(
         "auto",
@@ -601,20 +567,17 @@ class ConsoleSettings:
     link_minutes: int = setting(
         limits.SIGN_IN_DEFAULT_MINUTES,
         "Lifetime of a one-time sign-in link.",
-        low=1,
-        high=limits.SIGN_IN_MAX_MINUTES,
+        within=(1, limits.SIGN_IN_MAX_MINUTES),
     )
     idle_minutes: int = setting(
         limits.WEB_SESSION_IDLE_DEFAULT_MINUTES,
         "Sign out after this long without a request.",
-        low=limits.WEB_SESSION_IDLE_MIN_MINUTES,
-        high=limits.WEB_SESSION_IDLE_MAX_MINUTES,
+        within=(limits.WEB_SESSION_IDLE_MIN_MINUTES, limits.WEB_SESSION_IDLE_MAX_MINUTES),
     )
     session_hours: int = setting(
         limits.WEB_SESSION_DEFAULT_HOURS,
         "Sign out after this long in any case.",
-        low=1,
-        high=limits.WEB_SESSION_MAX_HOURS,
+        within=(1, limits.WEB_SESSION_MAX_HOURS),
     )
 
 
@@ -637,26 +600,22 @@ class ChatSettings:
     recent: int = setting(
         limits.CHAT_RECENT_DEFAULT_COUNT,
         "Earlier messages of the chat that the model sees. They are kept in the process only.",
-        low=0,
-        high=limits.CHAT_RECENT_MAX_COUNT,
+        within=(0, limits.CHAT_RECENT_MAX_COUNT),
     )
     recall_calls: int = setting(
         limits.CHAT_RECALLS_DEFAULT_COUNT,
         "How often the model may call recall for one answer.",
-        low=0,
-        high=limits.CHAT_RECALLS_MAX_COUNT,
+        within=(0, limits.CHAT_RECALLS_MAX_COUNT),
     )
     recall_tokens: int = setting(
         limits.CHAT_RECALL_DEFAULT_TOKENS,
         "Maximum tokens that these calls return together; estimated, within 20 % on ordinary text.",
-        low=1,
-        high=limits.CHAT_RECALL_MAX_TOKENS,
+        within=(1, limits.CHAT_RECALL_MAX_TOKENS),
     )
     threads: int = setting(
         limits.CHAT_THREADS_DEFAULT_COUNT,
         "Chats handled concurrently.",
-        low=1,
-        high=limits.CHAT_THREADS_MAX_COUNT,
+        within=(1, limits.CHAT_THREADS_MAX_COUNT),
     )
 
 
@@ -698,7 +657,7 @@ class TelegramSettings:
         "`webhook`: where the bot listens, behind a proxy.",
         parse=parsers.host,
     )
-    port: int = setting(limits.TELEGRAM_DEFAULT_PORT, "`0`: a free port.", **_PORT)
+    port: int = setting(limits.TELEGRAM_DEFAULT_PORT, "`0`: a free port.", within=_PORT)
     allowed_chats: tuple[str, ...] = setting(
         (),
         "Answer only these chats, as `/id` prints them: `telegram:-1001234567890`. Empty: every "
@@ -732,7 +691,7 @@ class SlackSettings:
     host: str = setting(
         limits.SERVER_DEFAULT_HOST, "Where the bot listens, behind a proxy.", parse=parsers.host
     )
-    port: int = setting(limits.SLACK_DEFAULT_PORT, "`0`: a free port.", **_PORT)
+    port: int = setting(limits.SLACK_DEFAULT_PORT, "`0`: a free port.", within=_PORT)
     allowed_chats: tuple[str, ...] = setting(
         (),
         "Answer only these chats, as `/id` prints them: `slack:T0123456789:C0123456789`. Empty: "

@@ -99,11 +99,7 @@ def _older(
 
 
 def access_log_page(found: Sequence[AccessLogEntry], most: int) -> Page[AccessLogEntry]:
-    """Make a page of `most` entries; `found` has one more if there is a next page."""
-    shown = tuple(found[:most])
-    last = shown[-1] if len(found) > most else None
-    cursor = None if last is None else queries.encode_position(to_micros(last.at), last.id)
-    return Page(items=shown, cursor=cursor)
+    return queries.make_page(found, most, lambda last: (to_micros(last.at), last.id))
 
 
 def remove_memories_from_log(connection: Connection, space: str, ids: Sequence[str]) -> None:

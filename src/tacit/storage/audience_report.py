@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,10 +10,14 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from tacit import limits
-from tacit.errors import InvalidInput
-from tacit.identity import external_keys
-from tacit.identity.links import Identities
-from tacit.identity.resolution import RawRequest, StoredChat, resolve_request
+from tacit.identity import (
+    EXTERNAL_PREFIX,
+    PERSON_PREFIX,
+    Identities,
+    RawRequest,
+    StoredChat,
+    resolve_request,
+)
 from tacit.policy.rules import decide_with_precedence, explain_decision
 from tacit.records.accounts import LinkKind, Person
 from tacit.records.memory import ChatKind, Memory
@@ -24,8 +27,6 @@ from tacit.storage import chats, people
 from tacit.storage.rows import to_record
 from tacit.storage.schema import chat_members, chats_table
 from tacit.storage.spaces import load_identities
-
-_PERSON_PREFIX = f"{external_keys.PERSON_PREFIX}:"
 
 # Hypothetical requests: another chat or another requester, limited to what the requester may know.
 
@@ -110,7 +111,7 @@ def visible_links(connection: Connection, request: Request, links: Identities) -
         own |= {
             link
             for link in merges
-            if all(end in met or end.startswith(_PERSON_PREFIX) for end in ends[link])
+            if all(end in met or end.startswith(f"{PERSON_PREFIX}:") for end in ends[link])
         }
     return Identities(tuple(one for one in links.links if one in own))
 
@@ -156,23 +157,6 @@ def list_groups(connection: Connection, space: str, most: int, after: str = "") 
     """List the groups of a space in the order of their ids, after the given id."""
     groups = select(_H.id).where(*_is_group(space), _H.id > after).order_by(_H.id)
     return list(connection.execute(groups.limit(most)).scalars())
-
-
-def group_cursor(last: str) -> str:
-    return base64.urlsafe_b64encode(last.encode()).decode().rstrip("=")
-
-
-def parse_group_cursor(cursor: Any) -> str:
-    """Return the id that a cursor continues after."""
-    if cursor is None:
-        return ""
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        return external_keys.parse_chat_id(
-            base64.urlsafe_b64decode(padded.encode("ascii")).decode()
-        )
-    except (AttributeError, TypeError, ValueError, InvalidInput):
-        raise InvalidInput("cursor", "is not one we gave; start again without it") from None
 
 
 def count_groups(connection: Connection, space: str) -> int:
@@ -314,7 +298,7 @@ class _MemoryAudience:
 
     def decide_alone(self, identity: str) -> Decision:
         """Decide whether the memory may be shown to a person in a private chat."""
-        chat = identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+        chat = identity.removeprefix(f"{EXTERNAL_PREFIX}:")
         asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
         at = resolve_hypothetical(
             self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True

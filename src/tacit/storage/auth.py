@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, or_
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import TooManyRequests
-from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.identity import EXTERNAL_PREFIX
 from tacit.records.accounts import Key, Scope, WebSession
 from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
-from tacit.identity.resolution import RawRequest, StoredChat
+from tacit.identity import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
 from tacit.storage import spaces, statements

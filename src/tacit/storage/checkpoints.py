@@ -27,7 +27,7 @@ from sqlalchemy import (
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import Conflict, InvalidInput
-from tacit.identity.resolution import RawRequest
+from tacit.identity import RawRequest
 from tacit.records.checkpoints import (
     Checkpoint,
     GraphStep,

@@ -42,8 +42,7 @@ from tacit.policy.predicate import (
     shape_of_request,
     sql_literal,
 )
-from tacit.policy.redaction import may_enter_prompt
-from tacit.policy.rules import decide
+from tacit.policy.rules import decide, may_enter_prompt
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import (

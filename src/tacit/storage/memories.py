@@ -14,8 +14,7 @@ from sqlalchemy import Connection, TextClause, and_, bindparam, delete, func, se
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
-from tacit.identity.external_keys import ACCOUNT_PREFIX
-from tacit.identity.links import Identities
+from tacit.identity import ACCOUNT_PREFIX, Identities
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD, sql_literal
 from tacit.records import validation
 from tacit.records.drafts import Draft

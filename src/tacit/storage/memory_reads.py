@@ -22,8 +22,7 @@ from tacit.policy.predicate import (
     shape_of_request,
     sql_literal,
 )
-from tacit.policy.redaction import can_see_data
-from tacit.policy.rules import decide
+from tacit.policy.rules import can_see_data, decide
 from tacit.records.memory import (
     ChatKind,
     HistoryEntry,

@@ -86,11 +86,13 @@ _SELECT_ITEMS = (
     .where(_I.space_id == _SPACE, _I.path == _PATH)
     .order_by(_I.position, _I.memory_id)
 )
-_SELECT_FILE_ITEMS = _SELECT_ITEMS.add_columns(*MEMORY).join(
-    memories_table,
-    (_M.space_id == _I.space_id)
-    & (_M.id == _I.memory_id)
-    & _M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]),
+_SELECT_FILE_ITEMS = (
+    select(*_ITEM_COLUMNS, *MEMORY)
+    .select_from(note_items)
+    .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
+    .where(_I.space_id == _SPACE, _I.path == _PATH)
+    .where(_M.state.in_([sql_literal(State.ACTIVE), sql_literal(State.EXPIRED)]))
+    .order_by(_I.position, _I.memory_id)
 )
 _AUDIENCE = len(_ITEM_COLUMNS) + MEMORY.index(_M.audience)
 _SELECT_REVISION = select(revisions.c.rev).where(

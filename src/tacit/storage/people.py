@@ -10,8 +10,7 @@ from sqlalchemy import Column, Connection, Select, and_, bindparam, func, select
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import external_keys
-from tacit.identity.links import Identities
+from tacit.identity import ACCOUNT_PREFIX, PERSON_PREFIX, Identities, is_subject, parse_identity
 from tacit.records.accounts import Link, LinkKind, Name, NameKind, Person
 from tacit.records.request import Request
 from tacit.records.validation import fold_name, parse_screened_identifier
@@ -172,7 +171,7 @@ def _is_named(tx: Transaction, person: str) -> bool:
 
 WITHHELD_FIELD = "withheld_from"
 
-_CHANNELLESS_PREFIXES = (f"{external_keys.PERSON_PREFIX}:", f"{external_keys.ACCOUNT_PREFIX}:")
+_CHANNELLESS_PREFIXES = (f"{PERSON_PREFIX}:", f"{ACCOUNT_PREFIX}:")
 _SELECT_NAMES = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"))
 _PUBLIC_NAMES = _SELECT_NAMES.where(
     _N.known_to == "", _N.person.in_(bindparam("here", expanding=True))
@@ -248,13 +247,13 @@ def resolve_person(
     """
     if isinstance(who, str) and fold_name(who) in _SELF_WORDS:
         return request.own_identities
-    written = external_keys.parse_identity(who, field)
+    written = parse_identity(who, field)
     found = [written] if written else find_people(connection, request, _clean_name(who, field))[0]
     _require_one(found, who, field)
     if not found:
         return None
     known = list_met_identities(connection, request)
-    if found[0] not in known and not found[0].startswith(f"{external_keys.PERSON_PREFIX}:"):
+    if found[0] not in known and not found[0].startswith(f"{PERSON_PREFIX}:"):
         return frozenset(found)
     everywhere = same_person_identities(connection, request, found)[found[0]]
     return frozenset(
@@ -288,7 +287,7 @@ def resolve_or_create_people(tx: Transaction, who: Iterable[object], field: str)
 
 def _resolve_or_create_person(tx: Transaction, who: object, field: str) -> list[str]:
     withholding = field == WITHHELD_FIELD
-    written = external_keys.parse_identity(who, field)
+    written = parse_identity(who, field)
     if written:
         return _withheld_identities(tx, [written]) if withholding else [written]
     name = _clean_name(who, field)
@@ -322,7 +321,7 @@ def lock_person_name(tx: Transaction, name: str) -> None:
 def create_person(tx: Transaction, name: str, kind: NameKind) -> str:
     """Create a person that the requester knows only by a name or by a relation to the requester."""
     assert tx.request.subject is not None
-    person = f"{external_keys.PERSON_PREFIX}:{new_id()}"
+    person = f"{PERSON_PREFIX}:{new_id()}"
     row = {"id": person, "created_by": tx.request.subject, "created_at": tx.at}
     insert_missing(tx.connection, people_table, tx.space, [row])
     add_person_name(tx, person, name, kind)
@@ -398,7 +397,7 @@ def read_public_names(connection: Connection, space: str, who: Iterable[str]) ->
 
 def build_person(known: Collection[str], names: Iterable[Name], id: str | None = None) -> Person:
     """Build a person from the identities that the requester knows, without any others."""
-    first = min(known, key=lambda identity: (not external_keys.is_subject(identity), identity))
+    first = min(known, key=lambda identity: (not is_subject(identity), identity))
     return Person(
         id=first if id is None else id,
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
@@ -417,7 +416,7 @@ def delete_unmentioned_people(
 ) -> None:
     """Delete people that only had a name in memories that are now deleted."""
     m, link = memory_people.c, identity_links.c
-    by_name_only = sorted(i for i in identities if i.startswith(f"{external_keys.PERSON_PREFIX}:"))
+    by_name_only = sorted(i for i in identities if i.startswith(f"{PERSON_PREFIX}:"))
     if not by_name_only:
         return
     mentions = union_all(

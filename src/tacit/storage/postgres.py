@@ -92,13 +92,16 @@ _TABLE_PARTS = (
     "UNION SELECT t.relid FROM named CROSS JOIN LATERAL pg_partition_tree(named.id) AS t) "
 )
 # VACUUM FULL sets relfrozenxid to its own horizon: rows that were deleted before it are gone.
+# Statistics are replaced after the erasure, by a later transaction.
 _UNREWRITTEN_FILES = text(
     _TABLE_PARTS + ", files AS ("  # noqa: S608
-    " SELECT c.* FROM pg_class AS c WHERE c.oid IN (SELECT id FROM parts) AND c.relkind <> 'p' "
-    " UNION ALL SELECT c.* FROM pg_class AS c WHERE c.oid = 'pg_statistic'::regclass) "
+    " SELECT c.*, CAST(:erased AS xid) AS deleted FROM pg_class AS c "
+    " WHERE c.oid IN (SELECT id FROM parts) AND c.relkind <> 'p' "
+    " UNION ALL SELECT c.*, CAST(:replaced AS xid) FROM pg_class AS c "
+    " WHERE c.oid = 'pg_statistic'::regclass) "
     "SELECT count(*) + (SELECT count(*) FROM named WHERE id IS NULL) "
     "FROM files AS f LEFT JOIN pg_class AS t ON t.oid = f.reltoastrelid WHERE f.relkind <> 'r' "
-    "OR greatest(age(f.relfrozenxid), age(t.relfrozenxid)) >= age(CAST(:erased AS xid))"
+    "OR greatest(age(f.relfrozenxid), age(t.relfrozenxid)) >= age(f.deleted)"
 )
 _IS_DISTRIBUTED = text("SELECT count(*) FROM pg_extension WHERE extname = 'citus'")
 # ANALYZE of a table without rows keeps the statistics of the previous rows.
@@ -160,8 +163,12 @@ def rewrite_tables(connection: Connection, tables: Sequence[str]) -> str | None:
     if connection.execute(_CAN_CLEAR_STATISTICS).scalar():  # PostgreSQL 18
         for row in connection.execute(_STALE_STATISTICS, ours).mappings().all():
             connection.execute(_CLEAR_STATISTICS, dict(row))
+    replaced = current_transaction_id(connection)
+    if not wait_for_readers(connection, replaced):
+        return None
     connection.exec_driver_sql("VACUUM (FULL) pg_statistic")
-    kept = connection.execute(_UNREWRITTEN_FILES, {**ours, "erased": erased}).scalar()
+    transactions = {"erased": erased, "replaced": replaced}
+    kept = connection.execute(_UNREWRITTEN_FILES, {**ours, **transactions}).scalar()
     figures = connection.execute(_STALE_STATISTICS, ours).all()
     if kept or figures or connection.execute(_IS_DISTRIBUTED).scalar():
         return None

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, bindparam, select, union_all, update
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.identity.links import Identities
+from tacit.identity import Identities
 from tacit.records.accounts import Link, LinkKind
 from tacit.storage import statements
 from tacit.storage.dialect import Dialect

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, Select, and_, bindparam, case, func, select, 
 from tacit import limits
 from tacit.clock import Clock, from_micros, to_micros
 from tacit.errors import DisclosureBreach, StoreBusy, StoreError
-from tacit.identity.resolution import RawRequest, resolve_request
+from tacit.identity import RawRequest, resolve_request
 from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
 from tacit.policy.rules import decide
 from tacit.records.checkpoints import (

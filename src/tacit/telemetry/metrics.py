@@ -21,7 +21,7 @@ from tacit.records.results import EventNode, EventOperation, EventStatus
 OTHER_LABEL = "other"  # replaces every value that is not declared
 CHANGE_REFUSED = "change"  # visible to the requester, who may not change it
 
-# The operations of a view, which `tacit.view.table` registers, and background learning.
+# The operations of a view, which `tacit.view.view` registers, and background learning.
 OPERATIONS = {"learn_turn"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
@@ -344,23 +344,15 @@ def _build_pydantic_ai_tool(tool: Tool) -> pydantic_ai.Tool[Any]:
         from pydantic_core import SchemaValidator, core_schema
     except ImportError:
         raise MissingExtra("language", "tools for pydantic-ai") from None
-    made = pydantic_ai.Tool[Any].from_schema(
-        _build_tool_function(tool), tool.name, tool.description, copy_schema(tool)
-    )
+
+    def call(**arguments: Any) -> str:  # not a coroutine: pydantic-ai runs it in a worker thread
+        answer = truncate_answer(tool.call(arguments))
+        if answer.failed:
+            raise pydantic_ai.ToolFailed(answer.text)
+        return answer.text
+
+    made = pydantic_ai.Tool[Any].from_schema(call, tool.name, tool.description, copy_schema(tool))
     # Accept any JSON: pydantic-ai would end the run over arguments that are no object.
     keys = core_schema.dict_schema(core_schema.str_schema())
     made.function_schema.validator = SchemaValidator(keys)
     return made
-
-
-def _build_tool_function(tool: Tool) -> Callable[..., str]:
-    """Not a coroutine: pydantic-ai runs it in a worker thread."""
-    from pydantic_ai import ToolFailed
-
-    def call(**arguments: Any) -> str:
-        answer = truncate_answer(tool.call(arguments))
-        if answer.failed:
-            raise ToolFailed(answer.text)
-        return answer.text
-
-    return call

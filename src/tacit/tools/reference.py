@@ -437,7 +437,8 @@ def delete_relations(graph: KnowledgeGraph, relations: list[dict[str, Any]]) -> 
 @_tools.tool("Read the graph", _READ, returns=_GRAPH, idempotent=True)
 def read_graph(graph: KnowledgeGraph) -> Answer:
     """All entities and relations that may be said in this conversation."""
-    return _answer_graph(read_whole_graph(graph))
+    data = read_whole_graph(graph)
+    return answer_with_json(data, data)
 
 
 @_tools.tool(
@@ -463,9 +464,8 @@ def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) ->
     """Return entities, and every relation that begins or ends at one of them."""
     found = [entity for entity in graph.entities().values() if wanted(entity)]
     names = {entity.name for entity in found}
-    return _answer_graph(
-        _graph_data(found, [one for one in graph.relations() if one.touches(names)])
-    )
+    data = _graph_data(found, [one for one in graph.relations() if one.touches(names)])
+    return answer_with_json(data, data)
 
 
 def _parse_relations(relations: list[dict[str, Any]]) -> list[EntityRelation]:
@@ -509,10 +509,6 @@ def _relation_data(relation: EntityRelation) -> dict[str, Any]:
 def _answer_list(name: str, items: list[dict[str, Any]]) -> Answer:
     """The text has the bare list, as the reference has it."""
     return answer_with_json(items, {name: items})
-
-
-def _answer_graph(data: dict[str, Any]) -> Answer:
-    return answer_with_json(data, data)
 
 
 def _answer_done(says: str) -> Answer:

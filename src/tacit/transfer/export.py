@@ -12,7 +12,7 @@ from typing import Any
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError, TacitError
 from tacit.learning.memory_writes import remember, update_memory
-from tacit.policy.permissions import RequesterRole
+from tacit.policy.rules import RequesterRole
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft, ImportRun
 from tacit.records.memory import Memory, State, Trust, Version, Visibility

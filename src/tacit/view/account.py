@@ -9,7 +9,13 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import external_keys, links
+from tacit.identity import (
+    ACCOUNT_PREFIX,
+    EXTERNAL_PREFIX,
+    create_link_code,
+    is_subject,
+    normalize_link_code,
+)
 from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
 from tacit.records.request import Request
 from tacit.storage import auth
@@ -17,19 +23,14 @@ from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.people import begin_link, current_link, end_link
 from tacit.storage.spaces import load_identities
-from tacit.view.context import ViewContext
-from tacit.view.idempotency import NOTHING, StoredOutcome
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
+from tacit.view.idempotency import NOTHING
 
 List = builtins.list  # views have a method named `list`
 _ACCOUNT_BYTES = 16  # 128 random bits: two accounts never get the same id
 _ALREADY_LINKED = (
     "this identity belongs to an account already: offer a code from here, or unlink it first"
 )
-
-
-def _record_accepted_link(made: LinkWaiting | None, _: Arguments) -> StoredOutcome:
-    return {"accepted": made is not None}, ()
 
 
 def _replay_accepted_link(
@@ -49,10 +50,6 @@ def _replay_accepted_link(
     return build_accepted_link(found)
 
 
-def _record_link(made: Link, _: Arguments) -> StoredOutcome:
-    return {"link": made.id}, ()
-
-
 def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> Link:
     """Return the link in its current state."""
     me = context.raw_request.subject or ""
@@ -63,8 +60,10 @@ def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> 
     return link
 
 
-ACCEPTED_LINK = Replay(record=_record_accepted_link, replay=_replay_accepted_link)
-LINK = Replay(record=_record_link, replay=_replay_link)
+ACCEPTED_LINK = Replay(
+    record=lambda made, _: ({"accepted": made is not None}, ()), replay=_replay_accepted_link
+)
+LINK = Replay(record=lambda made, _: ({"link": made.id}, ()), replay=_replay_link)
 
 
 class Account(Resource, name="account"):
@@ -77,12 +76,12 @@ class Account(Resource, name="account"):
         A new code replaces the earlier one. Works in your own private chat only. An agent that is
         limited to some categories cannot offer a link, because a link shares all of them.
         """
-        code = links.create_link_code()
+        code = create_link_code()
 
         def work(tx: Transaction) -> LinkOffer:
             me = self._require_linkable_identity(tx)
             _account_of(tx, me)
-            expires_at = auth.insert_link_offer(tx, me, links.normalize_link_code(code))
+            expires_at = auth.insert_link_offer(tx, me, normalize_link_code(code))
             return LinkOffer(code=code, expires_at=expires_at)
 
         return self._context.write(work)
@@ -94,7 +93,7 @@ class Account(Resource, name="account"):
         Nothing is shared until that identity confirms. Raises NotFound for a code that is wrong,
         expired, used or your own, and TooManyRequests after several such tries.
         """
-        wanted = links.normalize_link_code(code)
+        wanted = normalize_link_code(code)
 
         def work(tx: Transaction) -> LinkWaiting | None:
             me = self._require_linkable_identity(tx)
@@ -146,7 +145,7 @@ class Account(Resource, name="account"):
                 raise Conflict("the other identity is not free any more: begin with a new code")
             account = _account_of(tx, me)
             if account is None:
-                account = f"{external_keys.ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
+                account = f"{ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
                 begin_link(tx, me, account, LinkKind.LINK, actor=me)
             auth.delete_link_offers(tx.connection, tx.space, (me, other))
             return begin_link(tx, other, account, LinkKind.LINK, actor=me)
@@ -186,7 +185,7 @@ class Account(Resource, name="account"):
             if me is None or not request.private:
                 return []
             mine = load_identities(connection, self._context.space, (me,)).current_identities(me)
-            return sorted(_external_form(one) for one in mine if external_keys.is_subject(one))
+            return sorted(_external_form(one) for one in mine if is_subject(one))
 
         return self._context.read(work)
 
@@ -207,13 +206,13 @@ class Account(Resource, name="account"):
 
 def _is_unlinked(tx: Transaction, identity: str) -> bool:
     """Return whether the identity can be linked to an account."""
-    is_account = identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:")
+    is_account = identity.startswith(f"{ACCOUNT_PREFIX}:")
     return not is_account and current_link(tx.connection, tx.space, identity) is None
 
 
 def _account_of(tx: Transaction, identity: str) -> str | None:
     """Return the account of the identity: its link target, or the identity if it is an account."""
-    if identity.startswith(f"{external_keys.ACCOUNT_PREFIX}:"):
+    if identity.startswith(f"{ACCOUNT_PREFIX}:"):
         return identity
     link = current_link(tx.connection, tx.space, identity)
     if link is not None and not link.holds:
@@ -228,4 +227,4 @@ def build_accepted_link(found: auth.PendingLink) -> LinkWaiting:
 
 def _external_form(identity: str) -> str:
     """Return the external key as the channel writes it."""
-    return identity.removeprefix(f"{external_keys.EXTERNAL_PREFIX}:")
+    return identity.removeprefix(f"{EXTERNAL_PREFIX}:")

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolution import RawRequest, parse_request
+from tacit.identity import RawRequest, parse_request
 from tacit.policy.rules import decide_with_precedence, explain_decision, preview_decision
 from tacit.records import validation
 from tacit.records.memory import Memory, Visibility
@@ -19,9 +19,8 @@ from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport,
 from tacit.storage import audience_report, memory_reads
 from tacit.storage.audience_report import hypothetical_request
 from tacit.telemetry.metrics import REFUSAL_COUNT
-from tacit.view.context import ViewContext
-from tacit.view.operations import Resource, not_found, read
-from tacit.view.reads import ViewSearch
+from tacit.view.context import Resource, ViewContext, not_found, read
+from tacit.view.search import ViewSearch
 
 List = builtins.list  # views have a method named `list`
 

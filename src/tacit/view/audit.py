@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 
 from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.errors import InvalidInput, NotFound
+from tacit.errors import NotFound
 from tacit.records import validation
 from tacit.records.memory import HistoryEntry, Memory
-from tacit.records.queries import decode_cursor
+from tacit.records.queries import decode_cursor, make_page, parse_cursor, parse_micros
 from tacit.records.request import Request
 from tacit.records.results import AccessLogEntry, ActivityEntry, DayCounts, Page
 from tacit.storage import access_log, history
 from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
 from tacit.storage.search import ListFilter
-from tacit.view.operations import Resource, read
-from tacit.view.reads import ViewReads
-
-_CURSOR_SEPARATOR = " "
-_BAD_CURSOR = "is not one we gave; start again without it"
+from tacit.view.context import Resource, read
+from tacit.view.memories import ViewReads
 
 
 class Audit(Resource, name="audit"):
@@ -97,22 +93,11 @@ class Audit(Resource, name="audit"):
             lambda _, request: (request.private, request.own_identities)
         )
         if private:
-            for memory in self._iter_listed(manage=True):
+            for memory in self._context.iter_listed(ListFilter(), manage=True):
                 yield from self._iter_history_lines(memory)
-        for memory in self._iter_listed(manage=False):
+        for memory in self._context.iter_listed(ListFilter()):
             if not (private and memory.owner in mine):
                 yield from self._iter_history_lines(memory)
-
-    def _iter_listed(self, *, manage: bool) -> Iterator[Memory]:
-        cursor = None
-        while True:
-            page = self._context.list_page(
-                ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=manage
-            )
-            yield from page
-            cursor = page.cursor
-            if cursor is None:
-                return
 
     def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
         try:
@@ -125,7 +110,7 @@ class Audit(Resource, name="audit"):
 
 def parse_activity_range(since: datetime | None, cursor: str | None) -> ActivityRange:
     start = None if since is None else to_micros(validation.parse_datetime("since", since))
-    return ActivityRange(since=start, after=_decode_activity_cursor(cursor))
+    return ActivityRange(since=start, after=parse_cursor(cursor, _parse_activity_position))
 
 
 def parse_page_limit(limit: int) -> int:
@@ -133,8 +118,8 @@ def parse_page_limit(limit: int) -> int:
 
 
 def build_activity_page(found: list[PositionedActivity], most: int) -> Page[ActivityEntry]:
-    following = _encode_activity_cursor(found[most - 1][0]) if len(found) > most else None
-    return Page(items=tuple(happened for _, happened in found[:most]), cursor=following)
+    page = make_page(found, most, itemgetter(0))
+    return Page(items=tuple(happened for _, happened in page), cursor=page.cursor)
 
 
 def parse_day_count(days: int) -> int:
@@ -157,29 +142,10 @@ def fill_days(
     )
 
 
-def _encode_activity_cursor(place: ActivityPosition) -> str:
-    plain = _CURSOR_SEPARATOR.join((str(place.at), place.memory_id, str(place.seq)))
-    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
-
-
-def _decode_activity_cursor(cursor: str | None) -> ActivityPosition | None:
-    if cursor is None:
-        return None
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        plain = base64.urlsafe_b64decode(padded.encode("ascii")).decode("ascii")
-        at, id, seq = plain.split(_CURSOR_SEPARATOR)
-        place = ActivityPosition(int(at), id, int(seq))
-    except (AttributeError, TypeError, ValueError, binascii.Error):
-        raise InvalidInput("cursor", _BAD_CURSOR) from None
-    good = (
-        validation.parse_memory_id(id) is not None
-        and abs(place.at) < 2**62
-        and abs(place.seq) < 2**31
-    )
-    if not good:
-        raise InvalidInput("cursor", _BAD_CURSOR)
-    return place
+def _parse_activity_position(at: str, id: str, seq: str) -> ActivityPosition:
+    if validation.parse_memory_id(id) is None or abs(int(seq)) >= 2**31:
+        raise ValueError(id, seq)
+    return ActivityPosition(parse_micros(at), id, int(seq))
 
 
 def _history_line(id: str, entry: HistoryEntry) -> str:

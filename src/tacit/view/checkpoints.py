@@ -26,14 +26,13 @@ from tacit.records.checkpoints import (
 from tacit.records.request import Request
 from tacit.records.results import Page
 from tacit.storage import checkpoints
-from tacit.storage.checkpoints import StepAccess, StepTarget
+from tacit.storage.checkpoints import StepAccess, StepTarget, StoredCheckpoint
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.store import FAST_PATH_MISS
-from tacit.view import operations
-from tacit.view.context import ViewContext
-from tacit.view.idempotency import NOTHING, StoredOutcome
-from tacit.view.operations import Arguments, Replay, Resource, read, resource, write
+from tacit.view import context as operations
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, read, resource, write
+from tacit.view.idempotency import NOTHING
 
 
 class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_steps"):
@@ -53,13 +52,9 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         at = self._insert_rows(
             to, lambda same: checkpoints.step_inserts(same, step, metadata, changed)
         )
-        context = self._context
-        if (
-            at is not None
-            and self._allowed_categories is None
-            and context.raw_request.subject is not None
-        ):
-            key = (context.space, context.raw_request.subject, step.thread, step.ns)
+        context, me = self._context, self._context.raw_request.subject
+        if at is not None and self._allowed_categories is None and me is not None:
+            key = (context.space, me, step.thread, step.ns)
             context.storage.recent_steps.add_saved(key, step, metadata, changed, at)
 
     @operations.write(disabled=None)
@@ -227,11 +222,13 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             return Page()
         chosen: list[tuple[str, str, str]] = []
         at_once = most + 1 if asked is None else _SCANNED_PER_QUERY_COUNT
+        required = (asked or {}).items()
         while len(chosen) <= most:
             rows = checkpoints.list_step_rows(connection, access, wanted, after, at_once)
             for id, thread, ns, metadata in rows:
                 after = (id, thread, ns)
-                if asked is None or _metadata_matches(json.loads(metadata), asked):
+                held = json.loads(metadata) if required else {}
+                if all(held.get(name) == one for name, one in required):
                     chosen.append(after)
             if len(rows) < at_once:
                 break
@@ -241,10 +238,6 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         ]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
-
-
-def _record_checkpoint(made: Checkpoint, _: Arguments) -> StoredOutcome:
-    return {"version": made.version, "updated_at": to_micros(made.updated_at)}, ()
 
 
 def _replay_checkpoint(
@@ -265,7 +258,13 @@ def _replay_checkpoint(
     )
 
 
-CHECKPOINT = Replay(record=_record_checkpoint, replay=_replay_checkpoint)
+CHECKPOINT = Replay(
+    record=lambda made, _: (
+        {"version": made.version, "updated_at": to_micros(made.updated_at)},
+        (),
+    ),
+    replay=_replay_checkpoint,
+)
 _NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
 
 
@@ -302,15 +301,8 @@ class Checkpoints(Resource, name="checkpoints"):
         where = self._checkpoint_thread(thread)
 
         def work(connection: Connection, request: Request) -> Checkpoint | None:
-            if not request.private:
-                return None
-            kept = checkpoints.find_checkpoint(
-                connection, self._context.space, request.own_identities, where
-            )
-            seen = kept is not None and kept.is_open_to(
-                self._context.allowed_categories(self._context.agent)
-            )
-            return kept.checkpoint if kept is not None and seen else None
+            kept = self._find_checkpoint(connection, request, where) if request.private else None
+            return None if kept is None else kept.checkpoint
 
         return self._context.read(work)
 
@@ -321,18 +313,24 @@ class Checkpoints(Resource, name="checkpoints"):
 
         def work(tx: Transaction) -> None:
             _require_private(tx.request)
-            mine, allowed = (
-                tx.request.own_identities,
-                self._context.allowed_categories(self._context.agent),
-            )
-            kept = checkpoints.find_checkpoint(tx.connection, tx.space, mine, where)
-            if kept is not None and kept.is_open_to(allowed):
+            if self._find_checkpoint(tx.connection, tx.request, where) is not None:
+                mine = tx.request.own_identities
                 checkpoints.delete_checkpoints(tx.connection, tx.space, mine, where)
 
         self._context.write(work)
 
+    def _find_checkpoint(
+        self, connection: Connection, request: Request, thread: str
+    ) -> StoredCheckpoint | None:
+        """Return the checkpoint, if this agent may use it."""
+        kept = checkpoints.find_checkpoint(
+            connection, request.space, request.own_identities, thread
+        )
+        allowed = self._context.allowed_categories(self._context.agent)
+        return kept if kept is not None and kept.is_open_to(allowed) else None
+
     def _checkpoint_thread(self, thread: object) -> str:
-        named = validation.parse_optional_identifier("thread", thread, limits.LABEL_MAX_CHARS)
+        named = validation.parse_optional_label("thread", thread)
         return named or self._context.thread
 
 
@@ -365,10 +363,6 @@ def step_to_plain(found: StoredGraphStep) -> dict[str, Any]:
 
 def _payload_to_plain(part: GraphStep | StepValue | StepWrite) -> dict[str, str]:
     return {"format": part.type, "data": base64.b64encode(part.data).decode()}
-
-
-def _metadata_matches(metadata: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    return all(metadata.get(name) == one for name, one in asked.items())
 
 
 def _decode_step_cursor(cursor: str | None) -> tuple[str, str, str] | None:

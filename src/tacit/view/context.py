@@ -1,36 +1,62 @@
-"""Resolve the request of a view, and run its reads and writes under the disclosure rules."""
+"""What an operation of a view is declared with, and what it runs in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Literal, TypeVar
+from enum import Enum
+from functools import cache, wraps
+from threading import Lock
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NoReturn,
+    Protocol,
+    TypeVar,
+    cast,
+    get_type_hints,
+    overload,
+)
 
 from sqlalchemy import Connection
 
 from tacit import limits
+from tacit.embeddings.embedder import Embedder
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.resolution import RawRequest
-from tacit.policy.permissions import ChangeAction, may_change
-from tacit.policy.redaction import is_owner, may_enter_prompt, redact_memory
-from tacit.policy.rules import decide
-from tacit.prompts.block import Style
+from tacit.identity import RawRequest
+from tacit.jobs.scheduler import TASKS_AT_OPENING, PeriodicRunner, SchedulerThreads, build_tasks
+from tacit.jobs.worker import LearningWorkers
+from tacit.learning.pipeline import LearningOptions, LearningPipeline
+from tacit.lifecycle.tasks import LifecycleOptions, TaskStep
+from tacit.llm.budget import Allowance
+from tacit.llm.language_model import LanguageModel
+from tacit.policy.rules import (
+    ChangeAction,
+    decide,
+    is_owner,
+    may_change,
+    may_enter_prompt,
+    redact_memory,
+)
+from tacit.prompts.block import BlockCache, Style
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import Memory, State, Visibility
-from tacit.records.queries import decode_cursor, encode_cursor
+from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
-from tacit.records.results import Delta, Page, Remembered
+from tacit.records.results import Delta, EmbeddingStatus, Page, Remembered
 from tacit.records.text import TokenCounter, estimate_tokens
-from tacit.retrieval.candidate_generation import list_known_people
 from tacit.retrieval.index_cache import find_cached_neighbors, find_neighbors
-from tacit.retrieval.retriever import Retriever
+from tacit.retrieval.indexer import VectorIndexer
+from tacit.retrieval.retriever import Retriever, list_known_people
 from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
-from tacit.storage import history, memories, memory_reads, relations, search
+from tacit.storage import history, memories, memory_reads, queue, relations, search
 from tacit.storage.memories import (
     NO_VECTORS,
-    SimilarMemories,
     StaleRevision,
     TextVectors,
     Transaction,
@@ -39,7 +65,124 @@ from tacit.storage.memory_reads import MemoryDecision
 from tacit.storage.search import ListFilter
 from tacit.storage.store import FAST_PATH_MISS, FastPathMiss, Store
 from tacit.telemetry import metrics
-from tacit.view.runtime import Runtime
+
+if TYPE_CHECKING:
+    from tacit.notes.mirror import MirrorThread
+    from tacit.storage.idempotency import IdempotentResult
+
+# What all views of one open memory share.
+
+
+@dataclass(slots=True, eq=False)
+class Runtime:
+    storage: Store
+    embedder: Embedder | None
+    learning: LearningOptions | None = None  # None: nothing is learned from conversations
+    learner_threads: int = 0  # threads of this process that learn
+    upkeep: LifecycleOptions = field(default_factory=LifecycleOptions)
+    mirroring: MirrorThread | None = None  # None: notes are not mirrored as files
+    model: LanguageModel | None = None  # set even if nothing is learned
+    allowance: Allowance = field(default_factory=Allowance)  # daily budget of each space
+    retriever: Retriever = field(init=False)
+    blocks: BlockCache = field(init=False)
+    indexing: VectorIndexer | None = field(init=False, default=None)
+    pipeline: LearningPipeline | None = field(init=False, default=None)
+    tasks: dict[str, TaskStep] = field(init=False)
+    _workers: list[LearningWorkers] = field(init=False, default_factory=list)
+    _scheduler: SchedulerThreads = field(init=False)
+    _start_lock: Lock = field(init=False, default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        store, retriever = self.storage, Retriever(self.storage, self.embedder)
+        self.retriever, self.blocks = retriever, BlockCache(retriever, store.audiences)
+        self.tasks = build_tasks(store, retriever, self.embedder, self.learning, self.upkeep)
+        self._scheduler = SchedulerThreads(self.periodic_runner)
+        if self.mirroring is not None:
+            self.mirroring.mirror.written = self.wake_indexer
+            store.after_erasure.append(self.mirroring.mirror.remove_erased)
+        if self.embedder is not None:
+            self.indexing = VectorIndexer(store, self.embedder)
+            self.indexing.wake()
+        if self.learning is not None:
+            self.pipeline = LearningPipeline(store, retriever, self.learning)
+            with store.database.read() as connection:
+                has_queued_turns = queue.has_waiting_jobs(connection)
+            if has_queued_turns:
+                self.wake_learners()
+
+    @property
+    def has_missing_vectors(self) -> bool:
+        """Return whether vectors are missing after a model failure and no thread creates them."""
+        return self.indexing is not None and self.indexing.failed
+
+    def wake_indexer(self) -> None:
+        """Wake the indexer: a memory was written without a vector."""
+        if self.indexing is not None:
+            self.indexing.wake()
+
+    def embedding(self, space: str) -> EmbeddingStatus:
+        if self.indexing is None:
+            return EmbeddingStatus(model=None, dimension=0, done=0, total=0, running=False)
+        return self.indexing.status(space)
+
+    def reembed(self, progress: Callable[[int], None]) -> int:
+        if self.indexing is None:
+            raise InvalidInput("embedding", "no model is set; choose one with embedding.provider")
+        return self.indexing.embed_missing(progress)
+
+    def wake_learners(self) -> None:
+        """Wake the learning threads; start them at the first call."""
+        if self.pipeline is None or not self.learner_threads:
+            return
+        with self._start_lock:
+            if not self._workers:
+                self._workers.append(LearningWorkers(self.pipeline, self.learner_threads))
+        self._workers[0].wake()
+
+    def periodic_runner(self) -> PeriodicRunner:
+        """Return a runner for scheduled tasks."""
+        return PeriodicRunner(self.storage, self.tasks, self.upkeep.intervals)
+
+    def start_background_work(self) -> None:
+        """Start the threads for learning and for scheduled tasks; they run until close."""
+        self.wake_learners()
+        self._scheduler.start(max(1, self.learner_threads))
+
+    def run_overdue_tasks(self, space: str) -> None:
+        """Run overdue tasks of a newly opened space, if this process has background threads."""
+        known = [
+            one for one in TASKS_AT_OPENING if one in self.tasks and one in self.upkeep.intervals
+        ]
+        if not self.upkeep.runs_on_open or not self.learner_threads or not known:
+            return
+        with self.storage.database.read() as connection:
+            overdue = queue.has_overdue_tasks(connection, space, known, self.storage.clock())
+        if overdue:
+            self._scheduler.run_overdue(space)
+
+    def start_note_sync(self) -> None:
+        """Read files that were edited while the memory was closed, and start watching them."""
+        if self.mirroring is not None:
+            self.mirroring.start()
+
+    def close(self) -> None:
+        try:
+            if self.model is not None:
+                self.model.close()  # ends waiting model calls
+            for workers in self._workers:
+                workers.close()
+            self._scheduler.close()
+            if self.mirroring is not None:
+                self.mirroring.close()  # after all writers
+            if self.indexing is not None:
+                self.indexing.close()
+        finally:
+            self.storage.close()
+            if self.embedder is not None:
+                self.embedder.close()
+
+
+# The requester, chat and options of one view.
 
 T = TypeVar("T")
 NO_NEIGHBORS: Mapping[str, float] = {}
@@ -130,23 +273,16 @@ class ViewContext:
             if content is not None:
                 self.runtime.wake_indexer()
             return done
-        alike = self._find_cached_neighbors(vector) if new else None
+        cache, least = self.retriever.index_cache, self.options.link_min
+        kept = self.storage.requests.get_cached(self.space, self.raw_request, union=True)
+        alike = find_cached_neighbors(cache, kept[1], vector, least) if new and kept else None
         if alike is not None:
             try:
                 return self._write_with_relations(work, replace(vectors, alike=alike), vector)
             except StaleRevision:
                 pass  # another process wrote meanwhile: query the database
-        library, least = self.retriever.index_cache, self.options.link_min
-        near = self.read(lambda c, r: find_neighbors(library, c, r, vector, least))
+        near = self.read(lambda c, r: find_neighbors(cache, c, r, vector, least))
         return self._write_with_relations(work, vectors, vector, near)
-
-    def _find_cached_neighbors(self, vector: bytes) -> SimilarMemories | None:
-        kept = self.storage.requests.get_cached(self.space, self.raw_request, union=True)
-        if kept is None:
-            return None
-        return find_cached_neighbors(
-            self.retriever.index_cache, kept[1], vector, self.options.link_min
-        )
 
     def _write_with_relations(
         self,
@@ -220,18 +356,14 @@ class ViewContext:
         if memory is None:
             raise NotFound
         if may_change(act, tx.request, memory, to) is None:
-            self._count_refusal(tx.request, memory)
+            if self.storage.meter.on:  # only operators can read which rule refused the change
+                decision = decide(tx.request, memory)
+                rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
+                self.storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
             raise NotFound
         if not self.may_use(memory) or (memory.is_turn and act is not ChangeAction.ERASE):
             raise NotFound  # a turn can only be erased, not changed
         return memory
-
-    def _count_refusal(self, request: Request, memory: Memory) -> None:
-        """Count which rule refused the change. Only operators can read this metric."""
-        if self.storage.meter.on:
-            decision = decide(request, memory)
-            rule = metrics.CHANGE_REFUSED if decision.allowed else decision.rule
-            self.storage.meter.count(metrics.REFUSAL_COUNT, rule=rule)
 
     def may_use(self, memory: Memory) -> bool:
         allowed = self.allowed_categories(self.agent)
@@ -279,15 +411,22 @@ class ViewContext:
                 most + 1,
             )
             called = self.person_labels(connection, request)
-            shown = [
+            page = make_page([memory for memory, _ in found], most, memory_position)
+            shown = (
                 self.redact(connection, request, memory, called)
-                for memory, _ in found[:most]
+                for memory in page
                 if orders or may_enter_prompt(request, memory)
-            ]
-            following = encode_cursor(found[most - 1][0]) if len(found) > most else None
-            return Page(items=tuple(shown), cursor=following)
+            )
+            return replace(page, items=tuple(shown))
 
         return self.read(work)
+
+    def iter_listed(
+        self, wanted: ListFilter | FilterFactory, *, manage: bool = False
+    ) -> Iterator[Memory]:
+        """List all pages of memories, each from its own snapshot."""
+        most = limits.PAGE_MAX_COUNT
+        return iter_pages(lambda cursor: self.list_page(wanted, most, cursor, manage=manage))
 
     def category_filter(self) -> tuple[str, ...] | None:
         allowed = self.allowed_categories(self.agent)
@@ -333,3 +472,228 @@ class ViewContext:
     def record_use(self, *memories: Memory | None) -> None:
         ids = [memory.id for memory in memories if memory is not None]
         self.storage.accesses.count(self.space, ids, self.storage.clock())
+
+
+def iter_pages(page: Callable[[str | None], Page[T]]) -> Iterator[T]:
+    cursor: str | None = None
+    while True:
+        found = page(cursor)
+        yield from found
+        cursor = found.cursor
+        if cursor is None:
+            return
+
+
+# Declarations: what every surface needs to know of an operation.
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+Arguments = Mapping[str, Any]  # the arguments of a call, by name
+
+
+class Repeat(Enum):
+    """The effect of a second call under the same idempotency key."""
+
+    READ = "read"  # a read: the key has no effect
+    REPLAYED = "replayed"  # answered from the record of the first call
+    HARMLESS = "harmless"  # runs again: the operation is idempotent
+    REFUSED = "refused"  # InvalidInput: the default of every write
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """The rule that answers a repeated write under its idempotency key.
+
+    `record` selects what is stored of the outcome, in the same transaction; `replay` builds the
+    answer from that record.
+    """
+
+    record: Callable[[Any, Arguments], tuple[Mapping[str, Any], Any]]
+    replay: Callable[[ViewContext, IdempotentResult, Arguments], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The HTTP request of an operation: the server serves it, and a remote view sends it.
+
+    Arguments that the path names stand in the path. The others are the query string of a GET or
+    DELETE, and the JSON body of a POST or PUT, except for those that `query` names.
+    """
+
+    method: str
+    path: str  # a template of Starlette: /api/items/{category}/{key:rest}
+    query: tuple[str, ...]
+    paged: bool  # the list of the answer comes in pages
+
+    @classmethod
+    def parse(cls, declared: str, paged: bool) -> Endpoint:
+        """Parse `POST /api/memory/{id}/erase?turns`."""
+        method, _, target = declared.partition(" ")
+        path, _, query = target.partition("?")
+        return cls(method, path, tuple(query.split("&")) if query else (), paged)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One public operation, declared by the decorator of its method."""
+
+    name: str  # "remember", "proposals.approve"
+    method: Callable[..., Any] = field(repr=False)  # undecorated
+    repeat: Repeat
+    replay: Replay | None
+    disabled: Any  # answer of a disabled view: a value, or a function that makes or raises it
+    measured_as: str  # name of the operation in metrics
+    lines: bool  # returns an iterator; timed until it is exhausted
+    endpoint: Endpoint | None  # None: only where the memory is open
+
+    @property
+    def writes(self) -> bool:
+        return self.repeat is not Repeat.READ
+
+    def disabled_outcome(self) -> Any:
+        return self.disabled() if callable(self.disabled) else self.disabled
+
+
+class Dispatch(Protocol):
+    """An interceptor between the call of an operation and its method."""
+
+    def invoke(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any: ...
+
+
+class Resource:
+    """A group of operations on one context.
+
+    Without a dispatch, methods run directly. An operation that calls another one is therefore
+    measured and recorded once.
+    """
+
+    __slots__ = ("_context", "_dispatch")
+
+    def __init__(self, context: ViewContext, dispatch: Dispatch | None = None) -> None:
+        self._context = context
+        self._dispatch = dispatch
+
+    @property
+    def _shared(self) -> tuple[ViewContext, Dispatch | None]:
+        return self._context, self._dispatch
+
+    def __init_subclass__(cls, name: str | None = None, measured_as: str | None = None) -> None:
+        """Register the resource; `name` is the attribute of the view that returns it."""
+        super().__init_subclass__()
+        if name is None:
+            return
+        for method in vars(cls).values():
+            declared = getattr(method, "__operation__", None)
+            if declared is not None:
+                full = f"{name}.{declared.name}"
+                label = measured_as or full.replace(".", "_")
+                method.__operation__ = replace(declared, name=full, measured_as=label)
+
+
+class ResourceOwner(Protocol):
+    @property
+    def _shared(self) -> tuple[Any, ...]:
+        """What a resource of it is made from."""
+
+
+class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
+    """An attribute that is a group of operations. Each access creates a new one."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self.kind: Any = kind
+
+    @overload
+    def __get__(self, owner: None, kind: type) -> resource[R]: ...
+    @overload
+    def __get__(self, owner: ResourceOwner, kind: type) -> R: ...
+    def __get__(self, owner: ResourceOwner | None, kind: type) -> R | resource[R]:
+        if owner is None:
+            return self
+        made: R = self.kind(*owner._shared)
+        return made
+
+
+def read(
+    http: str | None = None, *, disabled: Any, lines: bool = False, paged: bool = False
+) -> Callable[[F], F]:
+    """Declare an operation that changes nothing; see `Endpoint` for `http` and `paged`."""
+    return _declare(Repeat.READ, None, disabled, lines, http, paged)
+
+
+def write(
+    http: str | None = None,
+    *,
+    disabled: Any,
+    replay: Replay | None = None,
+    repeat: Repeat = Repeat.REFUSED,
+) -> Callable[[F], F]:
+    """Declare an operation that changes something.
+
+    Without `replay` or `repeat` it is refused under an idempotency key, so that it never runs
+    twice.
+    """
+    how = Repeat.REPLAYED if replay is not None else repeat
+    return _declare(how, replay, disabled, False, http, False)
+
+
+def not_found(what: str = "memory") -> Callable[[], NoReturn]:
+    """Make a disabled view raise NotFound for an operation that needs an existing item."""
+
+    def refuse() -> NoReturn:
+        raise NotFound(what)
+
+    return refuse
+
+
+def _declare(
+    repeat: Repeat,
+    replay: Replay | None,
+    disabled: Any,
+    lines: bool,
+    http: str | None,
+    paged: bool,
+) -> Callable[[F], F]:
+    def decorate(method: F) -> F:
+        @wraps(method)
+        def call(self: Resource, *args: Any, **named: Any) -> Any:
+            dispatch = self._dispatch
+            if dispatch is None:
+                return method(self, *args, **named)
+            return dispatch.invoke(call.__operation__, self, args, named)  # type: ignore[attr-defined]
+
+        call.__operation__ = Operation(  # type: ignore[attr-defined]
+            name=method.__name__,
+            method=method,
+            repeat=repeat,
+            replay=replay,
+            disabled=disabled,
+            measured_as=method.__name__,
+            lines=lines,
+            endpoint=None if http is None else Endpoint.parse(http, paged),
+        )
+        return cast("F", call)
+
+    return decorate
+
+
+def list_operations(view: type[Resource]) -> Iterator[Operation]:
+    """List the operations of a class and of its resources."""
+    for base in reversed(view.__mro__):
+        for member in vars(base).values():
+            declared = getattr(member, "__operation__", None)
+            if declared is not None:
+                yield declared
+            elif isinstance(member, resource):
+                yield from list_operations(member.kind)
+
+
+def signature_of(operation: Operation) -> inspect.Signature:
+    return inspect.signature(operation.method)
+
+
+@cache
+def type_hints_of(method: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the types of the parameters and, as `return`, of the answer."""
+    return get_type_hints(method)

@@ -1,4 +1,4 @@
-"""Record the outcome of a write under its idempotency key, and answer a repeat from it."""
+"""Answer for a disabled view, measure operations, and run writes at most once per key."""
 
 from __future__ import annotations
 
@@ -6,29 +6,39 @@ import hashlib
 import hmac
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from enum import Enum
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import NotFound
+from tacit.errors import InvalidInput, NotFound, TacitError
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure_records import RecordedErasure
+from tacit.records import validation
 from tacit.records.memory import State
 from tacit.records.request import Request
 from tacit.records.results import Erased, Recorded, Remembered
-from tacit.storage import erasures, learned_facts
-from tacit.storage.idempotency import IdempotentResult
-from tacit.view.context import ViewContext
-from tacit.view.operations import Arguments, Replay
+from tacit.storage import erasures, idempotency, learned_facts
+from tacit.storage.idempotency import IdempotencyKey, IdempotentResult
+from tacit.storage.memories import Transaction
+from tacit.telemetry.metrics import Meter, measure_operation
+from tacit.view.context import (
+    Arguments,
+    Operation,
+    Repeat,
+    Replay,
+    Resource,
+    ViewContext,
+    signature_of,
+)
 
 # The fingerprint of a call: equal for the same operation with the same arguments.
 
@@ -171,10 +181,6 @@ def _replay_remembered(context: ViewContext, done: IdempotentResult, _: Argument
     )
 
 
-def _record_episodes(made: Sequence[str], _: Arguments) -> StoredOutcome:
-    return {}, tuple(made)
-
-
 def _replay_episodes(context: ViewContext, done: IdempotentResult, _: Arguments) -> Recorded:
     ids = list_visible_ids(context, done)
     if not ids:
@@ -184,11 +190,6 @@ def _replay_episodes(context: ViewContext, done: IdempotentResult, _: Arguments)
 
 def record_count(made: int, _: Arguments) -> StoredOutcome:
     return {"count": made}, ()
-
-
-def _replay_count(_: ViewContext, done: IdempotentResult, __: Arguments) -> int:
-    count: int = done.result["count"]
-    return count
 
 
 def _record_changed(_: None, asked: Arguments) -> StoredOutcome:
@@ -203,10 +204,6 @@ def _replay_changed(context: ViewContext, done: IdempotentResult, _: Arguments) 
 
 def record_nothing(_: Any, __: Arguments) -> StoredOutcome:
     return {}, ()
-
-
-def _replay_nothing(_: ViewContext, __: IdempotentResult, ___: Arguments) -> None:
-    return None
 
 
 def _record_erased(made: RecordedErasure, _: Arguments) -> StoredOutcome:
@@ -233,9 +230,160 @@ def _replay_erased(context: ViewContext, done: IdempotentResult, _: Arguments) -
 
 
 REMEMBERED = Replay(record=_record_remembered, replay=_replay_remembered)
-EPISODES = Replay(record=_record_episodes, replay=_replay_episodes)
+EPISODES = Replay(record=lambda made, _: ({}, tuple(made)), replay=_replay_episodes)
 CHANGED = Replay(record=_record_changed, replay=_replay_changed)
-FORGOTTEN = Replay(record=_record_changed, replay=_replay_nothing)
-COUNT = Replay(record=record_count, replay=_replay_count)
+FORGOTTEN = Replay(record=_record_changed, replay=lambda *_: None)
+COUNT = Replay(record=record_count, replay=lambda _, done, __: done.result["count"])
 ERASED = Replay(record=_record_erased, replay=_replay_erased)
-NOTHING = Replay(record=record_nothing, replay=_replay_nothing)
+NOTHING = Replay(record=record_nothing, replay=lambda *_: None)
+
+
+# What stands between the call of an operation and its method.
+
+Work = Callable[[Transaction], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DisabledDispatch:
+    """The dispatch of a disabled view: reads are empty, writes do nothing.
+
+    A view is disabled if it has no requester, or if memory is switched off.
+    """
+
+    why: str
+
+    def invoke(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any:
+        signature_of(operation).bind(resource, *args, **named)  # may raise TypeError
+        return operation.disabled_outcome()
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentDispatch:
+    """The dispatch that runs a write at most once under this key.
+
+    It refuses a write without a replay rule.
+    """
+
+    key: str
+
+    def invoke(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any:
+        kind, context = type(resource), resource._context
+        if operation.repeat is Repeat.HARMLESS:
+            return operation.method(kind(context), *args, **named)
+        if operation.replay is None:
+            guarded = replace(context, guard=_refuse_write)
+            return operation.method(kind(guarded), *args, **named)
+        arguments = bind_arguments(operation.method, args, named)
+        wanted = self._wanted(operation, context, arguments)
+        # Look up the record first: a repeat then needs neither vectors nor a model.
+        done = context.read(lambda c, r: idempotency.find_result(c, r, wanted))
+        if done is None:
+            guarded = replace(context, guard=_RecordOnce(operation, arguments, wanted, context))
+            try:
+                return operation.method(kind(guarded), **arguments)
+            except _RepeatedCall as repeated:
+                done = repeated.done
+        return operation.replay.replay(context, done, arguments)
+
+    def _wanted(
+        self, operation: Operation, context: ViewContext, arguments: Arguments
+    ) -> IdempotencyKey:
+        where = {
+            "chat": context.raw_request.chat,
+            "thread": context.thread,
+            "agent": context.agent,
+        }
+        call = {"word": operation.name, "where": where, "asked": arguments}
+        return IdempotencyKey(
+            token=hash_idempotency_key(self.key), fingerprint=fingerprint_call(self.key, call)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDispatch:
+    """The dispatch that counts and times each operation. Created only if a meter is on."""
+
+    meter: Meter
+    inner: IdempotentDispatch | None = None
+
+    def invoke(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any:
+        if operation.lines:
+            return self._measure_lines(operation, resource, args, named)
+        with measure_operation(self.meter, operation.measured_as):
+            return self._run(operation, resource, args, named)
+
+    def _run(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Any:
+        if self.inner is not None:
+            return self.inner.invoke(operation, resource, args, named)
+        return operation.method(type(resource)(resource._context), *args, **named)
+
+    def _measure_lines(
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+    ) -> Iterator[Any]:
+        """Measure from the first line to the last, including the time the reader takes."""
+        try:
+            lines = self._run(operation, resource, args, named)
+        except TacitError:
+            with measure_operation(self.meter, operation.measured_as):
+                raise
+        return _time_lines(self.meter, operation.measured_as, lines)
+
+
+def _time_lines(meter: Meter, name: str, lines: Iterator[Any]) -> Iterator[Any]:
+    with measure_operation(meter, name):
+        yield from lines
+
+
+def parse_idempotency_key(key: object) -> str:
+    return validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
+
+
+class _RepeatedCall(Exception):
+    """The same call was recorded meanwhile. Rolls the transaction back; not a failure."""
+
+    def __init__(self, done: IdempotentResult) -> None:
+        super().__init__()
+        self.done = done
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordOnce:
+    """A guard of the transaction of a write, by its idempotency key.
+
+    Under the lock of the key, it finds the record of an earlier call, or inserts that of this one.
+    """
+
+    operation: Operation
+    arguments: Arguments
+    wanted: IdempotencyKey
+    context: ViewContext
+
+    def __call__(self, work: Work) -> Work:
+        replay = self.operation.replay
+        assert replay is not None
+
+        def at_most_once(tx: Transaction) -> Any:
+            idempotency.lock_idempotency_key(tx, self.wanted)
+            done = idempotency.find_result(tx.connection, tx.request, self.wanted)
+            if done is not None:
+                raise _RepeatedCall(done)
+            made = work(tx)
+            subject = self.context.raw_request.subject
+            idempotency.insert_result(
+                tx, subject, self.wanted, *replay.record(made, self.arguments)
+            )
+            return made
+
+        return at_most_once
+
+
+def _refuse_write(_: Work) -> NoReturn:
+    raise InvalidInput("once", "does not cover this; leave the key out")

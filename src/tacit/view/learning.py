@@ -13,12 +13,16 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
-from tacit.learning import episodes as recording
-from tacit.learning.episodes import HeldMessage, read_held_messages
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
-from tacit.learning.turns import QueuedTurn, is_question
+from tacit.learning.turns import (
+    HeldMessage,
+    QueuedTurn,
+    is_question,
+    read_held_messages,
+    record_episodes,
+)
 from tacit.lifecycle import revert as reverting
 from tacit.records import conversation as saying
 from tacit.records import validation
@@ -29,13 +33,11 @@ from tacit.records.results import Accepted, Reverted, Suggestion, TraceStep
 from tacit.records.validation import parse_bool
 from tacit.storage import people, queue, search
 from tacit.storage.engine import Database
-from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
-from tacit.view.context import ViewContext
-from tacit.view.idempotency import StoredOutcome, record_count
-from tacit.view.operations import Arguments, Replay, Resource, read, write
+from tacit.view.context import Replay, Resource, read, write
+from tacit.view.idempotency import record_count
 
 # Trace one message through the stages of learning, and keep or roll back the result.
 
@@ -62,8 +64,10 @@ def rehearse_turn(
     acting = _DryRunPipeline(path.store, path.retriever, path.learning)
     kept = acting.learn(space, thread, turn, trace, done=_reset_on_retry(trace))
     # Ids of rows that were rolled back refer to nothing.
-    named = [replace(step, says=_remove_ids(step.says, kept)) for step in _build_steps(trace, kept)]
-    return _hide_comparisons(turn, named)
+    steps = _build_steps(trace, kept)
+    for one in kept:
+        steps = [replace(step, says=step.says.replace(f" {one.id}:", ":")) for step in steps]
+    return _hide_comparisons(turn, steps)
 
 
 def _hide_comparisons(turn: QueuedTurn, steps: Sequence[TraceStep]) -> tuple[TraceStep, ...]:
@@ -96,12 +100,6 @@ def _build_steps(trace: LearningTrace, kept: list[LearnedFact]) -> list[TraceSte
             TraceStep(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept
         ]
     return told
-
-
-def _remove_ids(says: str, kept: list[LearnedFact]) -> str:
-    for one in kept:
-        says = says.replace(f" {one.id}:", ":")
-    return says
 
 
 class _RolledBack(Exception):
@@ -157,20 +155,15 @@ List = builtins.list
 _QUESTION_TEXT = "?"
 
 
-def _replay_learn(_: ViewContext, done: IdempotentResult, asked: Arguments) -> Accepted:
-    return Accepted(turns=done.result["count"], refused=screen_messages(asked["messages"])[1])
-
-
-def _record_reverted(made: Reverted, _: Arguments) -> StoredOutcome:
-    return asdict(made), ()
-
-
-def _replay_reverted(_: ViewContext, done: IdempotentResult, __: Arguments) -> Reverted:
-    return Reverted(**done.result)
-
-
-LEARN = Replay(record=record_count, replay=_replay_learn)
-REVERTED = Replay(record=_record_reverted, replay=_replay_reverted)
+LEARN = Replay(
+    record=record_count,
+    replay=lambda _, done, asked: Accepted(
+        turns=done.result["count"], refused=screen_messages(asked["messages"])[1]
+    ),
+)
+REVERTED = Replay(
+    record=lambda made, _: (asdict(made), ()), replay=lambda _, done, __: Reverted(**done.result)
+)
 
 
 class ViewLearning(Resource):
@@ -182,11 +175,11 @@ class ViewLearning(Resource):
         secret are not queued; the result names the kinds of secrets. Messages that the speaker asks
         not to remember are not queued either. If turns are kept, the messages are recorded as well.
         """
-        if self._context.runtime.pipeline is None:
-            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        self._require_pipeline()
         said, refused = screen_messages(messages)
         kept = read_held_messages(said)
-        asked = said[-1] if _ends_with_question(said) else None
+        last = said[-1] if said and said[-1].role is Role.ASSISTANT else None
+        asked = last if last is not None and is_question(last.content) else None
         if not (_has_statement(kept) or asked):
             return Accepted(refused=refused)
         count = self._context.write(lambda tx: self._queue_turns(tx, kept, asked))
@@ -203,7 +196,7 @@ class ViewLearning(Resource):
         proposals and recorded turns are deleted. What other people said since stays. A second call,
         or the id of a message that is not yours, has no effect.
         """
-        named = validation.parse_identifier("message", message, limits.LABEL_MAX_CHARS)
+        named = validation.parse_label("message", message)
         done = self._context.write(
             lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter())
         )
@@ -216,8 +209,7 @@ class ViewLearning(Resource):
 
         Unless `keep` is set, all writes are rolled back, including that of the requester.
         """
-        if self._context.runtime.pipeline is None:
-            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        path, where = self._require_pipeline(), (self._context.space, self._context.thread)
         given = text if isinstance(text, Message) else Message(Role.USER, text)
         try:
             said = saying.parse_message(given)
@@ -225,15 +217,11 @@ class ViewLearning(Resource):
             return (TraceStep(stage="screen", says=f"refuse: it holds a secret ({secret.kind})"),)
         if parse_bool("keep", keep):
             turn = self._context.write(lambda tx: self._build_turn(tx.request, tx.at, said, []))
-            return trace_turn(
-                self._context.runtime.pipeline, self._context.space, self._context.thread, turn
-            )
+            return trace_turn(path, *where, turn)
         turn = self._context.read(
             lambda _, request: self._build_turn(request, request.at, said, [])
         )
-        return rehearse_turn(
-            self._context.runtime.pipeline, self._context.space, self._context.thread, turn
-        )
+        return rehearse_turn(path, *where, turn)
 
     @read("POST /api/suggest", disabled=None)
     def suggest_update(
@@ -277,6 +265,11 @@ class ViewLearning(Resource):
 
         return self._context.read(work)
 
+    def _require_pipeline(self) -> LearningPipeline:
+        if self._context.runtime.pipeline is None:
+            raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
+        return self._context.runtime.pipeline
+
     def _queue_turns(
         self, tx: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
     ) -> int:
@@ -286,7 +279,7 @@ class ViewLearning(Resource):
         days = self._context.options.turns_days
         recorded: Sequence[str | None] = [None] * len(kept)
         if days is not None and _has_statement(kept):
-            recorded = recording.record_episodes(tx, kept, None, days)
+            recorded = record_episodes(tx, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
         for held, id in zip(kept, recorded, strict=True):
@@ -338,8 +331,3 @@ def screen_messages(messages: object) -> tuple[list[ParsedMessage], tuple[str, .
 def _has_statement(kept: Sequence[HeldMessage]) -> bool:
     """Return whether a person or a tool states something."""
     return any(one.said.role in (Role.USER, Role.TOOL) for one in kept)
-
-
-def _ends_with_question(said: Sequence[ParsedMessage]) -> bool:
-    """Return whether the last message is a question of the assistant."""
-    return bool(said) and said[-1].role is Role.ASSISTANT and is_question(said[-1].content)

@@ -10,22 +10,23 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity.external_keys import EXTERNAL_PREFIX
+from tacit.identity import EXTERNAL_PREFIX
 from tacit.learning.extraction.locale import AUTO
 from tacit.learning.pipeline import choose_locale
 from tacit.lifecycle.inferred import make_budget
 from tacit.notes import drafts, sessions, view_files
 from tacit.notes.document import parse_note
+from tacit.notes.drafts import EndedConversation
 from tacit.notes.sessions import (
-    EndedConversation,
     NoteSession,
     SessionContext,
     SessionEnding,
     SessionPlan,
+    SessionReader,
 )
 from tacit.notes.view_files import FileEditor, FileTree, ViewPath
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
-from tacit.policy.redaction import may_enter_prompt
+from tacit.policy.rules import may_enter_prompt
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.memory import Memory
@@ -40,11 +41,10 @@ from tacit.records.notes import (
 from tacit.records.request import Request
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
-from tacit.view import operations
-from tacit.view.context import ViewContext
+from tacit.view import context as operations
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import NOTHING, StoredOutcome, list_visible_ids
 from tacit.view.learning import screen_messages
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 
 def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
@@ -56,16 +56,14 @@ def _replay_session_end(
     context: ViewContext, done: IdempotentResult, asked: Arguments
 ) -> SessionEnded:
     """Return the outcome with the current note; without a note on a later day."""
-    named = validation.parse_optional_identifier(
-        "session", asked["session"], limits.LABEL_MAX_CHARS
-    )
+    named = validation.parse_optional_label("session", asked["session"])
 
     def work(connection: Connection, request: Request) -> Note | None:
         here = sessions.find_session(request, context.thread, named)
         if here is None or here.path != done.result["path"]:
             return None
-        where = (connection, context.storage.audiences, request, here)
-        return sessions.load_session_note(*where, context.may_use)
+        audiences = context.storage.audiences
+        return SessionReader(connection, audiences, request, context.may_use).load_note(here)
 
     promoted = list_visible_ids(context, done).get(0)
     return SessionEnded(**done.result, promoted=promoted, note=context.read(work))
@@ -91,9 +89,9 @@ class Sessions(Resource, name="sessions"):
             here = sessions.find_session(request, self._context.thread, named)
             if here is None:
                 return SessionStart(session=named or self._context.thread)
-            where = (connection, self._context.storage.audiences, request, here)
-            return sessions.start_session(
-                *where, self._context.options.note_days, self._context.may_use
+            seen = self._load_session(connection, request, here, ending=False)
+            return SessionStart(
+                session=here.name, long_term=seen.index, recent=seen.recent, today=seen.today
             )
 
         return self._context.read(work)
@@ -136,9 +134,15 @@ class Sessions(Resource, name="sessions"):
         self, connection: Connection, request: Request, named: str | None
     ) -> tuple[str, SessionContext, bool]:
         here = self._require_session(request, named)
-        where = (connection, self._context.storage.audiences, request, here)
-        seen = sessions.load_context(*where, self._context.options.note_days, self._context.may_use)
+        seen = self._load_session(connection, request, here, ending=True)
         return here.path, seen, request.private
+
+    def _load_session(
+        self, connection: Connection, request: Request, here: NoteSession, *, ending: bool
+    ) -> SessionContext:
+        audiences, usable = self._context.storage.audiences, self._context.may_use
+        reader = SessionReader(connection, audiences, request, usable)
+        return reader.load_context(here, self._context.options.note_days, ending=ending)
 
     def _require_session(self, request: Request, named: str | None) -> NoteSession:
         here = sessions.find_session(request, self._context.thread, named)
@@ -173,7 +177,7 @@ class Sessions(Resource, name="sessions"):
         if learning is not None and model is not None:
             budget = make_budget(self._context.storage, self._context.space, learning.allowance)
         return EndedConversation(
-            messages=tuple(said),
+            messages=said,
             speaker=self._requester_name("name") or locale.texts["unnamed"],
             at=self._context.storage.clock(),
             locale=locale,
@@ -252,7 +256,11 @@ class Files(Resource, name="files"):
         where = view_files.parse_file_path(path)
         said = _parse_file_text("text", text)
         only_new = validation.parse_bool("new", new)
-        before = None if instead_of is None else _parse_expected_text("instead_of", instead_of)
+        before = (
+            None
+            if instead_of is None
+            else validation.check_storable("instead_of", instead_of, limits.NOTE_FILE_MAX_BYTES)
+        )
         fresh = self._new_lines(where, said)
         vectors = self._context.retriever.embed_inline(fresh) if fresh else NO_VECTORS
         self._write_tree(
@@ -318,10 +326,6 @@ class Files(Resource, name="files"):
         found = self._context.read(lambda c, r: self._open_tree(c, r).open_file(where))
         known = {memory.content for _, memory in found.shown} if found is not None else set()
         return sorted(wanted - known)[: limits.FILE_CHANGED_LINES_MAX_COUNT]
-
-
-def _parse_expected_text(field: str, value: object) -> str:
-    return validation.check_storable(field, value, limits.NOTE_FILE_MAX_BYTES)
 
 
 def _parse_file_text(field: str, value: object) -> str:

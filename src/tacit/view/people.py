@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.identity import external_keys
+from tacit.identity import PERSON_PREFIX, parse_identity
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import Memory
@@ -18,9 +18,8 @@ from tacit.storage import people, revisions
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
-from tacit.view.context import ViewContext
+from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import record_nothing
-from tacit.view.operations import Arguments, Replay, Resource, not_found, read, write
 
 List = builtins.list
 
@@ -126,8 +125,8 @@ class People(Resource, name="people"):
 
 
 def _parse_person_id(person: object, field: str) -> str:
-    found = external_keys.parse_identity(person, field)
-    if found is None or not found.startswith(f"{external_keys.PERSON_PREFIX}:"):
+    found = parse_identity(person, field)
+    if found is None or not found.startswith(f"{PERSON_PREFIX}:"):
         raise InvalidInput(field, "takes the person:… id of somebody you named; `people` tells it")
     return found
 

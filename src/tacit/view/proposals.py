@@ -18,8 +18,8 @@ from tacit.records.text import show_with_key
 from tacit.storage import learned_facts, memories
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction
+from tacit.view.context import Resource, read, write
 from tacit.view.idempotency import NOTHING
-from tacit.view.operations import Resource, read, write
 
 List = builtins.list
 
@@ -41,12 +41,12 @@ class Proposals(Resource, name="proposals"):
                 request.own_identities,
                 self._context.storage.clock(),
             )
+            where = (connection, self._context.storage.audiences, self._context.space)
             return [
                 _build_proposal(one, memory)
                 for one in asked
-                if (memory := self._get_pending_memory(connection, one)) is not None
-                and _is_answerable_here(request, memory)
-                and self._context.may_use(memory)
+                if (memory := learned_facts.get_proposed_memory(*where, one.memory_id)) is not None
+                and self._is_answerable_here(request, memory)
             ]
 
         return self._context.read(work)
@@ -81,9 +81,7 @@ class Proposals(Resource, name="proposals"):
             )
             one = next((one for one in asked if one.memory_id == good), None)
             memory = memories.get_for_update(tx, one.memory_id) if one is not None else None
-            if one is None or memory is None or not _is_answerable_here(tx.request, memory):
-                raise NotFound("proposal")
-            if not self._context.may_use(memory):
+            if one is None or memory is None or not self._is_answerable_here(tx.request, memory):
                 raise NotFound("proposal")
             old = memories.get_for_update(tx, one.replaces) if yes and one.replaces else None
             if memory_writes.is_sharing_proposal(memory):
@@ -99,28 +97,18 @@ class Proposals(Resource, name="proposals"):
         self._context.write(work)
         self._context.runtime.wake_indexer()
 
-    def _get_pending_memory(
-        self, connection: Connection, waiting: PendingProposal
-    ) -> Memory | None:
-        return learned_facts.get_proposed_memory(
-            connection, self._context.storage.audiences, self._context.space, waiting.memory_id
-        )
+    def _is_answerable_here(self, request: Request, memory: Memory) -> bool:
+        """Return whether the proposal may be answered in this chat.
 
-
-def _is_answerable_here(request: Request, memory: Memory) -> bool:
-    """Return whether the proposal may be answered in this chat.
-
-    Outside a private chat, it must be visible here if approved. Sensitive proposals and proposals
-    about visibility are answered in private only.
-    """
-    if memory.state is not State.PENDING:
-        return False
-    open_here = (
-        memory.sensitivity is not Sensitivity.SENSITIVE
-        and not memory_writes.is_sharing_proposal(memory)
-    )
-    kept = replace(memory, state=State.ACTIVE)
-    return (request.private or open_here) and decide(request, kept).allowed
+        Outside a private chat, it must be visible here if approved. Sensitive proposals and
+        proposals about visibility are answered in private only.
+        """
+        if memory.state is not State.PENDING or not self._context.may_use(memory):
+            return False
+        delicate = memory.sensitivity is Sensitivity.SENSITIVE
+        if not request.private and (delicate or memory_writes.is_sharing_proposal(memory)):
+            return False
+        return decide(request, replace(memory, state=State.ACTIVE)).allowed
 
 
 def _build_proposal(waiting: PendingProposal, memory: Memory) -> Proposal:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, StoreError
-from tacit.policy.redaction import redact_memory
+from tacit.policy.rules import redact_memory
 from tacit.prompts import fresh_context as freshly
 from tacit.prompts.block import BlockSpec, Style
 from tacit.prompts.fence import MemoryLine, make_line
@@ -36,7 +36,7 @@ from tacit.retrieval.scoring import RecallAnswer
 from tacit.retrieval.text_features import LazyPersonLabels
 from tacit.storage import history, memory_reads
 from tacit.storage.memories import EventRecord
-from tacit.view.operations import Resource, read
+from tacit.view.context import Resource, read
 
 List = builtins.list
 _FILTER_ALIASES = {"user_id": "user", "agent_id": "agent", "run_id": "run", "actor_id": "actor"}
@@ -88,10 +88,7 @@ class ViewRecall(Resource):
         """
         if form not in ("bullets", "full"):
             raise InvalidInput("form", "expected bullets or full")
-        acting = (
-            validation.parse_optional_identifier("agent", agent, limits.LABEL_MAX_CHARS)
-            or self._context.agent
-        )
+        acting = validation.parse_optional_label("agent", agent) or self._context.agent
         if self._context.agent is not None and acting != self._context.agent:
             raise InvalidInput("agent", f"this view is {self._context.agent}'s")
         narrowing = _parse_filters(filters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -27,7 +27,7 @@ from tacit.records.drafts import (
     RevertedImport,
 )
 from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
-from tacit.records.queries import decode_cursor, encode_cursor, encode_position
+from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Imported, Page
 from tacit.records.text import text_to_embed
@@ -40,10 +40,10 @@ from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch
 from tacit.view.checkpoints import GraphSteps, step_to_plain
-from tacit.view.operations import Repeat, Resource, read, write
+from tacit.view.context import Repeat, Resource, iter_pages, read, write
+from tacit.view.memories import category_of
 from tacit.view.people import People
 from tacit.view.proposals import Proposals
-from tacit.view.writes import category_of
 
 
 class Imports(Resource, name="imports"):
@@ -122,12 +122,8 @@ class Imports(Resource, name="imports"):
             found = imports.list_imports(
                 connection, self._context.space, request.own_identities, after, most + 1
             )
-            shown = found[:most]
-            more = len(found) > most
-            last = (
-                encode_position(to_micros(shown[-1][1].started_at), shown[-1][0]) if more else None
-            )
-            return Page(items=tuple(run for _, run in shown), cursor=last)
+            page = make_page(found, most, lambda last: (to_micros(last[1].started_at), last[0]))
+            return Page(items=tuple(run for _, run in page), cursor=page.cursor)
 
         return self._context.read(work)
 
@@ -360,10 +356,7 @@ class ViewExport(Resource):
         ]
 
     def _iter_own_memories(self, *, history: bool) -> Iterator[JsonObject]:
-        def page(cursor: str | None) -> Page[Memory]:
-            return self._context.list_page(ListFilter(), limits.PAGE_MAX_COUNT, cursor, manage=True)
-
-        for memory in _iter_pages(page):
+        for memory in self._context.iter_listed(ListFilter(), manage=True):
             yield self._memory_to_plain(memory, history=history)
 
     def _memory_to_plain(self, memory: Memory, *, history: bool) -> JsonObject:
@@ -387,11 +380,8 @@ class ViewExport(Resource):
         def wanted(_: Connection, request: Request) -> ListFilter:
             return ListFilter(about=tuple(sorted(request.own_identities)))
 
-        def page(cursor: str | None) -> Page[Memory]:
-            return self._context.list_page(wanted, limits.PAGE_MAX_COUNT, cursor)
-
         mine = self._own_identities()
-        for memory in _iter_pages(page):
+        for memory in self._context.iter_listed(wanted):
             if memory.owner not in mine:
                 yield {
                     "type": "about",
@@ -405,7 +395,12 @@ class ViewExport(Resource):
 
     def _iter_checkpoints(self) -> Iterator[JsonObject]:
         last: StoredCheckpoint | None = None
-        while page := self._list_checkpoints(last):
+
+        def work(connection: Connection, request: Request) -> list[StoredCheckpoint]:
+            mine = request.own_identities
+            return checkpoints.list_checkpoints(connection, request.space, mine, last)
+
+        while page := self._context.read(work):
             for told in (one.checkpoint for one in page):
                 yield {
                     "type": "checkpoint",
@@ -418,36 +413,19 @@ class ViewExport(Resource):
 
     def _iter_import_runs(self) -> Iterator[JsonObject]:
         """Yield the import runs; the imported memories are exported with the others."""
-        cursor = None
-        while True:
-            page = Imports(self._context).list(limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-            for run in page:
-                yield {"type": "import", **export.import_run_to_json(run)}
-            cursor = page.cursor
-            if cursor is None:
-                return
+        runs = partial(Imports(self._context).list, limit=limits.PAGE_MAX_COUNT)
+        for run in iter_pages(lambda cursor: runs(cursor=cursor)):
+            yield {"type": "import", **export.import_run_to_json(run)}
 
     def _iter_graph_steps(self) -> Iterator[JsonObject]:
-        cursor = None
-        while True:
-            page = GraphSteps(self._context).list(limit=_STEPS_PER_PAGE_COUNT, cursor=cursor)
-            yield from map(step_to_plain, page)
-            cursor = page.cursor
-            if cursor is None:
-                return
-
-    def _list_checkpoints(self, after: StoredCheckpoint | None) -> list[StoredCheckpoint]:
-        return self._context.read(
-            lambda c, r: checkpoints.list_checkpoints(
-                c, self._context.space, r.own_identities, after
-            )
-        )
+        steps = partial(GraphSteps(self._context).list, limit=_STEPS_PER_PAGE_COUNT)
+        return map(step_to_plain, iter_pages(lambda cursor: steps(cursor=cursor)))
 
     def _own_identities(self) -> frozenset[str]:
         return self._context.read(lambda _, request: request.own_identities)
 
     def _iter_episodes(self) -> Iterator[JsonObject]:
-        for turn in _iter_pages(self._list_episodes):
+        for turn in iter_pages(self._list_episodes):
             yield {
                 "type": "turn",
                 "id": turn.id,
@@ -470,24 +448,11 @@ class ViewExport(Resource):
                 replace(wanted, categories=self._context.category_filter()),
                 most + 1,
             )
-            shown = [
-                self._context.redact(connection, request, memory) for memory, _ in found[:most]
-            ]
-            return Page(
-                items=tuple(shown), cursor=encode_cursor(shown[-1]) if len(found) > most else None
-            )
+            page = make_page([memory for memory, _ in found], most, memory_position)
+            shown = (self._context.redact(connection, request, memory) for memory in page)
+            return replace(page, items=tuple(shown))
 
         return self._context.read(work)
-
-
-def _iter_pages(page: Callable[[str | None], Page[Memory]]) -> Iterator[Memory]:
-    cursor = None
-    while True:
-        some = page(cursor)
-        yield from some
-        cursor = some.cursor
-        if cursor is None:
-            return
 
 
 def _names_to_plain(person: Person) -> list[JsonObject]:

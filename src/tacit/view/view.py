@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Self
 
-from tacit.telemetry.metrics import Meter
+from tacit.telemetry.metrics import Meter, register_operations
 from tacit.view.account import Account
 from tacit.view.audience import Audience, ViewExplain
 from tacit.view.audit import Audit
 from tacit.view.checkpoints import Checkpoints
-from tacit.view.context import ViewContext
-from tacit.view.dispatch import (
+from tacit.view.context import Operation, Repeat, ViewContext, list_operations, resource
+from tacit.view.idempotency import (
     DisabledDispatch,
     IdempotentDispatch,
     MeasuredDispatch,
     parse_idempotency_key,
 )
 from tacit.view.learning import ViewLearning
+from tacit.view.memories import ViewReads, ViewWrites
 from tacit.view.notes import Files, Sessions
-from tacit.view.operations import resource
 from tacit.view.people import People
 from tacit.view.proposals import Proposals
-from tacit.view.reads import ViewGraph, ViewReads, ViewSearch
 from tacit.view.recall import ViewRecall
+from tacit.view.search import ViewGraph, ViewSearch
 from tacit.view.transfer import Imports, ViewExport
-from tacit.view.writes import ViewWrites
 
 
 class View(
@@ -77,3 +78,20 @@ def open_view(context: ViewContext, meter: Meter) -> View:
 def disabled_view(why: str) -> View:
     """Return a view without memory: reads are empty, writes do nothing, and `why` is the reason."""
     return View(None, DisabledDispatch(why))  # type: ignore[arg-type]
+
+
+# Every operation by its full name.
+
+
+def _collect() -> Mapping[str, Operation]:
+    found: dict[str, Operation] = {}
+    for operation in list_operations(View):
+        assert operation.name not in found, f"{operation.name} is declared twice"
+        replayed = operation.repeat is Repeat.REPLAYED
+        assert replayed == (operation.replay is not None), f"{operation.name}: replay and repeat"
+        found[operation.name] = operation
+    return MappingProxyType(found)
+
+
+VIEW_OPERATIONS = _collect()
+register_operations(operation.measured_as for operation in VIEW_OPERATIONS.values())

@@ -2,14 +2,20 @@
 what is expected here is what LangGraph does."""
 
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+from zlib import crc32
 
 import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
 from langgraph.store.base import (
     BaseStore,
     GetOp,
+    IndexConfig,
     InvalidNamespaceError,
     ListNamespacesOp,
     MatchCondition,
@@ -17,8 +23,42 @@ from langgraph.store.base import (
     PutOp,
     SearchOp,
 )
+from langgraph.store.memory import InMemoryStore
 
-from tests.integrations.langgraph.shelves import LANGGRAPHS, OURS, store_on
+import tacit
+from tacit import limits
+from tacit.errors import InvalidInput
+from tacit.integrations.langgraph import Store
+from tacit.integrations.langgraph.store import item_key, key_prefix
+from tacit.records import validation
+from tests.contract.rooms import ALICE, private
+
+_WORDS = 509
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    """By their words alone, as our stores go here."""
+    return [_vector(text) for text in texts]
+
+
+def _vector(text: str) -> list[float]:
+    found = [0.001] * _WORDS
+    for word in re.findall(r"\w+", text.lower()):
+        found[crc32(word.encode()) % _WORDS] += 1.0
+    return found
+
+
+@pytest.fixture(params=["sqlite-file", "postgres", "langgraph"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
+    if request.param == "langgraph":
+        yield InMemoryStore(index=IndexConfig(dims=_WORDS, embed=embed))
+        return
+    url = f"sqlite:///{tmp_path / 'tacit.db'}"
+    if request.param == "postgres":
+        url = request.getfixturevalue("migrated_postgres_url")
+    with tacit.open(url, embedder=None) as memory:
+        yield Store(private(memory, ALICE))
+
 
 DOCS = ("documents", "user123")
 VALUE: dict[str, Any] = {
@@ -27,12 +67,6 @@ VALUE: dict[str, Any] = {
     "flags": [True, False, None],
     "nested": {"list": [{"a": 1}, []], "empty": {}},
 }
-
-
-@pytest.fixture(params=[*OURS, LANGGRAPHS])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BaseStore]:
-    with store_on(request, tmp_path, request.param) as found:
-        yield found
 
 
 def keys(found: list[Any]) -> list[str]:
@@ -47,6 +81,8 @@ def nearest(store: BaseStore, query: str) -> str:
 
 
 def test_an_item_comes_back_as_it_was_put(store: BaseStore) -> None:
+    assert store.get(DOCS, "report") is None
+    store.delete(DOCS, "report")
     store.put(DOCS, "report", VALUE)
     item = store.get(DOCS, "report")
     assert item is not None
@@ -54,34 +90,19 @@ def test_an_item_comes_back_as_it_was_put(store: BaseStore) -> None:
     assert item.created_at <= item.updated_at
     assert item.created_at.utcoffset() is not None
     assert set(item.dict()) == {"namespace", "key", "value", "created_at", "updated_at"}
+    for namespace, key in ((DOCS[:1], "report"), ((*DOCS, "drafts"), "report"), (DOCS, "Report")):
+        assert store.get(namespace, key) is None
 
 
-def test_what_is_not_there_is_none_and_is_deleted_without_a_word(store: BaseStore) -> None:
-    assert store.get(DOCS, "report") is None
-    store.delete(DOCS, "report")
-    store.put(DOCS, "report", VALUE)
-    assert store.get(DOCS[:1], "report") is None
-    assert store.get((*DOCS, "drafts"), "report") is None
-    assert store.get(DOCS, "Report") is None
-
-
-def test_a_put_replaces_the_whole_value(store: BaseStore) -> None:
+def test_a_put_replaces_the_whole_value_and_a_deleted_item_is_gone(store: BaseStore) -> None:
     store.put(DOCS, "report", {"title": "one", "draft": True})
-    before = store.get(DOCS, "report")
-    store.put(DOCS, "report", {"title": "two"})
-    after = store.get(DOCS, "report")
-    assert before is not None
-    assert after is not None
-    assert after.value == {"title": "two"}
-    assert after.updated_at > before.updated_at
-    assert keys(store.search(DOCS)) == ["report"]
-
-
-def test_a_deleted_item_is_gone_and_can_be_put_again(store: BaseStore) -> None:
+    assert (before := store.get(DOCS, "report")) is not None
     for n in (1, 2):
         store.put(DOCS, "report", {"n": n})
         assert (item := store.get(DOCS, "report")) is not None
         assert item.value == {"n": n}
+        assert item.updated_at > before.updated_at
+        assert keys(store.search(DOCS)) == ["report"]
         store.delete(DOCS, "report")
         assert store.get(DOCS, "report") is None
         assert store.search(DOCS) == []
@@ -128,16 +149,12 @@ def test_whatever_items_are_called_each_is_one_of_its_own(store: BaseStore) -> N
 # Namespaces that are none.
 
 
-@pytest.mark.parametrize("namespace", [(), ("",), ("a", ""), ("a.b",), ("langgraph", "a"), (1,)])
-def test_an_item_needs_a_namespace_that_is_one(store: BaseStore, namespace: Any) -> None:
-    with pytest.raises(InvalidNamespaceError):
-        store.put(namespace, "k", {"a": 1})
-    assert store.search(()) == []
-
-
 @pytest.mark.parametrize("namespace", [("a", ""), ("a.b",), (1,), ("a\x00b",)])
-def test_nothing_is_looked_for_in_what_is_no_namespace(store: BaseStore, namespace: Any) -> None:
+def test_nothing_is_kept_or_looked_for_in_what_is_no_namespace(
+    store: BaseStore, namespace: Any
+) -> None:
     for ask in (
+        lambda: store.put(namespace, "k", {"a": 1}),
         lambda: store.get(namespace, "k"),
         lambda: store.search(namespace),
         lambda: store.delete(namespace, "k"),
@@ -146,6 +163,10 @@ def test_nothing_is_looked_for_in_what_is_no_namespace(store: BaseStore, namespa
     ):
         with pytest.raises(InvalidNamespaceError):
             ask()
+    for none in ((), ("",), ("langgraph", "a")):
+        with pytest.raises(InvalidNamespaceError):
+            store.put(none, "k", {"a": 1})
+    assert store.search(()) == []
 
 
 # Search.
@@ -334,3 +355,26 @@ def test_every_word_can_be_awaited(store: BaseStore) -> None:
         assert again.value == {"n": 9}
 
     asyncio.run(story())
+
+
+# Keys: every place is one of its own, and a key as memories have them.
+
+NAMES = st.text(
+    st.one_of(st.sampled_from("/% .*é\u0301\u200b\n\u00a0a🌴"), st.characters(codec="utf-8")),
+    max_size=6,
+)
+LABELS = NAMES.filter(bool)
+
+
+@given(st.lists(LABELS, min_size=1, max_size=4).map(tuple), NAMES)
+def test_a_place_can_be_read_back_and_is_a_key(namespace: tuple[str, ...], key: str) -> None:
+    try:
+        where = item_key(namespace, key)
+    except InvalidInput:
+        reject()  # too long with all that is escaped in it
+    assert validation.parse_identifier("key", where, limits.KEY_MAX_CHARS) == where
+    labels, _, last = where.partition("//")
+    assert tuple(map(unquote, labels.split("/"))) == namespace
+    assert unquote(last) == key
+    for count in range(len(namespace) + 1):
+        assert where.startswith(key_prefix(namespace[:count]))

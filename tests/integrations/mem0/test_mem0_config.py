@@ -17,7 +17,7 @@ import tacit
 import tacit.integrations.mem0
 from tacit.errors import InvalidInput
 from tacit.integrations.mem0 import AsyncMemory, Memory
-from tacit.integrations.mem0.operations import compile_filters
+from tacit.integrations.mem0.filters import compile_filters
 from tacit.integrations.mem0.scope import Mem0Scope, parse_memory_id, parse_scope
 
 ALICE: dict[str, Any] = {"user_id": "alice"}
@@ -202,15 +202,10 @@ def test_filters_are_bounded() -> None:
         compile_filters(deep)
 
 
-@pytest.mark.parametrize(
-    ("name", "instead"), [("MemoryClient", "Memory here"), ("MemoryConfig", "Memory.from_config")]
-)
-def test_what_is_left_out_of_mem0_is_told_with_what_to_use(name: str, instead: str) -> None:
-    with pytest.raises(ImportError, match=rf"{name} .*{instead}"):
-        getattr(tacit.integrations.mem0, name)
-    assert not hasattr(tacit.integrations.mem0, "Memori")
-
-
-def test_the_import_itself_says_what_to_use() -> None:
+def test_what_is_left_out_of_mem0_is_told_with_what_to_use() -> None:
+    for name, instead in (("MemoryClient", "Memory here"), ("MemoryConfig", "Memory.from_config")):
+        with pytest.raises(ImportError, match=rf"{name} .*{instead}"):
+            getattr(tacit.integrations.mem0, name)
     with pytest.raises(ImportError, match="hosted platform; use AsyncMemory here"):
         from tacit.integrations.mem0 import AsyncMemoryClient  # type: ignore[attr-defined]  # noqa: F401
+    assert not hasattr(tacit.integrations.mem0, "Memori")

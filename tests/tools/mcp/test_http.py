@@ -1,17 +1,15 @@
-"""MCP over HTTP in the app: the same keys and headers as everywhere, and the same refusals."""
+"""MCP over HTTP in the app: the same keys and headers as everywhere, and the same refusals.
 
-import json
-from typing import Any
+`tests/server/test_two_principals_tools.py` proves that what others have changes no answer.
+"""
 
 import httpx2
-import mcp_types as types
 import pytest
 from mcp import Client
 
-import tacit
 from tests.tools.calling import STANDARD
 from tests.tools.mcp import stories
-from tests.tools.mcp.clients import Served, called, data, text_of
+from tests.tools.mcp.clients import Served, called, data
 
 ALICE, BOB, ROOM = "telegram:1001", "telegram:2002", "telegram:-5"
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -38,20 +36,15 @@ def test_somebody_on_this_machine_needs_no_key(served: Served) -> None:
     served.tell(story, None)
 
 
-@pytest.mark.parametrize("bad", ["tct_AAAAAAAAAAAA_nonsense", "x"])
-def test_a_bad_key_gets_as_far_as_the_door(served: Served, bad: str) -> None:
-    refused = served.post(b"{}", **JSON, authorization=f"Bearer {bad}")
-    assert refused.status_code == 401
-    assert refused.headers["www-authenticate"].startswith("Bearer")
-    assert refused.json()["type"] == "urn:tacit:problem:key-refused"
-
-
-def test_another_requester_chat_or_host_is_refused(served: Served) -> None:
+def test_another_requester_chat_host_or_key_is_refused(served: Served) -> None:
     bearer = {"authorization": f"Bearer {served.token('read', requester=ALICE)}"}
     for claim in ({"x-tacit-requester": BOB}, {"x-tacit-chat": ROOM}, {"x-tacit-chat": BOB}):
         assert served.post(b"{}", **JSON, **bearer, **claim).status_code == 403
     assert served.post(b"{}", **JSON, **bearer, host="evil.example").status_code == 421
     assert served.post(b"{}", **JSON, **bearer, origin="http://evil.example").status_code == 403
+    refused = served.post(b"{}", **JSON, authorization="Bearer tct_AAAAAAAAAAAA_nonsense")
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"].startswith("Bearer")
 
 
 def test_a_key_that_only_reads_has_no_tool_that_writes(served: Served) -> None:
@@ -82,72 +75,6 @@ def test_a_key_is_kept_to_its_categories(served: Served) -> None:
         assert refused.is_error
 
     served.tell(story, served.token("read", "write", requester=ALICE, categories=["goal"]))
-
-
-def test_two_people_meet_in_a_room_and_hear_no_more_than_that(served: Served) -> None:
-    token = served.token("read", "write", "act-as")
-    here = {"chat": ROOM, "participants": f"{ALICE},{BOB}"}
-
-    async def in_private(client: Client) -> None:
-        await data(client, "add_memory", content="Alice plans a surprise")
-
-    async def in_the_room(client: Client) -> None:
-        await data(client, "add_memory", content="Alice is late for the standup")
-
-    async def heard(client: Client) -> None:
-        found = await data(client, "memory_list")
-        (told,) = [one["content"] for one in found["memories"]]
-        assert told == "Another person said that The standup is at nine", "nobody told her name"
-        assert "surprise" not in json.dumps(await data(client, "search_memories", query="surprise"))
-
-    async def nothing(client: Client) -> None:
-        found = await data(client, "memory_list")
-        assert "surprise" not in json.dumps(found)
-
-    said = tacit.Chat.group(ROOM, [ALICE, BOB])
-    room = served.memory.view(tacit.Requester(ALICE), said)
-    room.remember("The standup is at nine", for_room=True, sensitivity="public")
-    served.tell(in_private, token, requester=ALICE)
-    served.tell(in_the_room, token, requester=ALICE, **here)
-    served.tell(heard, token, requester=BOB, **here)
-    served.tell(nothing, token, requester=BOB)
-
-
-def test_what_somebody_else_has_changes_no_answer(served: Served) -> None:
-    """Byte by byte, but for what is new: the protocol's frame, the tools' words, the errors."""
-    token = served.token("read", "write", "act-as")
-    told: list[list[Any]] = []
-
-    async def bobs(client: Client) -> None:
-        answers: list[Any] = []
-        for name, arguments in (
-            ("memory_get", {"namespace": "profile", "key": "city"}),
-            ("memory_list", {}),
-            ("memory_query", {"query": "city"}),
-            ("search_memories", {"query": "city"}),
-            ("read_file", {"path": "trips.md"}),
-            ("read_file", {"path": ""}),
-            ("memory_delete", {"namespace": "profile", "key": "city"}),
-            ("update_memory", {"memory_id": id, "content": "Mine now"}),
-        ):
-            answer = await called(client, name, **arguments)
-            answers.append((name, text_of(answer), answer.structured_content, answer.is_error))
-        (part,) = (await client.read_resource("tacit://block")).contents
-        assert isinstance(part, types.TextResourceContents)
-        told.append([*answers, part.text])
-
-    id = "AAAAAAAA"
-    served.tell(bobs, token, requester=BOB)
-
-    async def alices(client: Client) -> None:
-        nonlocal id
-        await data(client, "memory_put", namespace="profile", key="city", value="Lisbon")
-        id = (await data(client, "add_memory", content="Alice's city is Lisbon"))["id"]
-        await called(client, "write_file", path="trips.md", text="- Lisbon in May\n")
-
-    served.tell(alices, token, requester=ALICE)
-    served.tell(bobs, token, requester=BOB)
-    assert told[0] == told[1]
 
 
 def test_nothing_is_pushed_so_nothing_is_listened_to(served: Served) -> None:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from tacit import limits
-from tacit.bots.channel import HttpClient, JsonObject, MessageSender, PartDelivery, clamp_wait
-from tacit.bots.messages import Button, InboundMessage, NotSent, OutboundMessage, Span
+from tacit.bots.channel import (
+    Delivery,
+    HttpClient,
+    JsonObject,
+    MessageSender,
+    SendPart,
+    clamp_wait,
+    encode_form,
+    get_object,
+    parse_object,
+)
+from tacit.bots.messages import (
+    Button,
+    InboundMessage,
+    NotSent,
+    Span,
+)
 from tacit.bots.slack.updates import (
     BUTTON_PREFIX,
     CHANNEL,
@@ -21,7 +36,6 @@ from tacit.bots.slack.updates import (
     SlackIdentity,
     SlackUser,
     escape_text,
-    get_object,
 )
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
@@ -30,28 +44,13 @@ _DEFAULT_API_URL = "https://slack.com/api/"
 _SLACK_DOMAINS = (".slack.com", ".slack-gov.com")
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 # The operator has to fix these; until then nothing is lost.
-_TOKEN_ERRORS = frozenset(
-    {
-        "account_inactive",
-        "invalid_auth",
-        "missing_scope",
-        "not_authed",
-        "token_expired",
-        "token_revoked",
-        "no_permission",
-        "ekm_access_denied",
-    }
+_TOKEN_ERRORS = re.compile(
+    "account_inactive|invalid_auth|missing_scope|not_authed|token_expired|token_revoked|"
+    "no_permission|ekm_access_denied"
 )
-_TEMPORARY_ERRORS = frozenset(
-    {
-        "fatal_error",
-        "internal_error",
-        "rate_limited",
-        "ratelimited",
-        "request_timeout",
-        "service_unavailable",
-        "team_added_to_org",
-    }
+_TEMPORARY_ERRORS = re.compile(
+    "fatal_error|internal_error|rate_limited|ratelimited|request_timeout|service_unavailable|"
+    "team_added_to_org"
 )
 _TOO_MANY_REQUESTS = 429
 _TEMPORARY_STATUSES = frozenset({407, 408, _TOO_MANY_REQUESTS})  # of a proxy or a slow network
@@ -75,12 +74,7 @@ class SlackClient:
 
     def call(self, method: str, **arguments: Any) -> JsonObject:
         """Return the answer to a method. Arguments that are None are left out."""
-        form = {
-            name: given if isinstance(given, str) else json.dumps(given)
-            for name, given in arguments.items()
-            if given is not None
-        }
-        return self._post(self._url + method, data=form, headers=self._headers)
+        return self._post(self._url + method, data=encode_form(arguments), headers=self._headers)
 
     def post_to_response_url(self, url: str, message: JsonObject, *, instead: bool) -> None:
         """Post to the URL that came with a command or a button, which needs no token."""
@@ -150,19 +144,16 @@ class SlackClient:
 
     def _post(self, url: str, **content: Any) -> JsonObject:
         status, headers, body = self._http.post(url, **content)
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            found = None
-        answer: JsonObject = found if isinstance(found, dict) else {}
+        answer = parse_object(body) or {}
         if status == 200 and (answer.get("ok") is True or not url.startswith(self._url)):
             return answer  # other URLs answer with plain text
         code = answer.get("error")
         named = code if isinstance(code, str) and _ERROR_CODE.fullmatch(code) else None
-        if named in _TOKEN_ERRORS:
+        if named is not None and _TOKEN_ERRORS.fullmatch(named):
             raise NotSent(f"Slack rejects the token ({named})", for_good=False)
         if status == 200 and named is not None:
-            raise NotSent(f"Slack refused ({named})", for_good=named not in _TEMPORARY_ERRORS)
+            temporary = _TEMPORARY_ERRORS.fullmatch(named) is not None
+            raise NotSent(f"Slack refused ({named})", for_good=not temporary)
         passing = status == 200 or status in _TEMPORARY_STATUSES or status >= 500
         limited = status == _TOO_MANY_REQUESTS
         raise NotSent(
@@ -201,21 +192,22 @@ def render_message(
     rows = [
         {
             "type": "actions",
-            "elements": [
-                {
-                    "type": "button",
-                    "action_id": f"{BUTTON_PREFIX}:{number}:{place}",
-                    "text": {"type": "plain_text", "text": button.label[:_LABEL_MAX_CHARS]},
-                    "value": button.data,
-                }
-                for place, button in enumerate(row[:_ROW_MAX_COUNT])
-            ],
+            "elements": [_render_button(b, f"{n}:{at}") for at, b in enumerate(row)],
         }
-        for number, row in enumerate(buttons[:_ROWS_MAX_COUNT])
+        for n, row in enumerate(row[:_ROW_MAX_COUNT] for row in buttons[:_ROWS_MAX_COUNT])
     ]
     return {
         "text": escape_text("".join(span.text for span in spans)),
         "blocks": [{"type": "rich_text", "elements": [section]}, *rows],
+    }
+
+
+def _render_button(button: Button, place: str) -> MessagePayload:
+    return {
+        "type": "button",
+        "action_id": f"{BUTTON_PREFIX}:{place}",
+        "text": {"type": "plain_text", "text": button.label[:_LABEL_MAX_CHARS]},
+        "value": button.data,
     }
 
 
@@ -228,7 +220,7 @@ def _render_span(span: Span) -> MessagePayload:
 
 # The sender: choose the delivery so that only the intended people see the answer.
 
-_Delivery = Callable[[MessagePayload], object]
+_Way = Callable[[MessagePayload], object]
 
 
 class SlackSender(MessageSender):
@@ -263,89 +255,73 @@ class SlackSender(MessageSender):
             return span
         return Span(f"{SLASH_COMMAND} {span.text.removeprefix('/')}")
 
-    def choose_delivery(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> PartDelivery:
-        way = self._choose_way(where, to, what, after)
+    def choose_delivery(self, asked: Delivery) -> SendPart:
+        way = self._choose_way(asked)
+        return lambda spans, buttons: way(render_message(spans, buttons))
 
-        def deliver(spans: tuple[Span, ...], buttons: Sequence[Sequence[Button]]) -> None:
-            way(render_message(spans, buttons))
-
-        return deliver
-
-    def _choose_way(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> _Delivery:
-        if not isinstance(after, SlackCommand | SlackButtonPressed) or (
-            what.alone and not _is_private(where)
-        ):
+    def _choose_way(self, asked: Delivery) -> _Way:
+        where, to, what, after = asked.where, asked.to, asked.what, asked.after
+        private = _is_private(where)
+        if not isinstance(after, SlackCommand | SlackButtonPressed) or (what.alone and not private):
             if what.alone and not _is_private_with(where, to, after):
                 return self._to_direct_channel(to)
             return self._to_channel(where, after)
+        if _is_hidden(after):
+            return self._to_one(where, to, after, instead=what.instead)
         # Only this person sees the answer, unless it replaces a message that all members saw.
-        hidden = _is_hidden(after)
-        if hidden and after.reply_url is not None:
-            return self._to_response_url(where, to, after.reply_url, what.instead)
-        if hidden and _is_private(where):
-            otherwise = self._to_direct_channel(to)
-        else:
-            otherwise = self._to_one(where, to, after)
-        if what.instead and isinstance(after, SlackButtonPressed) and after.message and not hidden:
-            return self._in_place(where, after.message, otherwise)
-        return otherwise
+        otherwise = self._to_channel if private else partial(self._whisper, to)
+        if what.instead and isinstance(after, SlackButtonPressed) and after.message:
+            return self._in_place(where, after.message, otherwise(where, after))
+        return otherwise(where, after)
 
-    def _to_response_url(
-        self, where: Chat, to: Requester | None, url: str, instead: bool
-    ) -> _Delivery:
+    def _to_one(
+        self,
+        where: Chat,
+        to: Requester | None,
+        after: SlackCommand | SlackButtonPressed,
+        *,
+        instead: bool,
+    ) -> _Way:
         """Use the response URL, which allows five answers in 30 minutes; then another delivery."""
 
-        def deliver(message: MessagePayload) -> None:
-            try:
-                self._client.post_to_response_url(url, message, instead=instead)
-            except NotSent as problem:
-                if not problem.for_good:
-                    raise
-                private = _is_private(where)
-                other = self._to_direct_channel(to) if private else self._to_one(where, to, None)
-                other(message)
+        def otherwise(message: MessagePayload) -> object:
+            private = _is_private(where)
+            way = self._to_direct_channel(to) if private else self._whisper(to, where, after)
+            return way(message)
 
-        return deliver
+        if after.reply_url is None:
+            return otherwise
+        post = partial(self._client.post_to_response_url, after.reply_url, instead=instead)
+        return _deliver_or_else(post, otherwise)
 
-    def _in_place(self, where: Chat, ts: str, otherwise: _Delivery) -> _Delivery:
+    def _in_place(self, where: Chat, ts: str, otherwise: _Way) -> _Way:
         """Replace the message by the first part; send the others after it."""
-        channel, replaced = self._own_id(where.id), False
+        channel, begun = self._own_id(where.id), False
+
+        def update(message: MessagePayload) -> object:
+            return self._client.call("chat.update", channel=channel, ts=ts, **message)
 
         def deliver(message: MessagePayload) -> None:
-            nonlocal replaced
-            if not replaced:
-                try:
-                    self._client.call("chat.update", channel=channel, ts=ts, **message)
-                except NotSent as problem:
-                    if not problem.for_good:
-                        raise
-                else:
-                    replaced = True
-                    return
-            replaced = True
-            otherwise(message)
+            nonlocal begun
+            way = otherwise if begun else _deliver_or_else(update, otherwise)
+            way(message)
+            begun = True
 
         return deliver
 
-    def _to_one(self, where: Chat, to: Requester | None, after: InboundMessage | None) -> _Delivery:
-        if _is_private(where):
-            return self._to_channel(where, after)
+    def _whisper(self, to: Requester | None, where: Chat, after: InboundMessage | None) -> _Way:
         channel, user, thread = self._own_id(where.id), self._user(to), _thread_of(after)
         return lambda message: self._client.call(
             "chat.postEphemeral", channel=channel, user=user, thread_ts=thread, **message
         )
 
-    def _to_channel(self, where: Chat, after: InboundMessage | None) -> _Delivery:
+    def _to_channel(self, where: Chat, after: InboundMessage | None) -> _Way:
         return self._to_id(self._own_id(where.id), _thread_of(after))
 
-    def _to_direct_channel(self, to: Requester | None) -> _Delivery:
+    def _to_direct_channel(self, to: Requester | None) -> _Way:
         return self._to_id(self._client.open_direct_channel(self._user(to)), None)
 
-    def _to_id(self, channel: str, thread: str | None) -> _Delivery:
+    def _to_id(self, channel: str, thread: str | None) -> _Way:
         return lambda message: self._client.call(
             "chat.postMessage",
             channel=channel,
@@ -356,10 +332,9 @@ class SlackSender(MessageSender):
             **message,
         )
 
-    def upload(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> None:
+    def upload(self, asked: Delivery) -> None:
         """Upload the file; one that only one person may see goes to their direct messages."""
+        where, to, what, after = asked.where, asked.to, asked.what, asked.after
         assert what.attachment is not None
         openly = not what.alone and not isinstance(after, SlackCommand | SlackButtonPressed)
         if openly or _is_private_with(where, to, after):
@@ -379,6 +354,20 @@ class SlackSender(MessageSender):
         if own == id or not own:
             raise NotSent("the recipient is not in this workspace", for_good=True)
         return own
+
+
+def _deliver_or_else(first: _Way, otherwise: _Way) -> _Way:
+    """Deliver in the first way; in the other one if Slack refuses the first for good."""
+
+    def deliver(message: MessagePayload) -> None:
+        try:
+            first(message)
+        except NotSent as problem:
+            if not problem.for_good:
+                raise
+            otherwise(message)
+
+    return deliver
 
 
 def _is_private(where: Chat) -> bool:

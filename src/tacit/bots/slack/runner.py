@@ -21,7 +21,9 @@ from tacit import Update, limits
 from tacit.bootstrap import request_spans
 from tacit.bots import texts
 from tacit.bots.bot import Bot
-from tacit.bots.dispatcher import BotLog, ChannelRetry, Dispatcher, MessageHandler
+from tacit.bots.channel import ChannelRetry, read_secret
+from tacit.bots.dispatcher import Dispatcher, MessageHandler, UpdateHandler
+from tacit.bots.messages import BotLog
 from tacit.bots.slack.client import SlackClient, SlackSender
 from tacit.bots.slack.updates import (
     CHANNEL,
@@ -37,7 +39,6 @@ from tacit.server.middleware import read_body
 from tacit.server.process import bind_socket, socket_url
 from tacit.server.process import run_server as serve
 from tacit.settings import Settings, SlackSettings
-from tacit.settings.parsers import describe_variable
 
 # The endpoint: requests are verified, stored and then acknowledged, and processed after that.
 
@@ -159,15 +160,9 @@ class SlackRunner:
         if me is None or self._stop.is_set():
             return
         known = UserCache(self._client.get_user)
-        dispatcher = Dispatcher(
-            self._memory,
-            self._bot,
-            CHANNEL,
-            SlackParser(me, known),
-            SlackSender(self._client, me, known),
-            self._log,
-            threads=self._threads,
-        )
+        parser, sender = SlackParser(me, known), SlackSender(self._client, me, known)
+        handler = UpdateHandler(self._memory, self._bot, CHANNEL, parser, sender, self._log)
+        dispatcher = Dispatcher(handler, threads=self._threads)
         dispatcher.start()
         self._dispatcher = dispatcher
         self._log.tell("answering", channel=CHANNEL)
@@ -188,33 +183,31 @@ class SlackSecrets:
 
 def read_slack_secrets(how: SlackSettings, environ: Mapping[str, str]) -> SlackSecrets:
     """Read the environment variables that the settings name; report all problems at once."""
-    token = environ.get(how.token_env, "").strip()
-    signing = environ.get(how.secret_env, "").strip()
-    wrong = [
-        f"{describe_variable(setting, name)} {problem if given else 'is not set'}: {fix}"
-        for setting, name, given, form, problem, fix in (
-            (
-                "slack.token_env",
-                how.token_env,
-                token,
-                _TOKEN_FORMAT,
-                "is not a bot token",
-                "set it to the bot token of the app, which begins with xoxb-",
-            ),
-            (
-                "slack.secret_env",
-                how.secret_env,
-                signing,
-                _SECRET_FORMAT,
-                "is not such a secret",
-                "set it to the signing secret, which Slack shows under Basic Information",
-            ),
-        )
-        if not form.fullmatch(given)
-    ]
-    if wrong:
-        raise SettingsError("; ".join(wrong))
-    return SlackSecrets(token=token, signing=signing)
+    forms = (
+        (
+            "slack.token_env",
+            how.token_env,
+            _TOKEN_FORMAT,
+            "is not a bot token",
+            "set it to the bot token of the app, which begins with xoxb-",
+        ),
+        (
+            "slack.secret_env",
+            how.secret_env,
+            _SECRET_FORMAT,
+            "is not such a secret",
+            "set it to the signing secret, which Slack shows under Basic Information",
+        ),
+    )
+    found, problems = [], []
+    for setting, name, form, wrong, fix in forms:
+        try:
+            found.append(read_secret(environ, setting, name, form, wrong=wrong, fix=fix))
+        except SettingsError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise SettingsError("; ".join(problems))
+    return SlackSecrets(token=found[0], signing=found[1])
 
 
 def run_slack(memory: Memory, settings: Settings, known: SlackSecrets, log: ServerLog) -> None:

@@ -15,7 +15,7 @@ from typing import Literal
 from cachetools import LRUCache
 
 from tacit import limits
-from tacit.bots.channel import JsonObject
+from tacit.bots.channel import JsonObject, get_object, get_objects
 from tacit.bots.messages import (
     ButtonPressed,
     ChatMoved,
@@ -218,7 +218,7 @@ def _parse_command(body: JsonObject, team: str) -> SlackEvent | None:
 
 
 def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
-    action = next(iter(_get_objects(body, "actions")), {})
+    action = next(iter(get_objects(body, "actions")), {})
     user, container = get_object(body, "user"), get_object(body, "container")
     channel, who = _get_id(get_object(body, "channel"), "id"), _get_id(user, "id")
     ours = (_get_text(action, "action_id") or "").startswith(BUTTON_PREFIX)
@@ -242,16 +242,6 @@ def _parse_button(body: JsonObject, team: str) -> SlackEvent | None:
     )
 
 
-def get_object(body: JsonObject, name: str) -> JsonObject:
-    found = body.get(name)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _get_objects(body: JsonObject, name: str) -> list[JsonObject]:
-    found = body.get(name)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-
-
 def _get_text(body: JsonObject, name: str) -> str | None:
     """Return a text without control characters and lone surrogates."""
     found = body.get(name)
@@ -273,13 +263,13 @@ def _get_shared(message: JsonObject) -> tuple[Quote, ...]:
             text=(_get_text(one, "text") or _get_text(one, "fallback") or "")[:most],
             by=(_get_text(one, "author_name") or "")[:name_most] or None,
         )
-        for one in _get_objects(message, "attachments")[: limits.SLACK_SHARED_MAX_COUNT]
+        for one in get_objects(message, "attachments")[: limits.SLACK_SHARED_MAX_COUNT]
         if one.get("is_share") or one.get("is_msg_unfurl")
     )
 
 
 def _get_bot_user(body: JsonObject) -> str | None:
-    first = next(iter(_get_objects(body, "authorizations")), {})
+    first = next(iter(get_objects(body, "authorizations")), {})
     return _get_id(first, "user_id") if first.get("is_bot") is True else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,21 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from tacit import Chat, Requester, limits
-from tacit.bots.channel import HttpClient, JsonObject, MessageSender, PartDelivery, clamp_wait
+from tacit.bots.channel import (
+    Delivery,
+    HttpClient,
+    JsonObject,
+    MessageSender,
+    SendPart,
+    clamp_wait,
+    encode_form,
+    get_object,
+    parse_object,
+)
 from tacit.bots.messages import (
     Button,
     ButtonPressed,
-    InboundMessage,
     NotSent,
-    OutboundMessage,
     Span,
 )
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity
@@ -88,19 +95,14 @@ class TelegramClient:
         **arguments: Any,
     ) -> Any:
         """Return the result of a method; raise `NotSent`. Arguments that are None are left out."""
-        form = {
-            name: given if isinstance(given, str) else json.dumps(given)
-            for name, given in arguments.items()
-            if given is not None
-        }
-        content: dict[str, Any] = {"data": form}
+        content: dict[str, Any] = {"data": encode_form(arguments)}
         if file is not None:
             content["files"] = {"document": file}
         status, _, body = self._http.post(self._url + method, seconds=seconds, **content)
-        answer = _parse_answer(body)
+        answer = parse_object(body)
         if status >= 500:  # it may come from a proxy in another format
             raise NotSent(_UNREACHABLE, for_good=False, unreachable=True)
-        if answer is None:
+        if answer is None or not isinstance(answer.get("ok"), bool):
             wait = clamp_wait(None) if status == 429 else None
             raise TelegramCallFailed("slow" if status == 429 else "unlike", wait_seconds=wait)
         if answer["ok"]:
@@ -173,18 +175,8 @@ class TelegramClient:
         self._http.close()
 
 
-def _parse_answer(body: bytes) -> dict[str, Any] | None:
-    """Return a JSON object with a boolean `ok`, as all responses of the Bot API are."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("ok"), bool) else None
-
-
-def _from_refusal(status: int, answer: dict[str, Any]) -> TelegramCallFailed:
-    given = answer.get("parameters")
-    parameters = given if isinstance(given, dict) else {}
+def _from_refusal(status: int, answer: JsonObject) -> TelegramCallFailed:
+    parameters = get_object(answer, "parameters")
     moved_to, text = parameters.get("migrate_to_chat_id"), str(answer.get("description")).lower()
     if isinstance(moved_to, int):
         return TelegramCallFailed("moved", moved_to=moved_to)
@@ -240,10 +232,8 @@ class TelegramSender(MessageSender):
         """Count as Telegram does: without markup, in UTF-16 units."""
         return 1 + (char > "\uffff")
 
-    def choose_delivery(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> PartDelivery:
-        target = _find_target(where, to, what, after)
+    def choose_delivery(self, asked: Delivery) -> SendPart:
+        target = _find_target(asked)
 
         def deliver(spans: tuple[Span, ...], buttons: Sequence[Sequence[Button]]) -> None:
             message = {
@@ -260,16 +250,15 @@ class TelegramSender(MessageSender):
 
         return deliver
 
-    def upload(
-        self, where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-    ) -> None:
-        assert what.attachment is not None
-        raw = what.attachment.text.encode("utf-8", "replace")
+    def upload(self, asked: Delivery) -> None:
+        file = asked.what.attachment
+        assert file is not None
+        raw = file.text.encode("utf-8", "replace")
         if len(raw) > limits.TELEGRAM_FILE_MAX_BYTES:
             raise NotSent("the file is too large for Telegram", for_good=True)
-        target = _find_target(where, to, what, after)
+        target = _find_target(asked)
         target.answered = None
-        self._send(target, "sendDocument", file=(what.attachment.name, raw))
+        self._send(target, "sendDocument", file=(file.name, raw))
 
     def _edit(self, target: _Target, message: dict[str, Any]) -> bool:
         """Edit the message; return False if it no longer exists, and a new one must be sent."""
@@ -323,16 +312,15 @@ def _make_keyboard(rows: Sequence[Sequence[Button]]) -> dict[str, Any] | None:
     return {"inline_keyboard": keys} if keys else None
 
 
-def _find_target(
-    where: Chat, to: Requester | None, what: OutboundMessage, after: InboundMessage | None
-) -> _Target:
-    chat = telegram_number(where.id)
+def _find_target(asked: Delivery) -> _Target:
+    to, what, after = asked.to, asked.what, asked.after
+    chat = telegram_number(asked.where.id)
     if what.alone:
         if to is None:
             raise NotSent("a private message has no recipient", for_good=True)
         if chat != telegram_number(to.key):
             return _Target(chat=telegram_number(to.key))
-    here = after if after is not None and after.chat.id == where.id else None
+    here = after if after is not None and after.chat.id == asked.where.id else None
     pressed = here.message if isinstance(here, ButtonPressed) and what.instead else None
     return _Target(
         chat=chat,

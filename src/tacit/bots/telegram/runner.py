@@ -12,21 +12,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from tacit import Update, limits
 from tacit.bots import texts
 from tacit.bots.bot import Bot
-from tacit.bots.channel import JsonObject
-from tacit.bots.dispatcher import BotLog, ChannelRetry, Dispatcher, StopSignal, compute_backoff
+from tacit.bots.channel import (
+    ChannelRetry,
+    JsonObject,
+    StopSignal,
+    get_object,
+    parse_object,
+    read_secret,
+)
+from tacit.bots.dispatcher import Dispatcher, UpdateHandler
 from tacit.bots.messages import (
+    BotLog,
     ButtonPressed,
     InboundMessage,
     MembersJoined,
     MembersLeft,
     NotSent,
     TextMessage,
+    compute_backoff,
 )
 from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient, TelegramSender
 from tacit.bots.telegram.updates import (
@@ -34,13 +43,11 @@ from tacit.bots.telegram.updates import (
     UPDATE_KINDS,
     TelegramParser,
     get_integer,
-    get_object,
     get_text,
 )
-from tacit.errors import InvalidInput, SettingsError, StoreError
+from tacit.errors import InvalidInput, StoreError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
-from tacit.settings.parsers import describe_variable
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -123,11 +130,8 @@ def create_webhook_app(take_in: TakeUpdates, url: str, secret: str) -> Starlette
         body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
             return 413
-        try:
-            update: Any = json.loads(body)
-        except (ValueError, RecursionError):
-            return 400
-        if not isinstance(update, dict):
+        update = parse_object(body)
+        if update is None:
             return 400
         try:
             await run_in_threadpool(take_in, [update])
@@ -143,18 +147,14 @@ def create_webhook_app(take_in: TakeUpdates, url: str, secret: str) -> Starlette
     return served
 
 
+@dataclass(frozen=True, slots=True)
 class UpdateReceiver:
     """Store updates that can be parsed and come from allowed chats."""
 
-    def __init__(
-        self,
-        parser: TelegramParser,
-        take_in: Callable[[Sequence[Update]], int],
-        client: TelegramClient,
-        log: BotLog,
-    ) -> None:
-        self._parser, self._take_in = parser, take_in
-        self._client, self._log = client, log
+    parser: TelegramParser
+    take_in: Callable[[Sequence[Update]], int]
+    client: TelegramClient
+    log: BotLog
 
     def __call__(self, raw: Sequence[JsonObject]) -> None:
         """Store updates durably: when this returns, Telegram may delete them."""
@@ -162,37 +162,37 @@ class UpdateReceiver:
         answers: list[Callable[[], object]] = []
         for one in raw:
             try:
-                heard = self._parser.parse(one)
+                heard = self.parser.parse(one)
             except Exception as error:  # noqa: BLE001 - one odd update must not block all others
-                self._log.failed("update left out", error)
+                self.log.failed("update left out", error)
                 continue
             if heard is None:
                 continue
-            if not self._parser.allows(heard.chat):
+            if not self.parser.allows(heard.chat):
                 answers += self._answer_id(heard)
                 continue
             update = _make_update(heard, one)
             if len(update.payload) > limits.UPDATE_MAX_BYTES:
-                self._log.tell("update left out", problem="it is too large")
+                self.log.tell("update left out", problem="it is too large")
                 continue
             updates.append(update)
             if isinstance(heard, ButtonPressed):  # Telegram shows it as busy until then
                 query = get_text(get_object(one, "callback_query"), "id")
                 answers.append(
-                    partial(self._client.call, "answerCallbackQuery", callback_query_id=query)
+                    partial(self.client.call, "answerCallbackQuery", callback_query_id=query)
                 )
         self._keep(updates)
-        self._client.call_in_background(answers)
+        self.client.call_in_background(answers)
 
     def _keep(self, updates: Sequence[Update]) -> None:
         """Store all at once; if one of them is invalid, store the others."""
         if not updates:
             return
         try:
-            self._take_in(updates)
+            self.take_in(updates)
         except InvalidInput as error:
             if len(updates) == 1:
-                self._log.failed("update left out", error)
+                self.log.failed("update left out", error)
                 return
             for update in updates:
                 self._keep([update])
@@ -203,7 +203,7 @@ class UpdateReceiver:
             return []
         return [
             partial(
-                self._client.call,
+                self.client.call,
                 "sendMessage",
                 chat_id=heard.chat.id.removeprefix(f"{CHANNEL}:"),
                 text=f"{texts.CHAT_NOT_ALLOWED}\nchat {heard.chat.id}",
@@ -238,26 +238,27 @@ class TelegramSecrets:
 
 def read_telegram_secrets(how: TelegramSettings, environ: Mapping[str, str]) -> TelegramSecrets:
     """Read the environment variables that the settings name."""
-    token = environ.get(how.token_env, "").strip()
-    variable = describe_variable("telegram.token_env", how.token_env)
-    if not token:
-        fix = "set it to the token that @BotFather gave you"
-        raise SettingsError(f"{variable} is not set: {fix}")
-    if not _TOKEN_FORMAT.fullmatch(token):
-        fix = "set it to what @BotFather gave you, which looks like 123456:ABC-DEF"
-        raise SettingsError(f"{variable} is not a token: {fix}")
+    token = read_secret(
+        environ,
+        "telegram.token_env",
+        how.token_env,
+        _TOKEN_FORMAT,
+        wrong="is not a token",
+        fix="set it to what @BotFather gave you, which looks like 123456:ABC-DEF",
+        missing="set it to the token that @BotFather gave you",
+    )
     if how.mode == "polling":
         return TelegramSecrets(token=token)
-    secret = environ.get(how.secret_env, "").strip()
-    if not _SECRET_FORMAT.fullmatch(secret):
-        fix = (
-            f"choose 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
-            "Telegram then sends with every update"
-        )
-        variable = describe_variable("telegram.secret_env", how.secret_env)
-        problem = "is not a secret that Telegram accepts" if secret else "is not set"
-        raise SettingsError(f"{variable} {problem}: {fix}")
-    return TelegramSecrets(token=token, webhook=secret)
+    webhook = read_secret(
+        environ,
+        "telegram.secret_env",
+        how.secret_env,
+        _SECRET_FORMAT,
+        wrong="is not a secret that Telegram accepts",
+        fix=f"choose 1 to {limits.TELEGRAM_SECRET_MAX_CHARS} letters, digits, _ and -, which "
+        "Telegram then sends with every update",
+    )
+    return TelegramSecrets(token=token, webhook=webhook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,15 +283,9 @@ class TelegramProcess:
         settings = self.settings
         parser = TelegramParser(me, settings.telegram.allowed_chats)
         bot = Bot(self.memory, settings.chat, console=settings.console)
-        dispatcher = Dispatcher(
-            self.memory,
-            bot,
-            CHANNEL,
-            parser,
-            TelegramSender(self.client, self.stop.wait),
-            self.log,
-            threads=settings.chat.threads,
-        )
+        sender = TelegramSender(self.client, self.stop.wait)
+        handler = UpdateHandler(self.memory, bot, CHANNEL, parser, sender, self.log)
+        dispatcher = Dispatcher(handler, threads=settings.chat.threads)
         dispatcher.start()
         self.log.tell("answering", channel=CHANNEL, mode=settings.telegram.mode)
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tacit import Chat, Requester
-from tacit.bots.channel import JsonObject
+from tacit.bots.channel import JsonObject, get_object, get_objects
 from tacit.bots.messages import (
     ButtonPressed,
     ChatMoved,
@@ -22,20 +22,8 @@ from tacit.bots.messages import (
     TextMessage,
 )
 
-# Access to fields of the Bot API's JSON. A field of an unexpected type counts as absent: with
-# python-telegram-bot's types, one field that a server adds or leaves out would drop the update.
-
-NO_FIELDS: JsonObject = {}
-
-
-def get_object(of: JsonObject, key: str) -> JsonObject:
-    found = of.get(key)
-    return found if isinstance(found, dict) else NO_FIELDS
-
-
-def get_objects(of: JsonObject, key: str) -> list[JsonObject]:
-    found = of.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+# A field of an unexpected type counts as absent: with python-telegram-bot's types, one field that a
+# server adds or leaves out would drop the update.
 
 
 def get_integer(of: JsonObject, key: str) -> int | None:
@@ -52,7 +40,7 @@ def get_text(of: JsonObject, key: str) -> str:
 
 _QUOTE_ENTITIES = frozenset({"blockquote", "expandable_blockquote"})
 _UTF16_UNIT_BYTES = 2  # Telegram counts in UTF-16 code units
-_ADDRESSED_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})@([A-Za-z0-9_]{1,64})(?!\S)")
+_ADDRESSED_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})@([A-Za-z0-9_]{1,64})(?!\S)")  # /mem@bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,30 +64,19 @@ def parse_text(message: JsonObject, bot: int, username: str) -> TelegramText | N
     own, blocks = _split_quotes(text, entities)
     answered = _replied_to_quote(message, bot)
     quoted = (*([answered] if answered else []), *(Quote(text=block) for block in blocks))
-    addressed = _parse_command_to_bot(_strip_bot_name(own, username))
-    if addressed is not None and addressed.username != username.lower():
-        return TelegramText(own=own, addresses_other_bot=True)
+    plain = _strip_bot_name(own, username)
+    command = _ADDRESSED_COMMAND.match(plain)
+    if command is not None:
+        if command[2].lower() != username.lower():
+            return TelegramText(own=own, addresses_other_bot=True)
+        plain = f"/{command[1]}{plain[command.end() :]}"
     named = re.search(rf"(?<!\w)@{re.escape(username)}(?!\w)", own, re.IGNORECASE) is not None
     return TelegramText(
-        own=_strip_bot_name(own, username) if addressed is None else addressed.text,
+        own=plain,
         quoted=quoted,
         forwarded=not own,
-        addresses_bot=named or addressed is not None or _is_reply_to_bot(message, bot),
+        addresses_bot=named or command is not None or _is_reply_to_bot(message, bot),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _CommandToBot:
-    username: str
-    text: str  # the command without the name
-
-
-def _parse_command_to_bot(own: str) -> _CommandToBot | None:
-    """Parse a command for one bot: `/mem@bot del 1`."""
-    found = _ADDRESSED_COMMAND.match(own)
-    if found is None:
-        return None
-    return _CommandToBot(found[2].lower(), f"/{found[1]}{own[found.end() :]}")
 
 
 def _strip_bot_name(own: str, username: str) -> str:
@@ -221,17 +198,16 @@ class TelegramParser:
             return None
         # Update numbers are unique only for one bot.
         name = f"{self._me.id}.{id}"
-        for kind in ("message", "channel_post"):
-            if kind in update:
-                return self._message(name, get_object(update, kind), edited=False)
-            if f"edited_{kind}" in update:
-                return self._message(name, get_object(update, f"edited_{kind}"), edited=True)
-        if "callback_query" in update:
-            return _button_pressed(name, get_object(update, "callback_query"))
-        for kind in ("my_chat_member", "chat_member"):
-            if kind in update:
-                return self._membership(name, get_object(update, kind))
-        return None
+        kind = next((kind for kind in UPDATE_KINDS if kind in update), "")
+        content = get_object(update, kind)
+        match kind:
+            case "callback_query":
+                return _button_pressed(name, content)
+            case "my_chat_member" | "chat_member":
+                return self._membership(name, content)
+            case "":
+                return None
+        return self._message(name, content, edited=kind.startswith("edited_"))
 
     def _message(self, update: str, message: JsonObject, *, edited: bool) -> InboundMessage | None:
         where, who = get_object(message, "chat"), _parse_sender(message)
@@ -249,10 +225,8 @@ class TelegramParser:
         self, around: InboundContext, message: JsonObject
     ) -> InboundMessage | None:
         """Parse a message of Telegram about the chat itself."""
-        to, before = (
-            get_integer(message, "migrate_to_chat_id"),
-            get_integer(message, "migrate_from_chat_id"),
-        )
+        to = get_integer(message, "migrate_to_chat_id")
+        before = get_integer(message, "migrate_from_chat_id")
         if to is not None:
             here = around["chat"].id
             around["chat"] = Chat.group(f"{CHANNEL}:{to}")
@@ -274,9 +248,7 @@ class TelegramParser:
             words_gone = edited and "location" not in message
             return MessageDeleted(**around, message=id) if words_gone else None
         private = get_object(message, "chat").get("type") == "private"
-        when = (get_integer(message, "edit_date") if edited else None) or get_integer(
-            message, "date"
-        )
+        when = (edited and get_integer(message, "edit_date")) or get_integer(message, "date")
         return TextMessage(
             **around,
             text=said.own,
@@ -319,11 +291,8 @@ def _members_left(around: InboundContext, people: tuple[Requester, ...]) -> Memb
 
 def _button_pressed(update: str, query: JsonObject) -> ButtonPressed | None:
     message, who = get_object(query, "message"), _parse_person(get_object(query, "from"))
-    chat, id, data = (
-        _parse_chat(get_object(message, "chat"), None),
-        get_integer(message, "message_id"),
-        query.get("data"),
-    )
+    chat, data = _parse_chat(get_object(message, "chat"), None), query.get("data")
+    id = get_integer(message, "message_id")
     if chat is None or who is None or not isinstance(data, str):
         return None
     if chat.id != who.key:
@@ -365,7 +334,7 @@ def _parse_sender(message: JsonObject) -> Requester | None:
 
 def _parse_person(user: JsonObject) -> Requester | None:
     id = get_integer(user, "id")
-    if user is NO_FIELDS or id is None or id <= 0:
+    if id is None or id <= 0:
         return None
     return Requester(
         f"{CHANNEL}:{id}",

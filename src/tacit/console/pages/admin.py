@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
@@ -55,7 +55,7 @@ JOB_STATES = {
 
 
 @job_pages.get(JOBS_PATH, who=PageAccess.OPERATOR, nav="Jobs")
-def show_jobs(asked: PageRequest) -> Response:
+def show_jobs(asked: PageRequest, **_: str) -> Response:
     memory = asked.visitor.memory
     jobs, waiting = memory.jobs.list(), memory.jobs.pending()
     return asked.render(
@@ -70,9 +70,7 @@ def show_jobs(asked: PageRequest) -> Response:
     )
 
 
-@job_pages.post(
-    f"{JOBS_PATH}/{{task}}/run", who=PageAccess.OPERATOR, again=lambda asked, **_: show_jobs(asked)
-)
+@job_pages.post(f"{JOBS_PATH}/{{task}}/run", who=PageAccess.OPERATOR, again=show_jobs)
 def post_run_job(asked: PageRequest, task: str) -> Response:
     memory, space = asked.visitor.memory, asked.visitor.session.space
     try:
@@ -195,11 +193,7 @@ def show_revoke_form(asked: PageRequest, id: str) -> Response:
     key = next((one for one in every if one.id == id), None)
     if key is None or key.revoked_at is not None:
         raise NotFound("key")
-    return asked.render_form(
-        "key_revoke_form.html",
-        "Revoke a key",
-        key=key,
-    )
+    return asked.render_form("key_revoke_form.html", "Revoke a key", key=key)
 
 
 @key_pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
@@ -252,12 +246,6 @@ def show_settings(asked: PageRequest) -> Response:
 def group_settings(settings: Settings) -> dict[str, list[SettingRow]]:
     """Group settings by the first part of their keys."""
     found: dict[str, list[SettingRow]] = {}
-    for one in _iterate_settings(settings):
-        found.setdefault(one.key.partition(".")[0], []).append(one)
-    return found
-
-
-def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
     for key, declared in declared_fields().items():
         value: Any = reduce(getattr, key.split("."), settings)
         is_set, usual = value != declared.default, _format_value(declared.default)
@@ -269,14 +257,17 @@ def _iterate_settings(settings: Settings) -> Iterator[SettingRow]:
             shown = _OFF
         else:
             shown = _format_value(value)
-        yield SettingRow(
+        row = SettingRow(
             key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key)
         )
+        found.setdefault(key.partition(".")[0], []).append(row)
     for key in file_only_keys():
         given = getattr(settings, key)
-        yield SettingRow(
+        row = SettingRow(
             key=key, value=_format_value(given), usual=_NONE if given else None, variable=None
         )
+        found.setdefault(key, []).append(row)
+    return found
 
 
 def _format_value(value: object) -> str:

@@ -345,7 +345,7 @@ def post_bulk_action(asked: PageRequest) -> Response:
         raised = [] if asked.form.line("sure") == to else _list_raised(asked, to)
         if raised:
             return show_bulk_raise_form(asked, to, raised)
-        return _apply_bulk_action(asked, lambda v, id: change_visibility(v, id, to), "visibility")
+        return _apply_bulk_action(asked, partial(change_visibility, to=to), "visibility")
     act, flash, who = ACTIONS.get(wanted, (None, "", PageAccess.BOTH))
     if act is None or not who.allows(asked.visitor):
         raise NotFound("page")
@@ -354,7 +354,7 @@ def post_bulk_action(asked: PageRequest) -> Response:
 
 def show_bulk_erase_form(asked: PageRequest) -> Response:
     """Show the memories that would be erased, before anything is done."""
-    memories, refused = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
+    memories, refused = _apply_to_selected(asked, get_managed_memory)
     return asked.render(
         "bulk_erase.html",
         memories=memories,
@@ -367,7 +367,7 @@ def show_bulk_erase_form(asked: PageRequest) -> Response:
 
 def show_bulk_raise_form(asked: PageRequest, to: Visibility, raised: list[Memory]) -> Response:
     """Show who could newly see the memories, before anything is done."""
-    memories, refused = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
+    memories, refused = _apply_to_selected(asked, get_managed_memory)
     api, names = asked.visitor.api, labels.labels_for(asked.visitor)
     checked = raised[:BULK_PREVIEW_MAX_COUNT]
     return asked.render(
@@ -392,14 +392,14 @@ def _list_raised(asked: PageRequest, to: Visibility) -> list[Memory]:
     """Return the memories that more people would see. An operator may raise none."""
     if asked.visitor.is_operator:
         return []
-    memories, _ = _apply_to_selected(asked, lambda id: get_managed_memory(asked.visitor, id))
+    memories, _ = _apply_to_selected(asked, get_managed_memory)
     return [one for one in memories if one.visibility.rank < to.rank]
 
 
 @bulk_pages.post("/chosen/erase", who=PageAccess.BOTH, again=show_bulk_erase_form)
 def post_bulk_erase(asked: PageRequest) -> Response:
     check_erase_word(asked)
-    erased, refused = _apply_to_selected(asked, lambda id: erase_memory(asked.visitor, id))
+    erased, refused = _apply_to_selected(asked, erase_memory)
     back = requests.url_with_search(asked, "/")
     return asked.render("erased.html", erased=erased, refused=refused, back=back)
 
@@ -407,7 +407,7 @@ def post_bulk_erase(asked: PageRequest) -> Response:
 def _apply_bulk_action(
     asked: PageRequest, act: Callable[[Visitor, str], ActionResult], flash: str
 ) -> Response:
-    done, refused = _apply_to_selected(asked, lambda id: act(asked.visitor, id))
+    done, refused = _apply_to_selected(asked, act)
     changed = [one for one in done if one.changed]
     tokens = [token for one in changed for token in one.undo_tokens]
     back = requests.url_with_search(asked, "/")
@@ -427,13 +427,13 @@ def _apply_bulk_action(
 
 
 def _apply_to_selected(
-    asked: PageRequest, act: Callable[[str], T]
+    asked: PageRequest, act: Callable[[Visitor, str], T]
 ) -> tuple[list[T], list[RefusedMemory]]:
     done: list[T] = []
     refused: list[RefusedMemory] = []
     for id in _selected_ids(asked):
         try:
-            done.append(act(id))
+            done.append(act(asked.visitor, id))
         except NotFound:
             refused.append(RefusedMemory(memory=None, why="it no longer exists"))
         except (Conflict, InvalidInput) as error:

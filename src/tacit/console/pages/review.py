@@ -40,7 +40,7 @@ class ReviewItem:
     nav="Review",
     nav_count=lambda visitor: len(visitor.view.proposals.list()),
 )
-def show_proposals(asked: PageRequest) -> Response:
+def show_proposals(asked: PageRequest, **_: str) -> Response:
     """Show the oldest proposals; the next ones appear as these are answered."""
     view = asked.visitor.view
     waiting = view.proposals.list()
@@ -48,20 +48,12 @@ def show_proposals(asked: PageRequest) -> Response:
     return asked.render("review.html", questions=shown, left=len(waiting) - len(shown))
 
 
-@review_pages.post(
-    f"{REVIEW_PATH}/{{id}}/approve",
-    who=PageAccess.PERSON,
-    again=lambda asked, **_: show_proposals(asked),
-)
+@review_pages.post(f"{REVIEW_PATH}/{{id}}/approve", who=PageAccess.PERSON, again=show_proposals)
 def post_approve(asked: PageRequest, id: str) -> Response:
     return _answer_proposal(asked, asked.visitor.view.proposals.approve, id, "approved")
 
 
-@review_pages.post(
-    f"{REVIEW_PATH}/{{id}}/decline",
-    who=PageAccess.PERSON,
-    again=lambda asked, **_: show_proposals(asked),
-)
+@review_pages.post(f"{REVIEW_PATH}/{{id}}/decline", who=PageAccess.PERSON, again=show_proposals)
 def post_decline(asked: PageRequest, id: str) -> Response:
     return _answer_proposal(asked, asked.visitor.view.proposals.decline, id, "declined")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import hashlib
+import secrets
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import InvalidInput, MissingExtra
@@ -13,7 +15,7 @@ from tacit.integrations.langgraph.views import (
     require_view_source,
     resolve_view,
 )
-from tacit.records.checkpoints import StepWrite
+from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -28,20 +30,123 @@ try:
         get_serializable_checkpoint_metadata,
     )
     from langgraph.checkpoint.serde.base import SerializerProtocol
-
-    from tacit.integrations.langgraph.checkpoints import (
-        import_checkpoints,
-        make_config,
-        next_version,
-        pack_checkpoint,
-        parse_config,
-        unpack_checkpoint,
-    )
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpointer") from None
 
 if TYPE_CHECKING:
     from tacit.memory import GraphSteps
+
+# A checkpoint as rows, and back. Values that did not change since the previous step are not written
+# again; short values are stored with the step.
+
+_SHORT_MAX_CHARS = 200
+_SHORT_MAX_COUNT = 8  # items in a short list or object
+_OWN_VERSION_MARK = ".tacit."  # marks a version that we made, which is unique to one value
+_NUMBERS = (bool, float)
+CheckpointKey = tuple[str, str | None, str | None]
+
+
+def parse_config(config: RunnableConfig) -> CheckpointKey:
+    """Return the thread, namespace and checkpoint of a config."""
+    named = config.get("configurable") or {}
+    thread = named.get("thread_id")
+    if thread is None or thread == "":
+        raise InvalidInput("thread_id", 'name it: {"configurable": {"thread_id": "1"}}')
+    return str(thread), named.get("checkpoint_ns"), named.get("checkpoint_id") or None
+
+
+def make_config(thread: str, /, **fields: Any) -> RunnableConfig:
+    return {"configurable": {**fields, "thread_id": thread}}
+
+
+def pack_checkpoint(
+    serde: SerializerProtocol,
+    where: CheckpointKey,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    new_versions: ChannelVersions,
+) -> tuple[GraphStep, list[StepValue]]:
+    thread, ns, parent = where
+    short: dict[str, Any] = {}
+    leading: dict[str, str] = {}
+    values: list[StepValue] = []
+    for channel, value in checkpoint["channel_values"].items():
+        if _is_short(value):
+            short[channel] = value
+            continue
+        version = checkpoint["channel_versions"].get(channel)
+        ours = isinstance(version, str) and _OWN_VERSION_MARK in version
+        if ours and channel not in new_versions:
+            leading[channel] = str(version)  # written by an earlier step
+            continue
+        type_, data = serde.dumps_typed(value)
+        data = bytes(data)
+        # A foreign version does not identify a value: a number repeats on another branch, and a
+        # random one in a forked process or with a fixed seed. So the key includes a digest.
+        key = str(version)
+        if not ours:
+            key += f"~{hashlib.blake2b(data, digest_size=16).hexdigest()}"
+        leading[channel] = key
+        values.append(StepValue(channel=channel, version=key, type=type_, data=data))
+    type_, data = serde.dumps_typed({**checkpoint, "channel_values": short})
+    run = metadata.get("run_id")
+    step = GraphStep(
+        thread=thread,
+        ns=ns or "",
+        id=checkpoint["id"],
+        parent=parent,
+        type=type_,
+        data=bytes(data),
+        metadata=cast("Mapping[str, Any]", metadata),
+        versions=leading,
+        run=None if run is None else str(run),
+    )
+    return step, values
+
+
+def _is_short(value: object) -> bool:
+    """Decide by the value alone, so that an unchanged value stays in the same place."""
+    kind = type(value)
+    if kind in (list, tuple, dict):
+        held = cast("Collection[object]", value)
+        if len(held) > _SHORT_MAX_COUNT:
+            return False
+        inner = cast("dict[object, object]", value).values() if kind is dict else held
+        return all(map(_is_plain, held)) and all(map(_is_plain, inner))
+    return _is_plain(value)
+
+
+def _is_plain(value: object) -> bool:
+    if value is None or isinstance(value, _NUMBERS):
+        return True
+    if isinstance(value, int):
+        return value.bit_length() < 64
+    return type(value) is str and len(value) <= _SHORT_MAX_CHARS
+
+
+def unpack_checkpoint(
+    serde: SerializerProtocol, found: StoredGraphStep, carried: Mapping[str, Any]
+) -> CheckpointTuple:
+    step = found.step
+    checkpoint = serde.loads_typed((step.type, step.data))
+    whole = {one.channel: serde.loads_typed((one.type, one.data)) for one in found.values}
+    checkpoint["channel_values"].update(whole)
+
+    def config(id: str) -> RunnableConfig:
+        return make_config(step.thread, **carried, checkpoint_ns=step.ns, checkpoint_id=id)
+
+    return CheckpointTuple(
+        config=config(step.id),
+        checkpoint=checkpoint,
+        metadata=cast("CheckpointMetadata", dict(step.metadata)),
+        parent_config=None if step.parent is None else config(step.parent),
+        pending_writes=[
+            (one.task, one.channel, serde.loads_typed((one.type, one.data))) for one in found.writes
+        ],
+    )
+
+
+# The checkpointer.
 
 _PAGE_COUNT = 20
 # Fields of a run's config that a checkpoint's own config sets.
@@ -100,7 +205,8 @@ class Checkpointer(BaseCheckpointSaver[str]):
             self.serde, parse_config(config), checkpoint, kept, new_versions
         )
         self._steps(config).save(step, values)
-        return make_config(step.thread, step.ns, step.id, self._carried_config(config))
+        carried = self._carried_config(config)
+        return make_config(step.thread, **carried, checkpoint_ns=step.ns, checkpoint_id=step.id)
 
     def put_writes(
         self,
@@ -146,19 +252,25 @@ class Checkpointer(BaseCheckpointSaver[str]):
     def take_in(self, other: BaseCheckpointSaver[Any], threads: Sequence[str] | None = None) -> int:
         """Import all or some threads of another checkpointer; return how many checkpoints were new.
 
-        After an interruption, call it again: it adds what is missing.
+        Oldest first, each with its writes: an interrupted import lacks the end and has no gap. Call
+        it again, and it adds what is missing.
         """
         if self._fixed_steps is None:
             raise InvalidInput(
                 "view", "threads are imported for one person: Checkpointer(view).take_in(…)"
             )
-        return import_checkpoints(
-            self, other, None if threads is None else _require_list("threads", threads)
-        )
+        if not isinstance(other, BaseCheckpointSaver):
+            raise InvalidInput("other", "expected a checkpointer, such as an InMemorySaver")
+        if threads is None:
+            named = [parse_config(one.config)[0] for one in other.list(None)]
+        else:
+            named = _require_list("threads", threads)
+        return sum(self._import_thread(other, thread) for thread in dict.fromkeys(named))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002
         """Return a version that sorts by the number of changes and is unique across branches."""
-        return next_version(current)
+        count = 0 if current is None else int(str(current).split(".", maxsplit=1)[0])
+        return f"{count + 1:032}{_OWN_VERSION_MARK}{secrets.token_hex(8)}"
 
     aget_tuple = _in_thread("get_tuple")
 
@@ -181,6 +293,29 @@ class Checkpointer(BaseCheckpointSaver[str]):
     adelete_for_runs = _in_thread("delete_for_runs")
     acopy_thread = _in_thread("copy_thread")
     aprune = _in_thread("prune")
+
+    def _import_thread(self, other: BaseCheckpointSaver[Any], thread: str) -> int:
+        configs = [one.config for one in other.list(make_config(thread))]
+        count = 0
+        for config in sorted(configs, key=lambda one: str(parse_config(one)[2])):
+            found = other.get_tuple(config)
+            if found is not None:
+                count += self.get_tuple(found.config) is None
+                self._import_checkpoint(found)
+        return count
+
+    def _import_checkpoint(self, found: CheckpointTuple) -> None:
+        thread, ns, _ = parse_config(found.config)
+        parent = parse_config(found.parent_config)[2] if found.parent_config else None
+        before = make_config(thread, checkpoint_ns=ns or "", checkpoint_id=parent)
+        versions = found.checkpoint["channel_versions"]
+        there = self.put(before, found.checkpoint, found.metadata, versions)
+        by_task: dict[str, list[tuple[str, Any]]] = {}
+        for task, channel, value in found.pending_writes or ():
+            by_task.setdefault(task, []).append((channel, value))
+        for number, (task, writes) in enumerate(by_task.items()):
+            # Task paths are not known: keep the order instead.
+            self.put_writes(there, writes, task, f"{number:06}")
 
     def _pages(
         self,
@@ -224,7 +359,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         }
 
 
-def _require_list(field: str, values: Sequence[str]) -> Sequence[str]:
+def _require_list(field: str, values: Sequence[str]) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InvalidInput(field, "expected a list")
     return [str(one) for one in values]

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -405,16 +405,13 @@ _NEVER = datetime(9999, 1, 1, tzinfo=UTC)  # replaces an earlier expiry
 _REFRESH_MIN_FRACTION = 0.1  # of the TTL: an item that is read often is not written often
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _CheckedPut:
-    """A validated item."""
+    """A put whose item was validated. Without content it deletes the item."""
 
-    namespace: Namespace
-    key: str
-    item_key: str  # the key of its memory
-    content: str
-    data: dict[str, Any]
-    ttl: float | None
+    op: PutOp
+    content: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
 
 
 class Store(BaseStore):
@@ -504,53 +501,48 @@ class Store(BaseStore):
         found += islice(rest, skipped + limit - len(found))
         return found[skipped:]
 
-    def _puts(self, ops: Iterable[Op]) -> list[_CheckedPut | PutOp]:
+    def _puts(self, ops: Iterable[Op]) -> list[_CheckedPut]:
         """Validate all puts before any is written; one without a value deletes the item."""
-        last: dict[tuple[Namespace, str], _CheckedPut | PutOp] = {}
+        last: dict[tuple[Namespace, str], _CheckedPut] = {}
         for op in ops:
             if isinstance(op, PutOp):
                 if not op.namespace:
                     raise InvalidInput("namespace", "is empty; name at least one label")
                 item_key(op.namespace, str(op.key))
-                last[tuple(op.namespace), str(op.key)] = op if op.value is None else self._put(op)
+                put = _CheckedPut(op) if op.value is None else self._check_put(op)
+                last[tuple(op.namespace), str(op.key)] = put
             elif not isinstance(op, GetOp | SearchOp | ListNamespacesOp):
                 raise InvalidInput("ops", f"a {type(op).__name__} is not an operation of a store")
         return list(last.values())
 
-    def _put(self, op: PutOp) -> _CheckedPut:
+    def _check_put(self, op: PutOp) -> _CheckedPut:
         if not isinstance(op.value, Mapping):
             raise InvalidInput("value", 'expected an object, such as {"text": "…"}')
         namespace, key, ttl = tuple(op.namespace), str(op.key), parse_ttl_minutes(op.ttl)
         index = self._index if op.index is None else parse_index(op.index)
-        place = validation.parse_screened_identifier(
-            "key", item_key(namespace, key), limits.KEY_MAX_CHARS
-        )
-        at = self._clock()
+        validation.parse_screened_identifier("key", item_key(namespace, key), limits.KEY_MAX_CHARS)
         whole = make_item_data(
-            namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=at
+            namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=self._clock()
         )
         data = validation.parse_data(whole)
-        content = validation.parse_content(
-            item_content(namespace, key, data["value"], index), "value"
-        )
-        return _CheckedPut(
-            namespace=namespace, key=key, item_key=place, content=content, data=data, ttl=ttl
-        )
+        content = item_content(namespace, key, data["value"], index)
+        return _CheckedPut(op, validation.parse_content(content, "value"), data)
 
-    def _write(self, items: ItemCollection, put: _CheckedPut | PutOp) -> None:
-        if isinstance(put, PutOp):
-            items.forget(put.namespace, str(put.key))
+    def _write(self, items: ItemCollection, put: _CheckedPut) -> None:
+        namespace, key, ttl = tuple(put.op.namespace), str(put.op.key), put.data.get("ttl_minutes")
+        if put.content is None:
+            items.forget(namespace, key)
             return
-        before = items.find(put.namespace, put.key)
+        before = items.find(namespace, key)
         fields: MemoryFields = {**self._fields, "data": put.data}
         if before is not None and _is_unchanged(before, put):
             stamp = (before.memory.data or {})["updated_at"]
             fields["data"] = {**put.data, "updated_at": stamp}
-        if put.ttl is not None:
-            fields["expires_at"] = self._clock() + timedelta(minutes=put.ttl)
+        if ttl is not None:
+            fields["expires_at"] = self._clock() + timedelta(minutes=ttl)
         elif before is not None and before.memory.expires_at is not None:
             fields["expires_at"] = _NEVER
-        items.view.put(self._category, put.item_key, put.content, **fields)
+        items.view.put(self._category, item_key(namespace, key), put.content, **fields)
 
     def _read(self, items: ItemCollection, found: StoredItem, refresh: bool) -> StoredItem:
         """Extend the TTL on a read, unless the person may not change the item or it has changed."""

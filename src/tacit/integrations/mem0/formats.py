@@ -71,10 +71,6 @@ class CallMetadata:
     data: dict[str, Any]
     expires_at: datetime | None  # None: not given
 
-    def with_actor(self, name: str | None) -> dict[str, Any] | None:
-        data = self.data if name is None else {**self.data, ACTOR: name}
-        return data or None
-
 
 def parse_metadata(metadata: object, expiration_date: object = UNSET) -> CallMetadata:
     """Parse metadata without ids: the arguments of a call decide the owner."""
@@ -207,11 +203,6 @@ def make_item(scope: Mem0Scope, memory: Memory) -> Item:
         **scope.ids_of(memory),
         **beside,
     }
-
-
-def make_single_item(scope: Mem0Scope, memory: Memory) -> Item:
-    """Format a memory as `get` does, without a score."""
-    return {**make_item(scope, memory), "score": None}
 
 
 def make_scored_item(

@@ -160,15 +160,6 @@ class Mem0Scope:
             return _DEFAULT_NAME
         return " ".join(part.title() if part.islower() else part for part in parts)
 
-    @property
-    def narrows_agent(self) -> str | None:
-        """The agent, unless it is the owner."""
-        return self.agent if self.user is not None else None
-
-    @property
-    def narrows_run(self) -> str | None:
-        return self.run if self.user is not None or self.agent is not None else None
-
     def holds(self, memory: Memory) -> bool:
         """Whether a memory is from the agent and the run of the scope, if it has them."""
         return (self.agent is None or self._of_agent(memory) == self.agent) and (

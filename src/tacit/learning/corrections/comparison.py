@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.learning.corrections.cues import CorrectionCues, load_cues
-from tacit.learning.corrections.outlines import POSSESSIVE_ENDING, ClauseOutline
-from tacit.learning.corrections.values import (
+from tacit.learning.corrections.cues import (
     ELLIPSIS,
     LABEL,
+    CorrectionCues,
     TypedValue,
     WordToken,
     is_same_sort,
     is_same_value,
+    load_cues,
     tokenize,
 )
+from tacit.learning.corrections.outlines import POSSESSIVE_ENDING, ClauseOutline
 from tacit.learning.extraction.locale import guess_locale
 from tacit.learning.facts import StatedFact
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from tacit.learning.corrections.changed_values import link_rescheduled
 from tacit.learning.corrections.comparison import (
     TIME_SORTS,
     CorrectionLink,
@@ -17,24 +16,26 @@ from tacit.learning.corrections.comparison import (
     match_values,
     values_within,
 )
-from tacit.learning.corrections.cues import CorrectionCues, CorrectionTopic
-from tacit.learning.corrections.messages import (
-    CorrectionMessage,
-    find_content_stems,
-    find_span,
-    may_concern,
-    settings_differ,
-    span_of_value,
-    text_of_value,
-)
-from tacit.learning.corrections.outlines import ClauseOutline
-from tacit.learning.corrections.values import (
+from tacit.learning.corrections.cues import (
+    CorrectionCues,
+    CorrectionTopic,
     TypedValue,
     is_same_sort,
     is_same_value,
     parse_full_date,
     tokenize,
 )
+from tacit.learning.corrections.messages import (
+    CorrectionMessage,
+    find_content_stems,
+    find_span,
+    link_rescheduled,
+    may_concern,
+    settings_differ,
+    span_of_value,
+    text_of_value,
+)
+from tacit.learning.corrections.outlines import ClauseOutline
 from tacit.learning.extraction.locale import load_locale
 
 # How a message as a whole reaches something known: an exchange, an end, a thing done, or a field

@@ -6,8 +6,15 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tacit.learning.corrections.cues import CorrectionCues, load_cues, restate_known
-from tacit.learning.corrections.values import TypedValue, WordToken, find_values, tokenize
+from tacit.learning.corrections.cues import (
+    CorrectionCues,
+    TypedValue,
+    WordToken,
+    find_values,
+    load_cues,
+    restate_known,
+    tokenize,
+)
 from tacit.learning.extraction.locale import Locale, load_locale
 
 # The outline of a clause: whom or what it is about, its verb, and what it says of them.

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tacit.learning.corrections.changed_values import link_count, link_named_value
 from tacit.learning.corrections.comparison import (
     TIME_SORTS,
     CorrectionLink,
@@ -16,7 +15,7 @@ from tacit.learning.corrections.comparison import (
     is_comment,
     link_same_frame,
 )
-from tacit.learning.corrections.cues import CorrectionCues, load_cues
+from tacit.learning.corrections.cues import CorrectionCues, load_cues, parse_full_date
 from tacit.learning.corrections.links import (
     asks_about,
     link_abridged,
@@ -27,7 +26,12 @@ from tacit.learning.corrections.links import (
     link_successor,
     link_topic,
 )
-from tacit.learning.corrections.messages import CorrectionMessage, read_message
+from tacit.learning.corrections.messages import (
+    CorrectionMessage,
+    link_count,
+    link_named_value,
+    read_message,
+)
 from tacit.learning.corrections.outlines import (
     POSSESSIVE_ENDING,
     ClauseOutline,
@@ -35,10 +39,8 @@ from tacit.learning.corrections.outlines import (
     find_known_topics,
     outline_known,
 )
-from tacit.learning.corrections.values import parse_full_date
-from tacit.learning.extraction.dates import mark_dates
 from tacit.learning.extraction.locale import Locale, guess_locale, load_locale
-from tacit.learning.extraction.mentions import name_speaker_once, replace_speaker
+from tacit.learning.extraction.mentions import mark_dates, name_speaker_once, replace_speaker
 from tacit.learning.facts import Mention, StatedFact
 
 # What is remembered of a speaker, as a correction looks at it, and what a correction says.

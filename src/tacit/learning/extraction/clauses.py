@@ -9,23 +9,28 @@ from functools import cache
 from itertools import zip_longest
 from typing import Literal
 
-from tacit.learning.extraction.dates import (
-    ClauseTiming,
-    DateMention,
-    mark_dates,
-    read_timing,
-    spell_dates,
-)
 from tacit.learning.extraction.frames import ThingClause, VerbPhrase
-from tacit.learning.extraction.locale import Locale, StatementForm, load_locale
+from tacit.learning.extraction.locale import (
+    Literals,
+    Locale,
+    StatementForm,
+    apply_rewrites,
+    find_required_literals,
+    load_locale,
+)
 from tacit.learning.extraction.mentions import (
     ClauseSubject,
+    ClauseTiming,
+    DateMention,
     is_name,
     make_kin,
     make_mention,
     make_possessive,
+    mark_dates,
     read_subject,
+    read_timing,
     replace_speaker,
+    spell_dates,
 )
 from tacit.learning.extraction.sentences import (
     BLANK,
@@ -40,13 +45,8 @@ from tacit.learning.extraction.sentences import (
     to_third_person,
 )
 from tacit.learning.facts import Mention, StatedFact
-from tacit.learning.regex_prefilter import (
-    Literals,
-    apply_rewrites,
-    find_required_literals,
-    fold_case,
-)
 from tacit.records.memory import Kind
+from tacit.records.text import fold_case
 
 # What stands in the places of a form: whether it may, and how a slot says it.
 

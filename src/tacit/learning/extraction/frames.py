@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tacit.learning.extraction.dates import ClauseTiming
 from tacit.learning.extraction.locale import Locale
+from tacit.learning.extraction.mentions import ClauseTiming
 from tacit.records.memory import Kind
 
 # The words of a clause and the lists that they are looked up in: what open frames share.

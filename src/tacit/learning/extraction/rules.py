@@ -16,25 +16,27 @@ from tacit.learning.extraction.clauses import (
     read_clause,
     strip_clause,
 )
-from tacit.learning.extraction.dates import mark_dates, spell_dates
-from tacit.learning.extraction.holds import blank_holds, read_locale_holds
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.extraction.mentions import (
     ClauseSubject,
     make_kin,
     make_mention,
     make_possessive,
+    mark_dates,
     read_subject,
     replace_speaker,
+    spell_dates,
 )
 from tacit.learning.extraction.sentences import (
     BLANK,
     LOOKED_AT_MAX_CHARS,
     MessageContext,
     TextSpan,
+    blank_holds,
     blank_quotations,
     lacks_subject,
     opens_with_verb,
+    read_locale_holds,
     replace_inner_speaker,
     split_clauses,
     split_sentences,

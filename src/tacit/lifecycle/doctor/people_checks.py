@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, or_, select
 
 from tacit.errors import Conflict, InvalidInput
-from tacit.identity.external_keys import PERSON_PREFIX
-from tacit.identity.links import Identities
+from tacit.identity import PERSON_PREFIX, Identities
 from tacit.lifecycle.doctor.check import (
     DOCTOR_ACTOR,
     DoctorCheck,
