@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 
 import numpy as np
@@ -78,13 +77,12 @@ def payload_of(memory: Memory, thread: str) -> str:
 
 def lease(memory: Memory, clock: SetClock) -> None:
     """Somebody takes everything that is due, and dies."""
-    end = clock.now + timedelta(seconds=limits.LEASE_SECONDS)
     database = memory._storage.database
     with database.read() as connection:
         due = list_due_jobs(connection, clock.now, 100)
     assert due
     for job in due:
-        assert database.write(partial(claim_job, job=job, worker="dead", now=clock.now, until=end))
+        assert database.write(partial(claim_job, job=job, worker="dead", now=clock.now))
 
 
 # Once, and in order

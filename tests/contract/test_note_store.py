@@ -13,6 +13,7 @@ from tacit.memory import Memory
 from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.storage import notes
 from tacit.storage.memories import Transaction
+from tacit.storage.revisions import mark_notes_changed
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.noting import (
@@ -94,18 +95,17 @@ def test_items_keep_their_order_and_their_day(memory: Memory) -> None:
     assert (first.section, first.position, first.added_on) == (Section.GOALS, -1, DAY)
 
 
-def test_another_memory_takes_a_place_and_one_leaves_it(memory: Memory) -> None:
+def test_a_memory_moves_to_another_section_and_one_leaves_the_note(memory: Memory) -> None:
     own = private(memory, ALICE)
-    a, b, c = (kept(own, f"fact {letter}") for letter in "abc")
+    a, b = (kept(own, f"fact {letter}") for letter in "ab")
     noted(memory, INDEX, a, b)
     act(memory, lambda w: notes.put_item(w, INDEX.path, a, Section.GOALS, added_on=DAY))
-    act(memory, lambda w: notes.replace_item(w, INDEX.path, a, c))
     assert items(memory, INDEX.path)[0] == notes.ItemRow(
-        memory_id=c, section=Section.GOALS, position=0, added_on=DAY
+        memory_id=a, section=Section.GOALS, position=0, added_on=DAY
     )
     act(memory, lambda w: notes.remove_item(w, INDEX.path, b))
-    assert shown(memory, INDEX.path) == ["fact c"]
-    assert len(own.list()) == 3
+    assert shown(memory, INDEX.path) == ["fact a"]
+    assert len(own.list()) == 2
 
 
 def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(
@@ -121,9 +121,8 @@ def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(
     assert shown(memory, to.path) == ["a plan"]
     with memory._storage.database.read() as connection:
         assert notes.list_orphaned_files(connection, SPACE, FOLDER) == [page.path]
-        assert [
-            row.path for row in notes.list_page_notes(connection, SPACE, [INDEX.subject or ""])
-        ] == [to.path]
+        pages = notes.list_notes_of(connection, SPACE, [INDEX.subject or ""], NoteKind.PAGE)
+        assert [row.path for row in pages] == [to.path]
     act(memory, lambda w: notes.ensure_note(w, page))
     with pytest.raises(tacit.Conflict):
         act(memory, lambda w: notes.rename_note(w, to.path, page))
@@ -247,7 +246,7 @@ def test_a_write_that_needs_the_new_stamp_can_have_it(memory: Memory) -> None:
     noted(memory, OWN)
 
     def work(w: Transaction) -> tuple[int, int]:
-        notes.touch_notes(w, OWN.path)
+        mark_notes_changed(w, [OWN.path])
         rev = notes.stamp_notes(w)
         row = notes.get_note(w.connection, SPACE, OWN.path)
         assert row is not None

@@ -75,8 +75,9 @@ def reads(memory: Memory, id: str) -> None:
         notes.get_note(connection, SPACE, OWN.path)
         notes.list_items(connection, SPACE, OWN.path)
         notes.list_file_items(connection, store.audiences, SPACE, OWN.path)
-        notes.list_index_notes(connection, SPACE, ["ext:telegram:1001", "acct:1"])
-        notes.list_page_notes(connection, SPACE, ["ext:telegram:1001"])
+        people = ["ext:telegram:1001", "acct:1"]
+        notes.list_notes_of(connection, SPACE, people, NoteKind.LONG_TERM)
+        notes.list_notes_of(connection, SPACE, people[:1], NoteKind.PAGE)
         notes.list_note_paths(connection, SPACE, [id])
         notes.list_changed_notes(connection, SPACE, 1_490)
         notes.notes_revision(connection, SPACE)

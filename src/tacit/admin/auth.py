@@ -274,13 +274,10 @@ class Console(SpaceContext):
         who = _parse_who(person, operator)
 
         def work(tx: Transaction) -> int:
-            if who.person is None:
-                assert who.operator is not None
-                return auth.end_operator_web_sessions(tx.connection, tx.space, who.operator)
-            now = spaces.load_identities(tx.connection, tx.space, [who.person]).current_identities(
-                who.person
-            )
-            return auth.end_web_sessions(tx.connection, tx.space, now)
+            person = who.person or ""
+            found = spaces.load_identities(tx.connection, tx.space, [person])
+            now = found.current_identities(person)
+            return auth.end_web_sessions(tx.connection, tx.space, now, who.operator)
 
         return self._storage.write_as(self._space, "system", work)
 

@@ -31,7 +31,7 @@ from tacit.records.results import (
     Summarised,
 )
 from tacit.storage import queue
-from tacit.storage.queue import TaskRun, TaskStatus, count_queue, unpark_jobs
+from tacit.storage.queue import TaskStatus, count_queue, unpark_jobs
 
 ReportT = TypeVar("ReportT", Consolidated, Reflected, Summarised)
 
@@ -75,19 +75,17 @@ class ScheduledJobs(SpaceContext):
         """
         self._runtime.start_background_work()
 
-    def _job_status(
-        self, task: str, standing: TaskStatus | None, last: TaskRun | None
-    ) -> JobStatus:
+    def _job_status(self, task: str, standing: TaskStatus | None, last: JobRun | None) -> JobStatus:
         on = task in self._runtime.tasks and task in self._runtime.upkeep.intervals
         if standing is None:
-            return JobStatus(task=task, state="idle" if on else "off", last=_build_job_run(last))
+            return JobStatus(task=task, state="idle" if on else "off", last=last)
         return JobStatus(
             task=task,
             state=self._job_state(standing, on=on),
             due_at=standing.due_at if on else None,
             counts=standing.counts,
             attempts=standing.attempts,
-            last=_build_job_run(last),
+            last=last,
         )
 
     def _job_state(
@@ -101,10 +99,6 @@ class ScheduledJobs(SpaceContext):
             return "failed"
         due = standing.has_begun or standing.due_at <= self._storage.clock()
         return "waiting" if due else "idle"
-
-
-def _build_job_run(last: TaskRun | None) -> JobRun | None:
-    return None if last is None else JobRun(**last._asdict())
 
 
 # The queue of turns to learn.
@@ -144,10 +138,7 @@ class LearningJobs(SpaceContext):
     def pending(self) -> LearningQueueStatus:
         """Return what was queued in this space and is not learned yet."""
         with self._storage.database.read() as connection:
-            queue = count_queue(connection, self._space)
-        return LearningQueueStatus(
-            turns=queue.waiting, parked=queue.parked, oldest=queue.oldest, problems=queue.problems
-        )
+            return count_queue(connection, self._space)
 
     def retry_learning(self) -> int:
         """Queue the turns again that failed; return how many."""

@@ -40,16 +40,12 @@ class IdentityAdmin(SpaceContext):
 
     def verify_link(self, external_key: str) -> Link:
         source = _parse_external_key(external_key)
-        return self._write_identities(
-            lambda tx: people.verify_link(tx.connection, tx.space, source, tx.at)
-        )
+        return self._write_identities(lambda tx: people.verify_link(tx, source))
 
     def unlink(self, external_key: str) -> Link:
         """Unlink a key: from the next read on, the key and the account are two people."""
         source = _parse_external_key(external_key)
-        return self._write_identities(
-            lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.LINK, tx.at)
-        )
+        return self._write_identities(lambda tx: people.end_link(tx, source, LinkKind.LINK))
 
     def links(self, identity: str) -> list[Link]:
         """List all links of an identity, past and present, oldest first."""
@@ -74,9 +70,7 @@ class IdentityAdmin(SpaceContext):
         source = parse_identity(person, "person")
         if source is None:
             raise InvalidInput("person", "takes a person:… id")
-        return self._write_identities(
-            lambda tx: people.end_link(tx.connection, tx.space, source, LinkKind.MERGE, tx.at)
-        )
+        return self._write_identities(lambda tx: people.end_link(tx, source, LinkKind.MERGE))
 
     # Chats.
 
@@ -85,12 +79,9 @@ class IdentityAdmin(SpaceContext):
     ) -> Link:
         by = validation.parse_label("actor", actor)
 
-        def work(tx: Transaction) -> Link:
-            return people.begin_link(
-                tx.connection, tx.space, source, target, kind, verified=verified, actor=by, at=tx.at
-            )
-
-        return self._write_identities(work)
+        return self._write_identities(
+            lambda tx: people.begin_link(tx, source, target, kind, actor=by, verified=verified)
+        )
 
 
 def _parse_external_key(key: str) -> str:
@@ -196,9 +187,7 @@ class Chats(SpaceContext):
     def join(self, chat: str, person: str) -> None:
         """Record that a person joined a group, or spoke there."""
         room, who = parse_chat_id(chat), parse_subject(person, "person")
-        self._write_identities(
-            lambda tx: chats.join_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
-        )
+        self._write_identities(lambda tx: chats.join_chat(tx, room, who))
 
     def leave(self, chat: str, person: str | None = None) -> None:
         """Record that a person left a group.
@@ -208,25 +197,17 @@ class Chats(SpaceContext):
         """
         room = parse_chat_id(chat)
         who = None if person is None else parse_subject(person, "person")
-        self._write_identities(
-            lambda tx: chats.leave_chat(tx.connection, tx.dialect, tx.space, room, who, tx.at)
-        )
+        self._write_identities(lambda tx: chats.leave_chat(tx, room, who))
 
     def set_confidential(self, chat: str, on: bool = True) -> None:
         """Set whether a group is confidential: what is said there is then never shown elsewhere."""
         room, flag = parse_chat_id(chat), validation.parse_bool("on", on)
-        self._write_identities(
-            lambda tx: chats.set_chat_confidential(
-                tx.connection, tx.dialect, tx.space, room, flag, tx.at
-            )
-        )
+        self._write_identities(lambda tx: chats.set_chat_confidential(tx, room, flag))
 
     def migrate(self, old: str, new: str) -> None:
         """Record the new id that a channel gave a group."""
         was, now = parse_chat_id(old), parse_chat_id(new)
-        self._write_identities(
-            lambda tx: chats.migrate_chat(tx.connection, tx.dialect, tx.space, was, now, tx.at)
-        )
+        self._write_identities(lambda tx: chats.migrate_chat(tx, was, now))
 
     def resolve(self, requester: Requester, id: str) -> Chat:
         """Return a chat for a requester whose claims are not trusted.

@@ -221,7 +221,9 @@ class PeriodicRunner:
             self._save(connection, task, after)
             saved[:] = [after]
 
-        with self.store.leases.hold(partial(queue.renew_task, task)):
+        with self.store.leases.hold(
+            lambda connection, now: queue.renew_lease(connection, task, now)
+        ):
             after = step(task.space, before, save)
         if saved != [after]:  # the step wrote nothing, so its progress is not saved yet
             self.store.database.write(lambda connection: save(connection, after))

@@ -121,18 +121,16 @@ class JobRunner:
     def _run_jobs(self, some: Sequence[Job]) -> int:
         """Claim these jobs, run those that this runner got, and return how many it completed."""
         now = self.pipeline.store.clock()
-        until = now + timedelta(seconds=limits.LEASE_SECONDS)
         claimed = self.pipeline.store.database.write(
-            lambda c: [queue.claim_job(c, job, self.name, now, until) for job in some]
+            lambda c: [queue.claim_job(c, job, self.name, now) for job in some]
         )
         ours = [job for job in claimed if job is not None]
         with self.pipeline.store.leases.hold(partial(self._renew, ours)):
             return sum(map(self._learn, ours))
 
     def _renew(self, ours: Sequence[Job], connection: Connection, now: datetime) -> None:
-        until = now + timedelta(seconds=limits.LEASE_SECONDS)
         for job in ours:
-            queue.renew_job(connection, job, self.name, until)
+            queue.renew_lease(connection, job, now)
 
     def _learn(self, job: Job) -> bool:
         try:
@@ -141,7 +139,7 @@ class JobRunner:
                 job.thread,
                 unpack_turn(job.payload),
                 LearningTrace(),
-                done=lambda connection: queue.finish_job(connection, job, self.name),
+                done=lambda connection: queue.finish_job(connection, job),
             )
         except queue.LeaseLost:
             return False  # another runner completed it, or it was erased
@@ -169,7 +167,6 @@ class JobRunner:
             lambda connection: queue.postpone_job(
                 connection,
                 job,
-                self.name,
                 due,
                 type(failed).__name__,
                 parked=given_up,

@@ -410,9 +410,7 @@ def compute_expiry(kind: Kind, at: datetime, ttls: Ttls) -> datetime | None:
 def _about(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
     if draft.about is None:
         return old.subjects if old else frozenset()
-    return people.resolve_or_create_people(
-        tx.connection, tx.dialect, tx.request, draft.about, "about", tx.at
-    )
+    return people.resolve_or_create_people(tx, draft.about, "about")
 
 
 def _withheld(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[str]:
@@ -420,10 +418,7 @@ def _withheld(tx: Transaction, draft: Draft, old: Memory | None) -> frozenset[st
     before = old.withheld_from if old else frozenset()
     if draft.withheld_from is None:
         return before
-    named = people.resolve_or_create_people(
-        tx.connection, tx.dialect, tx.request, draft.withheld_from, "withheld_from", tx.at
-    )
-    return before | named
+    return before | people.resolve_or_create_people(tx, draft.withheld_from, people.WITHHELD_FIELD)
 
 
 def has_unidentified_person(tx: Transaction, withheld: frozenset[str]) -> bool:

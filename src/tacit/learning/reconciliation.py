@@ -91,14 +91,14 @@ def _person(tx: Transaction, said: Mention, statement: StatedFact) -> str:
         return related or _created(tx, said.relation or said.text, NameKind.RELATION)
     if named is None and related is not None and not _has_name(tx, related):
         # "My wife" was stored without a name, and now has one.
-        _call(tx, related, calls, NameKind.NAME)
+        people.add_person_name(tx, related, calls, NameKind.NAME)
         return related
     person = named or _created(tx, calls, NameKind.NAME)
     if said.relation and related != person:
         if related is not None and statement.slot == said.relation:
             _no_longer(tx, said.relation)  # one person per relation, such as boss
         if related is None or statement.slot == said.relation:
-            _call(tx, person, said.relation, NameKind.RELATION)
+            people.add_person_name(tx, person, said.relation, NameKind.RELATION)
     return person
 
 
@@ -114,14 +114,8 @@ def _found(tx: Transaction, names: Sequence[str]) -> str | None:
 
 def _created(tx: Transaction, name: str, kind: NameKind) -> str:
     # Two writers may insert a new person at once: the lock lets the second find that row.
-    tx.dialect.acquire_lock(tx.connection, f"{tx.space} {tx.request.subject} {fold_name(name)}")
-    return _found(tx, [name]) or people.create_person(
-        tx.connection, tx.dialect, tx.request, name, tx.at, kind=kind
-    )
-
-
-def _call(tx: Transaction, person: str, name: str, kind: NameKind) -> None:
-    people.add_person_name(tx.connection, tx.dialect, tx.request, person, name, kind, tx.at)
+    people.lock_person_name(tx, name)
+    return _found(tx, [name]) or people.create_person(tx, name, kind)
 
 
 def _has_name(tx: Transaction, person: str) -> bool:

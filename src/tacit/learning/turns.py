@@ -402,9 +402,7 @@ def find_withheld_people(tx: Transaction, said: Sequence[Mention]) -> tuple[froz
     unclear = len(names) > most
     for name in names[:most]:
         try:
-            found |= people.resolve_or_create_people(
-                tx.connection, tx.dialect, tx.request, [name], people.WITHHELD_FIELD, tx.at
-            )
+            found |= people.resolve_or_create_people(tx, [name], people.WITHHELD_FIELD)
         except InvalidInput:
             unclear = True
             found.update(people.find_people(tx.connection, tx.request, name, withholding=True)[0])

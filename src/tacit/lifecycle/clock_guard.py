@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tacit import limits
 from tacit.clock import to_micros
 from tacit.storage.memories import Transaction
+from tacit.storage.rows import insert_missing, update_rows
 from tacit.storage.schema import clock_guard, memories_table, spaces_table
 
 WAITS_FOR_CLOCK = "waits for the clock"
@@ -75,16 +76,9 @@ def _end_clock_jump(tx: Transaction, last: Any) -> None:
     """
     if last.jump_from is not None and last.jump_to < last.jump_from:
         whole = to_micros(tx.at + timedelta(days=limits.RESTORABLE_DAYS))
-        tx.connection.execute(
-            update(memories_table)
-            .where(
-                _M.space_id == tx.space,
-                _M.purge_at.is_not(None),
-                _M.purge_at < whole,
-                _M.updated_at >= last.jump_to - _AHEAD_MAX_MICROS,
-            )
-            .values(purge_at=whole)
-        )
+        since = _M.updated_at >= last.jump_to - _AHEAD_MAX_MICROS
+        early = (_M.purge_at.is_not(None), _M.purge_at < whole, since)
+        update_rows(tx.connection, memories_table, tx.space, *early, purge_at=whole)
     _update_sweep(tx, seen_at=to_micros(tx.at), jump_from=None, jump_to=None)
 
 
@@ -97,8 +91,8 @@ def _lock_last_sweep(tx: Transaction) -> Any:
     last = tx.dialect.lock_memory(select(clock_guard).where(_S.space_id == tx.space))
     found = tx.connection.execute(last).first()
     if found is None:
-        row = {"space_id": tx.space, "seen_at": _get_space_creation(tx)}
-        tx.dialect.insert_missing(tx.connection, clock_guard, [row])
+        row = {"seen_at": _get_space_creation(tx)}
+        insert_missing(tx.connection, clock_guard, tx.space, [row])
         found = tx.connection.execute(last).one()
     return found
 
@@ -112,4 +106,4 @@ def _get_space_creation(tx: Transaction) -> int:
 
 
 def _update_sweep(tx: Transaction, **values: int | None) -> None:
-    tx.connection.execute(update(clock_guard).where(_S.space_id == tx.space).values(**values))
+    update_rows(tx.connection, clock_guard, tx.space, **values)

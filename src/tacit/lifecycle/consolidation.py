@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, delete, or_, select, update
+from sqlalchemy import Connection, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -45,6 +45,7 @@ from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, relations, revisions, vectors
 from tacit.storage.memories import RELATED_TO, Transaction
 from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
+from tacit.storage.rows import chunks, delete_rows, insert_missing, update_rows
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.store import Store
 
@@ -153,19 +154,18 @@ def _add_accesses(tx: Transaction, kept: Memory, count: int, last: datetime | No
     """Add access counts, which are stored apart from the memory and never cached."""
     used: dict[str, Any] = {"access_count": max(0, kept.access_count + count)}
     if last is not None and (kept.last_accessed_at is None or last > kept.last_accessed_at):
-        used["last_accessed_at"] = to_micros(last)
-    which = (_M.space_id == tx.space, _M.id == kept.id)
-    tx.connection.execute(update(memories_table).where(*which).values(**used))
+        used["last_accessed_at"] = last
+    update_rows(tx.connection, memories_table, tx.space, _M.id == kept.id, **used)
 
 
 def _copy_relations(tx: Transaction, kept: str, gone: str) -> None:
     """Copy relations to the memory that stays. Those of the other stay too, unused."""
     rows = [
-        {**dict(row), "from_id": ends[0], "to_id": ends[1], "created_at": to_micros(tx.at)}
+        {**row, "from_id": ends[0], "to_id": ends[1], "created_at": tx.at}
         for row in _list_relations(tx.connection, tx.space, gone)
         if (ends := _moved_ends(row, kept, gone)) is not None
     ]
-    tx.dialect.insert_missing(tx.connection, relations_table, rows)
+    insert_missing(tx.connection, relations_table, tx.space, rows)
 
 
 def _list_relations(connection: Connection, space: str, id: str) -> list[Any]:
@@ -278,15 +278,9 @@ def _delete_copied_relations(tx: Transaction, kept: str, gone: str) -> None:
     for row in _list_relations(tx.connection, tx.space, gone):
         ends = _moved_ends(row, kept, gone)
         if ends is not None:
-            tx.connection.execute(
-                delete(relations_table).where(
-                    _R.space_id == tx.space,
-                    _R.from_id == ends[0],
-                    _R.to_id == ends[1],
-                    _R.relation_type == row["relation_type"],
-                    _R.created_at.in_(moments),
-                )
-            )
+            between = (_R.from_id == ends[0], _R.to_id == ends[1])
+            copied = (_R.relation_type == row["relation_type"], _R.created_at.in_(moments))
+            delete_rows(tx.connection, relations_table, tx.space, *between, *copied)
 
 
 def _restore_kept(tx: Transaction, kept: Memory, run: str) -> None:
@@ -325,7 +319,6 @@ def _has_changed_since(events: Iterable[dict[str, str]], run: str) -> bool:
 # many a day; a failing model decides nothing.
 
 CONSOLIDATE_TASK = "consolidate"
-_VECTORS_AT_ONCE_COUNT = 500
 _log = logging.getLogger(__name__)
 
 
@@ -427,8 +420,7 @@ class _Consolidation:
             return None
         dialect, home = self.store.database.dialect, revisions.person_path(owner)
         found: dict[str, bytes] = {}
-        for start in range(0, len(notes), _VECTORS_AT_ONCE_COUNT):
-            ids = [note.id for note in notes[start : start + _VECTORS_AT_ONCE_COUNT]]
+        for ids in chunks(note.id for note in notes):
             found |= vectors.read_vectors(connection, dialect, space, home, ids, model)
         return found
 

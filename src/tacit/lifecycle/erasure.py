@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, or_, select, update
 
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
@@ -22,7 +22,7 @@ from tacit.lifecycle.revert import (
     revert_source,
     update_owner_key,
 )
-from tacit.records.memory import ChatKind, HistoryEvent, Memory, State, Trust
+from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Erased
 from tacit.storage import (
     access_log,
@@ -38,10 +38,12 @@ from tacit.storage import (
     revisions,
     spaces,
 )
+from tacit.storage.chats import list_private_chats
 from tacit.storage.engine import Database
 from tacit.storage.erasures import hard_delete
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.rows import chunks, delete_rows, has_row, select_set, update_rows
 from tacit.storage.schema import (
     api_keys,
     audience_people,
@@ -65,7 +67,6 @@ from tacit.storage.schema import (
     proposals,
     reflections,
     revisions_table,
-    spaces_table,
     subjects,
     thread_revisions,
     tombstones,
@@ -114,7 +115,7 @@ def _find_superseded(tx: Transaction, ids: set[str], owners: Collection[str]) ->
     frontier = set(ids)
     while frontier:
         before = _select_ids(tx, _M.superseded_by.in_(frontier), _M.owner.in_(sorted(owners)))
-        frontier = set(before) - found - ids
+        frontier = before - found - ids
         found |= frontier
     return found
 
@@ -132,7 +133,7 @@ def _find_source_turns(tx: Transaction, ids: set[str], owners: Collection[str]) 
             _M.is_turn.is_(True),  # an insight is derived from memories, which stay
         )
     )
-    return set(tx.connection.execute(said).scalars())
+    return select_set(tx.connection, said)
 
 
 def remove_memories(tx: Transaction, removal: Removal, ids: Iterable[str]) -> None:
@@ -159,14 +160,12 @@ def remove_memories(tx: Transaction, removal: Removal, ids: Iterable[str]) -> No
 def remove_and_update_keys(tx: Transaction, removal: Removal, ids: Collection[str]) -> None:
     """Delete these memories, and let another value take the place of a deleted keyed one."""
     named: set[tuple[str, str, str]] = set()
-    todo = sorted(ids)
-    for start in range(0, len(todo), _ERASED_AT_ONCE_COUNT):
-        some = todo[start : start + _ERASED_AT_ONCE_COUNT]
+    for some in chunks(ids):
         rows = select(_M.owner, _M.category, _M.key).where(
             _M.space_id == tx.space, _M.id.in_(some), _M.key.is_not(None), _M.owner.is_not(None)
         )
         named |= {(owner, category, key) for owner, category, key in tx.connection.execute(rows)}
-    remove_memories(tx, removal, todo)
+    remove_memories(tx, removal, ids)
     for owner, category, key in sorted(named):
         update_owner_key(tx, owner, category, key)
 
@@ -209,16 +208,10 @@ def erase_space(connection: Connection, store: Store, space: str) -> RecordedEra
     Return None where the space does not exist.
     """
     store.database.dialect.lock_space(connection, space)
-    secret = connection.execute(
-        select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
-    ).scalar_one_or_none()
+    secret = imports.get_space_secret(connection, space)
     store.database.dialect.unindex_space(connection, space)
-    counts = Counter(
-        {
-            table.name: connection.execute(delete(table).where(table.c.space_id == space)).rowcount
-            for table in reversed(metadata.sorted_tables)
-        }
-    )
+    tables = reversed(metadata.sorted_tables)
+    counts = Counter({table.name: delete_rows(connection, table, space) for table in tables})
     if secret is None:
         return None
     at = to_micros(store.clock())
@@ -347,23 +340,12 @@ def remove_subject(tx: Transaction, removal: Removal, identities: Collection[str
 
 def _find_private_chats(tx: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
     """Return their private chats and the threads in these."""
-    c = chat_members.c
-    alone = (
-        select(c.chat)
-        .join(chats_table, (chats_table.c.space_id == c.space_id) & (chats_table.c.id == c.chat))
-        .where(
-            c.space_id == tx.space, c.person.in_(who), chats_table.c.kind == ChatKind.PRIVATE.value
-        )
-    )
-    chats = sorted(set(tx.connection.execute(alone).scalars()))
+    chats = list_private_chats(tx.connection, tx.space, who)
     there = select(_M.thread).where(
-        _M.space_id == tx.space,
-        _M.owner.in_(who),
-        _M.learned_in.in_(chats),
-        _M.thread.is_not(None),
+        _M.space_id == tx.space, _M.owner.in_(who), _M.learned_in.in_(chats)
     )
-    threads = filter(None, tx.connection.execute(there.distinct()).scalars())
-    return chats, sorted({*threads, *chats})
+    threads = select_set(tx.connection, there.distinct()) - {None, ""}
+    return sorted(chats), sorted(threads | chats)
 
 
 def _remove_learning(tx: Transaction, removal: Removal, who: list[str]) -> None:
@@ -389,8 +371,7 @@ def _remove_statements(tx: Transaction, removal: Removal, who: list[str]) -> Non
         (memory_versions, memory_versions.c.actor, ERASED_PERSON),
         (history_table, history_table.c.actor, ERASED_PERSON),
     ):
-        theirs = (table.c.space_id == tx.space, column.in_(who))
-        tx.connection.execute(update(table).where(*theirs).values({column: value}))
+        update_rows(tx.connection, table, tx.space, column.in_(who), **{column.name: value})
 
 
 def _delete_unused_audiences(tx: Transaction, removal: Removal, who: list[str]) -> list[str]:
@@ -400,18 +381,16 @@ def _delete_unused_audiences(tx: Transaction, removal: Removal, who: list[str]) 
     for one in (memories_table, memory_versions, *checkpoints.STEP_TABLES):
         used = (one.c.space_id == tx.space, one.c.audience.is_not(None))
         sets = sets.where(a.audience.not_in(select(one.c.audience).where(*used)))
-    unused = sorted(set(tx.connection.execute(sets).scalars()))
-    for start in range(0, len(unused), _ERASED_AT_ONCE_COUNT):
-        some = unused[start : start + _ERASED_AT_ONCE_COUNT]
+    unused = select_set(tx.connection, sets)
+    for some in chunks(unused):
         _delete_counted(tx, removal, audience_people, a.audience.in_(some))
-    return unused
+    return sorted(unused)
 
 
 def _delete_counted(
     tx: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]
 ) -> None:
-    done = tx.connection.execute(delete(table).where(table.c.space_id == tx.space, *which))
-    removal.counts[table.name] += done.rowcount
+    removal.counts[table.name] += delete_rows(tx.connection, table, tx.space, *which)
 
 
 # Erase a source: first revert what was learned from it, which restores what it had superseded; then
@@ -467,7 +446,7 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
         steps = checkpoints.delete_steps_of_chats(tx.connection, tx.space, origin.chat_ids)
         removal.counts["graph_steps"] += steps
     dead: set[str] = set()
-    for memory in memories.lock_memories(tx, _select_ids(tx, origin.row_filter)):
+    for memory in memories.lock_memories(tx, sorted(_select_ids(tx, origin.row_filter))):
         if memory.is_turn or _is_only_learned(tx, memory):
             dead.add(memory.id)
         elif origin.chat is not None and origin.message is None:
@@ -480,20 +459,18 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
         _H.memory_id == _M.id,
         _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
     )
-    for memory in memories.lock_memories(tx, _select_ids(tx, put_back.exists(), *here)):
+    for memory in memories.lock_memories(tx, sorted(_select_ids(tx, put_back.exists(), *here))):
         _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
 
 
-def _select_ids(tx: Transaction, *which: ColumnElement[bool]) -> list[str]:
-    return list(
-        tx.connection.execute(select(_M.id).where(_M.space_id == tx.space, *which)).scalars()
-    )
+def _select_ids(tx: Transaction, *which: ColumnElement[bool]) -> set[str]:
+    return select_set(tx.connection, select(_M.id).where(_M.space_id == tx.space, *which))
 
 
 def _is_only_learned(tx: Transaction, memory: Memory) -> bool:
     """Report whether learning made this memory. What a person wrote themselves stays."""
     known = select(_L.memory_id).where(_L.space_id == tx.space, _L.memory_id == memory.id)
-    if memory.trust is not Trust.UNTRUSTED and tx.connection.execute(known).first() is None:
+    if memory.trust is not Trust.UNTRUSTED and not has_row(tx.connection, known):
         return False
     said = list_learned_wordings(tx, memory)
     if all(one.learned for one in said):
@@ -525,6 +502,7 @@ def _redact_versions(tx: Transaction, removal: Removal, memory: Memory, bad: set
     for version in wordings.keys() & bad:
         nearest = wordings[min(good, key=lambda number: (abs(number - version), number))]
         if nearest != wordings[version]:
-            one = update(memory_versions).where(*of, _V.version == version)
-            tx.connection.execute(one.values(nearest))
+            update_rows(
+                tx.connection, memory_versions, tx.space, *of, _V.version == version, **nearest
+            )
             removal.counts["memory_versions"] += 1

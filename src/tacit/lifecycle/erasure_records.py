@@ -368,9 +368,8 @@ def find_certified_erasure(
     plain = _parse_certificate(text)
     key = _find_signing_key(connection, space, plain)
     id = str(plain["id"])
-    erasure = erasures.get_erasure(connection, space, id) or erasures.get_erasure_of_erased_space(
-        connection, id
-    )
+    erasure = erasures.get_erasure(connection, space, id)
+    erasure = erasure or erasures.get_erasure(connection, erasures.NO_SPACE, id)
     counts = plain["counts"]
     if key is None or erasure is None or not isinstance(counts, dict):
         raise InvalidInput("certificate", "is not genuine: pass the text that an erasure returned")
@@ -385,7 +384,7 @@ def _find_signing_key(
 ) -> str | None:
     """Return the key it was signed with, or None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
-    erased = erasures.get_erasure_of_erased_space(connection, str(plain["id"]))
+    erased = erasures.get_erasure(connection, erasures.NO_SPACE, str(plain["id"]))
     keys: list[object] = [erased.digests.get(_CERTIFICATE_KEY)] if erased is not None else []
     secret = erasures.list_space_secrets(connection).get(space)
     if secret is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.lifecycle import clock_guard
 from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.policy.predicate import sql_literal
@@ -17,13 +16,13 @@ from tacit.records.memory import State
 from tacit.storage import retention
 from tacit.storage.erasures import hard_delete
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import memories_table, tombstones
-from tacit.storage.spaces import keyed_digest, load_identities
+from tacit.storage.rows import chunks, select_set, update_rows
+from tacit.storage.schema import memories_table
+from tacit.storage.spaces import load_identities
 from tacit.storage.store import Store
 
 NEWER_VALUE_PURGED = "its newer value was purged"
 _M = memories_table.c
-_T = tombstones.c
 
 
 def build_purge_task(store: Store, options: LifecycleOptions) -> TaskStep:
@@ -41,13 +40,11 @@ def _purge_due(tx: Transaction, options: LifecycleOptions, before: StepProgress)
     done = clock_guard.get_purged_until(tx)
     late = [row.id for row in rows if row.purge_at <= done]
     until = tx.at + timedelta(days=options.restorable_days)
-    if late:
-        postponed = update(memories_table).where(_M.space_id == tx.space, _M.id.in_(late))
-        tx.connection.execute(postponed.values(purge_at=to_micros(until)))
+    update_rows(tx.connection, memories_table, tx.space, _M.id.in_(late), purge_at=until)
     gone = [row for row in rows if row.purge_at > done]
     _forget_overridden(tx, gone, until)
     ids = _with_superseded(tx, [row.id for row in gone])
-    for some in _in_batches(ids):
+    for some in chunks(ids):
         purge_memories(tx, some)
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:
@@ -62,31 +59,20 @@ def purge_memories(tx: Transaction, ids: Sequence[str]) -> None:
     Their bytes may stay in free pages of the files: unlike an erasure, a purge does not promise
     otherwise.
     """
-    if not ids:
-        return
-    hard_delete(tx, ids)
-    digests = [keyed_digest(tx.secret, id) for id in ids]
-    theirs = update(tombstones).where(_T.space_id == tx.space, _T.digest.in_(digests))
-    tx.connection.execute(theirs.values(scrubbed=True))
+    hard_delete(tx, ids, scrubbed=True)
 
 
-def _with_superseded(tx: Transaction, ids: Sequence[str]) -> list[str]:
+def _with_superseded(tx: Transaction, ids: Sequence[str]) -> set[str]:
     """Add what these superseded, transitively and of any owner: it could not be restored."""
-    found = dict.fromkeys(ids)
-    frontier = list(ids)
+    found = frontier = set(ids)
     while frontier:
-        before: list[str] = []
-        for some in _in_batches(frontier):
+        before: set[str] = set()
+        for some in chunks(frontier):
             superseded = select(_M.id).where(_M.space_id == tx.space, _M.superseded_by.in_(some))
-            before += tx.connection.execute(superseded).scalars()
-        frontier = [id for id in before if id not in found]
-        found |= dict.fromkeys(frontier)
-    return list(found)
-
-
-def _in_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), limits.SWEEP_BATCH_COUNT):
-        yield ids[start : start + limits.SWEEP_BATCH_COUNT]
+            before |= select_set(tx.connection, superseded)
+        frontier = before - found
+        found = found | frontier
+    return found
 
 
 def _forget_overridden(tx: Transaction, gone: Sequence[Any], until: datetime) -> None:

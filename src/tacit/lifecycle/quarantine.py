@@ -8,7 +8,6 @@ from dataclasses import replace
 from sqlalchemy import Connection, select
 
 from tacit import limits
-from tacit.clock import from_micros
 from tacit.errors import NotFound
 from tacit.learning.composition import Ttls, compute_expiry
 from tacit.learning.memory_writes import QUARANTINE_TAG
@@ -18,6 +17,7 @@ from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Quarantined
 from tacit.storage import memories
 from tacit.storage.memories import Transaction
+from tacit.storage.rows import to_record
 from tacit.storage.schema import history_table, memories_table
 
 _RELEASE_REASON = "released from quarantine by an operator"
@@ -25,8 +25,8 @@ _M = memories_table.c
 _H = history_table.c
 _QUARANTINED_ROWS = (
     select(
-        _M.id, _M.owner, _M.source_chat, _M.source_message, _M.agent, _M.role, _M.created_at,
-        _H.detail,
+        _M.id, _M.owner, _M.source_chat.label("chat"), _M.source_message.label("message"),
+        _M.agent, _M.role, _M.created_at, _H.detail,
     )
     .join(history_table, (_H.space_id == _M.space_id) & (_H.memory_id == _M.id) & (_H.seq == 1))
     .where(_M.state == State.QUARANTINED.value)
@@ -36,18 +36,9 @@ _QUARANTINED_ROWS = (
 
 
 def list_quarantined(connection: Connection, space: str) -> list[Quarantined]:
+    rows = connection.execute(_QUARANTINED_ROWS.where(_M.space_id == space))
     return [
-        Quarantined(
-            id=row.id,
-            owner=row.owner,
-            chat=row.source_chat,
-            message=row.source_message,
-            agent=row.agent,
-            role=row.role,
-            reason=json.loads(row.detail).get("why", ""),
-            created_at=from_micros(row.created_at),
-        )
-        for row in connection.execute(_QUARANTINED_ROWS.where(_M.space_id == space))
+        to_record(Quarantined, row, reason=json.loads(row.detail).get("why", "")) for row in rows
     ]
 
 

@@ -9,10 +9,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import parse_chat_id
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
@@ -31,6 +30,7 @@ from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
+from tacit.storage.rows import delete_rows, select_set
 from tacit.storage.schema import (
     history_table,
     jobs,
@@ -282,7 +282,7 @@ def _find_own(tx: Transaction, origin: Origin) -> list[str]:
     found: set[str] = set()
     for which in (theirs, others):
         rows = select(_M.id).where(_M.space_id == tx.space, which, origin.row_filter)
-        found.update(tx.connection.execute(rows).scalars())
+        found |= select_set(tx.connection, rows)
     return sorted(found)
 
 
@@ -310,8 +310,8 @@ def _delete_queued_turns(
 ) -> None:
     for row in rows:
         if origin.matches_turn(unpack_turn(row.payload)):
-            one = (_J.space_id == tx.space, _J.thread == row.thread, _J.seq == row.seq)
-            if tx.connection.execute(delete(jobs).where(*one)).rowcount:
+            one = (_J.thread == row.thread, _J.seq == row.seq)
+            if delete_rows(tx.connection, jobs, tx.space, *one):
                 done.turns.add((row.thread, row.seq))
 
 
@@ -512,8 +512,7 @@ def revert_import_step(
     changed = newest.changed + sum(one.is_changed for one in some)
     more = len(some) == _IMPORTED_AT_ONCE_COUNT
     if some or any(one.run.reverted_at is None for one in found):
-        at = None if more else to_micros(tx.at)
-        state = {"reverting": more, "reverted_at": at}
+        state = {"reverting": more, "reverted_at": None if more else tx.at}
         for one in found:
             imports.update_import(tx, one, state)
         imports.update_import(tx, newest, {"forgotten": forgotten, "changed": changed})

@@ -249,8 +249,12 @@ class FileTree:
         )
         if self.request.private:
             mine, space = self.request.own_identities, self.request.space
-            found += notes.list_index_notes(self.connection, space, mine)
-            found += notes.list_page_notes(self.connection, space, mine) if self.has_pages else ()
+            found += notes.list_notes_of(self.connection, space, mine, NoteKind.LONG_TERM)
+            found += (
+                notes.list_notes_of(self.connection, space, mine, NoteKind.PAGE)
+                if self.has_pages
+                else ()
+            )
         return found
 
     def _get_rows(self, where: ViewPath) -> list[NoteRow]:
@@ -441,9 +445,8 @@ class FileEditor:
         """Raise if a page of this name exists, in any equivalent spelling."""
         if view_path.kind is not NoteKind.PAGE:
             return
-        rows = notes.list_page_notes(
-            self.tx.connection, self.tx.space, self.tree.request.own_identities
-        )
+        mine = self.tree.request.own_identities
+        rows = notes.list_notes_of(self.tx.connection, self.tx.space, mine, NoteKind.PAGE)
         count = sum(row.layout is not None for row in rows)
         taken = {name for row in rows if (name := view_name(row.path)) is not None}
         if count >= limits.PAGES_MAX_COUNT and besides is None:

@@ -11,11 +11,13 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.policy.rules import may_enter_prompt, redact_memory
 from tacit.prompts.fence import make_hedge, make_line
-from tacit.records.memory import ChatKind, Memory
+from tacit.records.memory import ChatKind, Memory, State
 from tacit.records.notes import (
+    CHECKBOX_SECTIONS,
     Frontmatter,
     Note,
     NoteItem,
+    NoteKind,
     NoteRef,
     NoteSummary,
     Section,
@@ -63,10 +65,8 @@ def list_index_items(
     """List the long-term items of all own identities, in a private chat only."""
     if not request.private:
         return []
-    paths = [
-        row.path
-        for row in notes.list_index_notes(connection, request.space, sorted(request.own_identities))
-    ]
+    own = (request.space, request.own_identities)
+    paths = [row.path for row in notes.list_notes_of(connection, *own, NoteKind.LONG_TERM)]
     heard = notes.list_visible_items(connection, audiences, request, paths)
     found = {
         memory.id: (item_from_memory(memory, row.section, row.added_on), memory)
@@ -113,7 +113,9 @@ def read_sessions(
         if usable(summary)
     }
     brief = set() if whole else set(summed_up)
-    heard = notes.list_visible_tasks(connection, audiences, request, brief)
+    heard = notes.list_visible_items(
+        connection, audiences, request, brief, sections=CHECKBOX_SECTIONS, states=[State.ACTIVE]
+    )
     others = [row.path for row in rows if row.path not in brief]
     heard |= notes.list_visible_items(connection, audiences, request, others)
     called = KnownNames(request, list_known_people(connection, request)).labels

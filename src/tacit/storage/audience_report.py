@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from tacit import limits
 from tacit.identity import (
@@ -19,11 +19,12 @@ from tacit.identity import (
     resolve_request,
 )
 from tacit.policy.rules import decide_with_precedence, explain_decision
-from tacit.records.accounts import Link, LinkKind, Person
+from tacit.records.accounts import LinkKind, Person
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Decision, Request
 from tacit.records.results import AudienceChat, AudienceReport, Explanation
 from tacit.storage import chats, people
+from tacit.storage.rows import to_record
 from tacit.storage.schema import chat_members, chats_table
 from tacit.storage.spaces import load_identities
 
@@ -102,99 +103,65 @@ def visible_links(connection: Connection, request: Request, links: Identities) -
     These are the requester's own and the merges of named people with people that the requester has
     met, which the list of people shows too.
     """
-    own = {
-        link
-        for link in links.links
-        if not request.own_identities.isdisjoint((link.source, link.target))
-    }
+    ends = {link: {link.source, link.target} for link in links.links}
+    own = {link for link, both in ends.items() if not request.own_identities.isdisjoint(both)}
     merges = {one for one in links.links if one.kind is LinkKind.MERGE and one.holds} - own
     if merges:
         met = people.list_met_identities(connection, request)
-        own |= {one for one in merges if all(_is_known(end, met) for end in _link_ends(one))}
+        own |= {
+            link
+            for link in merges
+            if all(end in met or end.startswith(f"{PERSON_PREFIX}:") for end in ends[link])
+        }
     return Identities(tuple(one for one in links.links if one in own))
-
-
-def _link_ends(link: Link) -> tuple[str, str]:
-    return link.source, link.target
-
-
-def _is_known(identity: str, met: frozenset[str]) -> bool:
-    return identity in met or identity.startswith(f"{PERSON_PREFIX}:")
 
 
 # Groups and their members, read in batches: the cost depends on the number of rows shown.
 
 _C = chat_members.c
 _H = chats_table.c
-_SPACE: BindParameter[str] = bindparam("space")
-_IS_MEMBER = and_(_C.space_id == _SPACE, _C.left_at.is_(None))
-# Use the newest id of a group: its members were moved from the older ids.
-_IS_GROUP = and_(_H.space_id == _SPACE, _H.kind == ChatKind.GROUP.value, _H.migrated_to.is_(None))
-_GROUPS_OF_PEOPLE = (
-    select(_H.id)
-    .join(chat_members, and_(_H.space_id == _C.space_id, _H.id == _C.chat))
-    .where(_IS_MEMBER, _C.person.in_(bindparam("who", expanding=True)), _IS_GROUP)
-    .group_by(_H.id)
-)
-_SELECT_GROUPS_OF = _GROUPS_OF_PEOPLE.order_by(func.max(_C.joined_at).desc(), _H.id).limit(
-    bindparam("most")
-)
-_COUNT_GROUPS_OF = select(func.count()).select_from(_GROUPS_OF_PEOPLE.subquery())
-_SELECT_GROUPS = (
-    select(_H.id)
-    .where(_IS_GROUP, _H.id > bindparam("after"))
-    .order_by(_H.id)
-    .limit(bindparam("most"))
-)
-_COUNT_GROUPS = select(func.count()).select_from(chats_table).where(_IS_GROUP)
-_SELECT_CHATS = select(_H.id, _H.confidential).where(
-    _H.space_id == _SPACE, _H.id.in_(bindparam("ids", expanding=True))
-)
-_SELECT_EARLIER_IDS = select(_H.id, _H.migrated_to).where(
-    _H.space_id == _SPACE, _H.migrated_to.in_(bindparam("ids", expanding=True))
-)
-_IS_MEMBER_THERE = and_(_IS_MEMBER, _C.chat.in_(bindparam("ids", expanding=True)))
-_IS_OTHER_MEMBER = and_(_IS_MEMBER_THERE, _C.person.not_in(bindparam("besides", expanding=True)))
-_NUMBERED_MEMBERS = (
-    select(
-        _C.chat,
-        _C.person,
-        func.row_number().over(partition_by=_C.chat, order_by=_C.person).label("number"),
+
+
+def _is_group(space: str) -> tuple[ColumnElement[bool], ...]:
+    # Use the newest id of a group: its members were moved from the older ids.
+    return _H.space_id == space, _H.kind == ChatKind.GROUP.value, _H.migrated_to.is_(None)
+
+
+def _is_member(space: str) -> tuple[ColumnElement[bool], ...]:
+    return _C.space_id == space, _C.left_at.is_(None)
+
+
+def _select_groups_of(space: str, who: Collection[str]) -> Select[Any]:
+    return (
+        select(_H.id)
+        .join(chat_members, (_H.space_id == _C.space_id) & (_H.id == _C.chat))
+        .where(*_is_member(space), _C.person.in_(sorted(who)), *_is_group(space))
+        .group_by(_H.id)
     )
-    .where(_IS_OTHER_MEMBER)
-    .subquery()
-)
-_SELECT_FIRST_MEMBERS = (
-    select(_NUMBERED_MEMBERS.c.chat, _NUMBERED_MEMBERS.c.person)
-    .where(_NUMBERED_MEMBERS.c.number <= bindparam("most"))
-    .order_by(_NUMBERED_MEMBERS.c.chat, _NUMBERED_MEMBERS.c.person)
-)
-_SELECT_MEMBERS_AMONG = select(_C.chat, _C.person).where(
-    _IS_MEMBER_THERE, _C.person.in_(bindparam("who", expanding=True))
-)
-_COUNT_PEOPLE = select(func.count(_C.person.distinct())).where(_IS_OTHER_MEMBER)
 
 
 def list_groups_of(
     connection: Connection, space: str, who: Collection[str], most: int
 ) -> list[str]:
     """List the groups that these identities are in now, the last joined first."""
-    params = {"space": space, "who": sorted(who), "most": most}
-    return list(connection.execute(_SELECT_GROUPS_OF, params).scalars())
+    groups = _select_groups_of(space, who).order_by(func.max(_C.joined_at).desc(), _H.id)
+    return list(connection.execute(groups.limit(most)).scalars())
 
 
 def count_groups_of(connection: Connection, space: str, who: Collection[str]) -> int:
-    return connection.scalar(_COUNT_GROUPS_OF, {"space": space, "who": sorted(who)}) or 0
+    groups = _select_groups_of(space, who).subquery()
+    return connection.scalar(select(func.count()).select_from(groups)) or 0
 
 
 def list_groups(connection: Connection, space: str, most: int, after: str = "") -> list[str]:
     """List the groups of a space in the order of their ids, after the given id."""
-    params = {"space": space, "after": after, "most": most}
-    return list(connection.execute(_SELECT_GROUPS, params).scalars())
+    groups = select(_H.id).where(*_is_group(space), _H.id > after).order_by(_H.id)
+    return list(connection.execute(groups.limit(most)).scalars())
 
 
 def count_groups(connection: Connection, space: str) -> int:
-    return connection.scalar(_COUNT_GROUPS, {"space": space}) or 0
+    groups = select(func.count()).select_from(chats_table).where(*_is_group(space))
+    return connection.scalar(groups) or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +169,17 @@ class GroupMembers:
     """Groups in the requested order, each with its first members."""
 
     places: tuple[StoredChat, ...]  # without their members
-    first_members: Mapping[str, tuple[str, ...]]  # chat → members, without the requester
+    first_members: Mapping[str, Sequence[str]]  # chat → members, without the requester
     people: Mapping[str, Person] = field(default_factory=dict)  # with their public names
 
     def to_audience_chat(self, place: StoredChat) -> AudienceChat:
-        there = self.first_members.get(place.id, ())
+        there, most = self.first_members.get(place.id, ()), limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT
         return AudienceChat(
             id=place.id,
             kind=ChatKind.GROUP,
             confidential=place.confidential,
-            people=tuple(
-                self.people[one] for one in there[: limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT]
-            ),
-            complete=len(there) <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT,
+            people=tuple(self.people[one] for one in there[:most]),
+            complete=len(there) <= most,
         )
 
 
@@ -228,65 +193,43 @@ def read_group_members(
     """Read groups and their first members; `also` adds people whose public names are read."""
     if not ids:
         return GroupMembers((), {}, people.read_public_names(connection, space, also))
-    found = {
-        row.id: row.confidential
-        for row in connection.execute(_SELECT_CHATS, _group_params(space, ids))
-    }
-    earlier = _earlier_ids(connection, space, ids)
-    places = [
-        StoredChat(
-            id=id, kind=ChatKind.GROUP, confidential=found[id], chat_ids=frozenset(earlier[id])
+    chat_ids = chats.read_chat_ids(connection, space, ids)
+    named = select(_H.id, _H.confidential).where(_H.space_id == space, _H.id.in_(ids))
+    places = {
+        row.id: to_record(
+            StoredChat, row, kind=ChatKind.GROUP, chat_ids=frozenset(chat_ids[row.id])
         )
-        for id in ids
-        if id in found
-    ]
-    most = limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1
-    params = {**_group_params(space, ids), "besides": sorted(besides), "most": most}
-    first = _group_by_chat(connection.execute(_SELECT_FIRST_MEMBERS, params))
-    known = people.read_public_names(
-        connection, space, {*also, *(p for some in first.values() for p in some)}
-    )
-    return GroupMembers(tuple(places), first, known)
+        for row in connection.execute(named)
+    }
+    number = func.row_number().over(partition_by=_C.chat, order_by=_C.person).label("number")
+    others = (_C.chat.in_(ids), _C.person.not_in(sorted(besides)))
+    numbered = select(_C.chat, _C.person, number).where(*_is_member(space), *others).subquery()
+    most = numbered.c.number <= limits.AUDIENCE_CHAT_PEOPLE_MAX_COUNT + 1
+    first: dict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(select(numbered).where(most).order_by(numbered.c.person)):
+        if row.person not in first[row.chat]:
+            first[row.chat].append(row.person)
+    known = people.read_public_names(connection, space, {*also}.union(*first.values()))
+    return GroupMembers(tuple(places[id] for id in ids if id in places), first, known)
 
 
 def list_members_among(
     connection: Connection, space: str, ids: Sequence[str], who: Collection[str]
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, set[str]]:
     """Return which of these people are members of each chat."""
-    params = {**_group_params(space, ids), "who": sorted(who)}
-    return _group_by_chat(connection.execute(_SELECT_MEMBERS_AMONG, params)) if ids and who else {}
+    these = (_C.chat.in_(ids), _C.person.in_(sorted(who)))
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in connection.execute(select(_C.chat, _C.person).where(*_is_member(space), *these)):
+        found[row.chat].add(row.person)
+    return found
 
 
 def count_group_people(
     connection: Connection, space: str, ids: Sequence[str], besides: Collection[str]
 ) -> int:
-    params = {**_group_params(space, ids), "besides": sorted(besides)}
-    return (connection.scalar(_COUNT_PEOPLE, params) or 0) if ids else 0
-
-
-def _group_params(space: str, ids: Sequence[str]) -> dict[str, object]:
-    return {"space": space, "ids": list(ids)}
-
-
-def _earlier_ids(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, set[str]]:
-    """Return every id that each chat has had, including the current one."""
-    newest = {id: id for id in ids}
-    fringe = list(ids)
-    while fringe:
-        rows = connection.execute(_SELECT_EARLIER_IDS, _group_params(space, fringe)).all()
-        fringe = [row.id for row in rows if row.id not in newest]
-        newest |= {row.id: newest[row.migrated_to] for row in rows if row.id not in newest}
-    found: dict[str, set[str]] = defaultdict(set)
-    for id, now in newest.items():
-        found[now].add(id)
-    return found
-
-
-def _group_by_chat(rows: Iterable[Row[Any]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = defaultdict(dict)
-    for row in rows:
-        found[row.chat][row.person] = None
-    return {chat: tuple(there) for chat, there in found.items()}
+    others = (_C.chat.in_(ids), _C.person.not_in(sorted(besides)))
+    counted = select(func.count(_C.person.distinct())).where(*_is_member(space), *others)
+    return (connection.scalar(counted) or 0) if ids else 0
 
 
 # The audience of one memory: each chat of the requester, and each member in private.
@@ -307,10 +250,6 @@ def concerned_people(memory: Memory) -> frozenset[str]:
     """Return the people that the memory concerns, who may retrieve it where others may not."""
     those = {one for one in (memory.owner, memory.speaker) if one is not None}
     return memory.subjects | those
-
-
-def linked_identities(links: Identities) -> frozenset[str]:
-    return frozenset(end for link in links.links for end in (link.source, link.target))
 
 
 def list_own_chats(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
@@ -335,28 +274,27 @@ class _MemoryAudience:
     links: Identities
     known: Identities
 
-    def decide_in_group(self, place: StoredChat, subject: str | None) -> Decision:
+    def decide_in_group(
+        self, group: StoredChat, members: Iterable[str], subject: str | None
+    ) -> Decision:
         """Decide whether the memory may be shown in this group.
 
         The request is made by `subject` or, if that is denied, by any member that the memory
         concerns.
         """
+        place = replace(group, members=frozenset(members))
         asking = RawRequest(subject, place.id, ChatKind.GROUP, _NOBODY, complete=False)
         there = resolve_hypothetical(self.request, asking, place, self.links, self.known)
         decision = there.decide(self.memory)
         if not decision.allowed:
-            for one in sorted(self._concerned(there, place.members)):
+            person = there.known.person
+            concerned = {person(one) for one in concerned_people(self.memory)}
+            others = place.members - self.request.own_identities
+            for one in sorted(one for one in others if person(one) in concerned):
                 other = there.asked_by(one).decide(self.memory)
                 if other.allowed:
                     return other
         return decision
-
-    def _concerned(self, there: HypotheticalRequest, members: Iterable[str]) -> frozenset[str]:
-        person = there.known.person
-        those = {person(one) for one in concerned_people(self.memory)}
-        return (
-            frozenset(one for one in members if person(one) in those) - self.request.own_identities
-        )
 
     def decide_alone(self, identity: str) -> Decision:
         """Decide whether the memory may be shown to a person in a private chat."""
@@ -367,11 +305,11 @@ class _MemoryAudience:
         )
         return at.decide(self.memory)
 
-    def list_named_among(self, there: Mapping[str, Iterable[str]]) -> set[str]:
-        """Return the members that the memory names, as far as the requester may know."""
-        people = named_people(self.memory)
-        found = {one for some in there.values() for one in some} - self.request.own_identities
-        return {one for one in found if not self.known.current_identities(one).isdisjoint(people)}
+    def concerned_members(self, connection: Connection, ids: Sequence[str]) -> dict[str, set[str]]:
+        """Return the members of each group on whom the decisions there can depend."""
+        linked = {end for link in self.links.links for end in (link.source, link.target)}
+        who = named_people(self.memory) | linked | self.request.own_identities
+        return list_members_among(connection, self.request.space, ids, who)
 
 
 def report_for_person(
@@ -382,18 +320,18 @@ def report_for_person(
     links = load_identities(connection, space, named_people(memory) | mine)
     told = _MemoryAudience(request, memory, links, visible_links(connection, request, links))
     ids = list_groups_of(connection, space, mine, limits.AUDIENCE_CHATS_MAX_COUNT)
-    there = list_members_among(
-        connection, space, ids, named_people(memory) | linked_identities(links) | mine
-    )
-    first = told.list_named_among(there)
+    there = told.concerned_members(connection, ids)
+    named = named_people(memory)
+    first = {
+        one
+        for one in set().union(*there.values()) - mine
+        if not told.known.current_identities(one).isdisjoint(named)
+    }
     found = read_group_members(connection, space, ids, mine, first)
     others = {one for some in found.first_members.values() for one in some} - first
     shown = [*sorted(first), *sorted(others)][: limits.AUDIENCE_PEOPLE_MAX_COUNT]
     in_rooms = (
-        (
-            found.to_audience_chat(place),
-            told.decide_in_group(_with_members(place, there.get(place.id, ())), subject),
-        )
+        (found.to_audience_chat(place), told.decide_in_group(place, there[place.id], subject))
         for place in found.places
     )
     own = (private_chat(chat), explain_decision(decide_with_precedence(request, memory)))
@@ -415,9 +353,7 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     links = load_identities(connection, space, named_people(memory))
     told = _MemoryAudience(request, memory, links, links)
     ids = _relevant_groups(connection, space, memory, links)
-    there = list_members_among(
-        connection, space, ids, named_people(memory) | linked_identities(links)
-    )
+    there = told.concerned_members(connection, ids)
     heads = sorted(
         {links.person_id(one) for one in named_people(memory) if links.is_recognizable(one)}
     )
@@ -426,14 +362,9 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     )
     in_rooms = []
     for place in found.places:
-        members = {*there.get(place.id, ()), *found.first_members.get(place.id, ())[:1]}
-        asks = min(members, default=None)
-        in_rooms.append(
-            (
-                found.to_audience_chat(place),
-                told.decide_in_group(_with_members(place, members), asks),
-            )
-        )
+        members = there[place.id] | {*found.first_members.get(place.id, ())[:1]}
+        decision = told.decide_in_group(place, members, min(members, default=None))
+        in_rooms.append((found.to_audience_chat(place), decision))
     by_person = sort_allowed_first(
         (_whole_person(found.people, links.current_identities(one)), told.decide_alone(one))
         for one in heads
@@ -459,10 +390,6 @@ def _relevant_groups(
     }
     first = [*here, *list_groups_of(connection, space, theirs, most)] if theirs else here
     return list(dict.fromkeys([*first, *list_groups(connection, space, most)]))[:most]
-
-
-def _with_members(place: StoredChat, members: Iterable[str]) -> StoredChat:
-    return replace(place, members=frozenset(members))
 
 
 def _whole_person(known: Mapping[str, Person], identities: frozenset[str]) -> Person:

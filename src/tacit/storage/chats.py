@@ -2,68 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, select
 
-from tacit.clock import from_micros, to_micros
+from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.identity import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
-from tacit.storage import spaces
-from tacit.storage.dialect import Dialect
+from tacit.storage import spaces, statements
+from tacit.storage.dialect import dialect_of
+from tacit.storage.rows import fetch_mappings, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import chat_members, chats_table, memories_table, person_names, subjects
 
-# Chats: their kind, their members with the time they joined, and the ids they have had.
+if TYPE_CHECKING:
+    from tacit.storage.memories import Transaction
 
-_SELECT_CHAT = select(chats_table).where(
-    chats_table.c.space_id == bindparam("space"), chats_table.c.id == bindparam("id")
+_C = chats_table.c
+_M = chat_members.c
+
+
+_SPACE: Any = bindparam("space")
+_SELECT_CHAT = select(chats_table).where(_C.space_id == _SPACE, _C.id == bindparam("id"))
+_SELECT_EARLIER_IDS = select(_C.id, _C.migrated_to).where(
+    _C.space_id == _SPACE, _C.migrated_to.in_(bindparam("ids", expanding=True))
 )
-_SELECT_EARLIER_IDS = select(chats_table.c.id).where(
-    chats_table.c.space_id == bindparam("space"), chats_table.c.migrated_to == bindparam("id")
-)
-_SELECT_MEMBERS = select(chat_members.c.person).where(
-    chat_members.c.space_id == bindparam("space"),
-    chat_members.c.chat == bindparam("id"),
-    chat_members.c.left_at.is_(None),
+_SELECT_MEMBERS = select(_M.person).where(
+    _M.space_id == _SPACE, _M.chat == bindparam("id"), _M.left_at.is_(None)
 )
 
 
 def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
     """Read a chat under its newest id, with all known members."""
-    row = connection.execute(_SELECT_CHAT, {"space": space, "id": chat}).one_or_none()
+    row: dict[str, Any] | None = None
+    newer: str | None = chat
+    seen: set[str | None] = {None}
+    while newer not in seen:
+        seen.add(newer)
+        found = fetch_mappings(connection, _SELECT_CHAT, {"space": space, "id": newer})
+        row, newer = (found[0], found[0]["migrated_to"]) if found else (row, None)
     if row is None:
         return StoredChat(id=chat, chat_ids=frozenset({chat}))
-    seen = {chat}
-    while row.migrated_to is not None and row.migrated_to not in seen:
-        seen.add(row.migrated_to)
-        newer = connection.execute(
-            _SELECT_CHAT, {"space": space, "id": row.migrated_to}
-        ).one_or_none()
-        if newer is None:
-            break
-        row = newer
-    rooms = {row.id}
-    fringe = [row.id]
-    while fringe:
-        found = connection.execute(
-            _SELECT_EARLIER_IDS, {"space": space, "id": fringe.pop()}
-        ).scalars()
-        for earlier in found:
-            if earlier not in rooms:
-                rooms.add(earlier)
-                fringe.append(earlier)
-    members = connection.execute(_SELECT_MEMBERS, {"space": space, "id": row.id}).scalars()
-    return StoredChat(
-        id=row.id,
-        kind=ChatKind(row.kind),
-        confidential=row.confidential,
-        chat_ids=frozenset(rooms),
-        members=frozenset(members),
+    id = row["id"]
+    members = statements.fetch_rows(connection, _SELECT_MEMBERS, {"space": space, "id": id})
+    return to_record(
+        StoredChat,
+        row,
+        chat_ids=frozenset(read_chat_ids(connection, space, [id])[id]),
+        members=frozenset(person for (person,) in members),
     )
+
+
+def read_chat_ids(
+    connection: Connection, space: str, newest: Collection[str]
+) -> dict[str, set[str]]:
+    """Return every id that each chat has had, by its newest id, which is included."""
+    newest_of = {id: id for id in newest}
+    fringe = sorted(newest_of)
+    while fringe:
+        params = {"space": space, "ids": fringe}
+        earlier = statements.fetch_rows(connection, _SELECT_EARLIER_IDS, params)
+        rows = [(id, newer) for id, newer in earlier if id not in newest_of]
+        newest_of |= {id: newest_of[newer] for id, newer in rows}
+        fringe = [id for id, _ in rows]
+    found: dict[str, set[str]] = defaultdict(set)
+    for id, now in newest_of.items():
+        found[now].add(id)
+    return found
+
+
+def list_private_chats(connection: Connection, space: str, who: Collection[str]) -> set[str]:
+    """List the private chats that these identities are or were in."""
+    alone = (
+        select(_M.chat)
+        .join(chats_table, (_C.space_id == _M.space_id) & (_C.id == _M.chat))
+        .where(_M.space_id == space, _M.person.in_(sorted(who)))
+        .where(_C.kind == ChatKind.PRIVATE.value)
+    )
+    return select_set(connection, alone)
 
 
 def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> bool:
@@ -82,199 +103,125 @@ def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> boo
     return set(asking.names) <= {tuple(row) for row in connection.execute(named)}
 
 
-def register_chat(
-    connection: Connection, dialect: Dialect, space: str, asking: RawRequest, at: datetime
-) -> None:
+def register_chat(connection: Connection, space: str, asking: RawRequest, at: datetime) -> None:
     """Insert the chat and the people that an adapter reports; do nothing if all are known."""
+    dialect = dialect_of(connection)
     spaces.ensure_space(connection, dialect, space, at)
     dialect.lock_space(connection, space)
     known = read_chat(connection, space, asking.chat)
-    now = to_micros(at)
-    changed = _register_people(connection, dialect, space, asking, now)
-    if not asking.vouched:  # no adapter confirms that they are present
-        if changed:
-            spaces.increment_identity_revision(connection, space)
-        return
-    if known.kind is None:
-        _insert_chat(connection, dialect, space, asking.chat, asking.kind, now)
-        changed = True
-    new = asking.people - known.members
-    if asking.kind is ChatKind.PRIVATE and known.members:
-        new = frozenset()  # a private chat keeps its first owner, under any identity
-    changed |= _add_members(connection, dialect, space, known.id, new, now)
-    if asking.complete:
-        changed |= _remove_members(connection, space, known.id, known.members - asking.people, now)
+    changed = _register_people(connection, space, asking, at)
+    if asking.vouched:  # otherwise, no adapter confirms that they are present
+        if known.kind is None:
+            _insert_chat(connection, space, asking.chat, asking.kind, at)
+            changed = True
+        new = asking.people - known.members
+        if asking.kind is ChatKind.PRIVATE and known.members:
+            new = frozenset()  # a private chat keeps its first owner, under any identity
+        changed |= _add_members(connection, space, known.id, new, at)
+        if asking.complete:
+            gone = known.members - asking.people
+            changed |= _remove_members(connection, space, known.id, gone, at)
     if changed:
         spaces.increment_identity_revision(connection, space)
 
 
-def _register_people(
-    connection: Connection, dialect: Dialect, space: str, asking: RawRequest, now: int
-) -> bool:
+def _register_people(connection: Connection, space: str, asking: RawRequest, at: datetime) -> bool:
     have = select(subjects.c.id).where(
         subjects.c.space_id == space, subjects.c.id.in_(sorted(asking.people))
     )
-    missing = asking.people - set(connection.execute(have).scalars())
-    rows = [{"space_id": space, "id": id, "created_at": now} for id in sorted(missing)]
-    dialect.insert_missing(connection, subjects, rows)
+    missing = asking.people - select_set(connection, have)
+    rows = [{"id": id, "created_at": at} for id in sorted(missing)]
+    insert_missing(connection, subjects, space, rows)
+    same = {"known_to": "", "created_at": at}
     names = [
-        {
-            "space_id": space,
-            "person": person,
-            "kind": kind,
-            "folded": fold_name(name),
-            "known_to": "",
-            "name": name,
-            "created_at": now,
-        }
+        same | {"person": person, "kind": kind, "folded": fold_name(name), "name": name}
         for person, kind, name in asking.names
     ]
-    dialect.insert_missing(connection, person_names, names)
+    insert_missing(connection, person_names, space, names)
     return bool(missing)
 
 
-def join_chat(
-    connection: Connection, dialect: Dialect, space: str, chat: str, person: str, at: datetime
-) -> None:
-    known = _require_group(connection, dialect, space, chat, at)
-    if _add_members(connection, dialect, space, known.id, {person} - known.members, to_micros(at)):
-        spaces.increment_identity_revision(connection, space)
+# Changes of groups. They run in `change_identities`, which locks the space.
 
 
-def leave_chat(
-    connection: Connection,
-    dialect: Dialect,
-    space: str,
-    chat: str,
-    person: str | None,  # None: all members
-    at: datetime,
-) -> None:
-    dialect.lock_space(connection, space)
-    known = read_chat(connection, space, chat)
+def join_chat(tx: Transaction, chat: str, person: str) -> None:
+    known = _require_group(tx, chat)
+    if _add_members(tx.connection, tx.space, known.id, {person} - known.members, tx.at):
+        spaces.increment_identity_revision(tx.connection, tx.space)
+
+
+def leave_chat(tx: Transaction, chat: str, person: str | None) -> None:
+    """Remove a person, or all members, from a chat."""
+    known = read_chat(tx.connection, tx.space, chat)
     gone = known.members if person is None else {person} & known.members
-    if _remove_members(connection, space, known.id, gone, to_micros(at)):
-        spaces.increment_identity_revision(connection, space)
+    if _remove_members(tx.connection, tx.space, known.id, gone, tx.at):
+        spaces.increment_identity_revision(tx.connection, tx.space)
 
 
-def set_chat_confidential(
-    connection: Connection, dialect: Dialect, space: str, chat: str, on: bool, at: datetime
-) -> None:
+def set_chat_confidential(tx: Transaction, chat: str, on: bool) -> None:
     """Set the flag of the chat and its copy on each memory of the chat."""
-    known = _require_group(connection, dialect, space, chat, at)
-    rooms = sorted(known.chat_ids)
-    c, m = chats_table.c, memories_table.c
-    connection.execute(
-        update(chats_table).where(c.space_id == space, c.id.in_(rooms)).values(confidential=on)
-    )
-    connection.execute(
-        update(memories_table)
-        .where(m.space_id == space, m.learned_in.in_(rooms))
-        .values(confidential=on)
-    )
-    spaces.increment_identity_revision(connection, space)
+    rooms = sorted(_require_group(tx, chat).chat_ids)
+    update_rows(tx.connection, chats_table, tx.space, _C.id.in_(rooms), confidential=on)
+    learned_there = memories_table.c.learned_in.in_(rooms)
+    update_rows(tx.connection, memories_table, tx.space, learned_there, confidential=on)
+    spaces.increment_identity_revision(tx.connection, tx.space)
 
 
-def migrate_chat(
-    connection: Connection, dialect: Dialect, space: str, old: str, new: str, at: datetime
-) -> None:
+def migrate_chat(tx: Transaction, old: str, new: str) -> None:
     """Move a group to the new id that its channel assigned, with its memories and members."""
-    known = _require_group(connection, dialect, space, old, at)
+    known = _require_group(tx, old)
     if new in known.chat_ids:
         return
-    there = read_chat(connection, space, new)
+    there = read_chat(tx.connection, tx.space, new)
     if there.kind is not None and (there.kind is not ChatKind.GROUP or len(there.chat_ids) > 1):
         raise Conflict("the new chat id is already another chat's")
-    _require_group(connection, dialect, space, new, at)
-    c = chats_table.c
-    flag = known.confidential or there.confidential
-    connection.execute(
-        update(chats_table).where(c.space_id == space, c.id == known.id).values(migrated_to=new)
-    )
-    now = to_micros(at)
-    _add_members(connection, dialect, space, new, known.members - there.members, now)
+    _require_group(tx, new)
+    update_rows(tx.connection, chats_table, tx.space, _C.id == known.id, migrated_to=new)
+    _add_members(tx.connection, tx.space, new, known.members - there.members, tx.at)
     # End the memberships of the old id: members leave the group under the new id.
-    _remove_members(connection, space, known.id, known.members, now)
-    if flag:
-        set_chat_confidential(connection, dialect, space, new, True, at)
-    spaces.increment_identity_revision(connection, space)
+    _remove_members(tx.connection, tx.space, known.id, known.members, tx.at)
+    if known.confidential or there.confidential:
+        set_chat_confidential(tx, new, True)
+    spaces.increment_identity_revision(tx.connection, tx.space)
 
 
-def _require_group(
-    connection: Connection, dialect: Dialect, space: str, chat: str, at: datetime
-) -> StoredChat:
-    spaces.ensure_space(connection, dialect, space, at)
-    dialect.lock_space(connection, space)
-    known = read_chat(connection, space, chat)
+def _require_group(tx: Transaction, chat: str) -> StoredChat:
+    known = read_chat(tx.connection, tx.space, chat)
     if known.kind is None:
-        _insert_chat(connection, dialect, space, chat, ChatKind.GROUP, to_micros(at))
-        spaces.increment_identity_revision(connection, space)
-        return read_chat(connection, space, chat)
+        _insert_chat(tx.connection, tx.space, chat, ChatKind.GROUP, tx.at)
+        spaces.increment_identity_revision(tx.connection, tx.space)
+        return read_chat(tx.connection, tx.space, chat)
     if known.kind is not ChatKind.GROUP:
         raise NotFound("group chat")
     return known
 
 
-def _insert_chat(
-    connection: Connection, dialect: Dialect, space: str, id: str, kind: ChatKind, now: int
-) -> None:
-    row = {
-        "space_id": space,
-        "id": id,
-        "kind": kind.value,
-        "confidential": False,
-        "migrated_to": None,
-        "created_at": now,
-    }
-    dialect.insert_missing(connection, chats_table, [row])
+def _insert_chat(connection: Connection, space: str, id: str, kind: ChatKind, at: datetime) -> None:
+    row = {"id": id, "kind": kind, "confidential": False, "migrated_to": None, "created_at": at}
+    insert_missing(connection, chats_table, space, [row])
 
 
 def _add_members(
-    connection: Connection,
-    dialect: Dialect,
-    space: str,
-    chat: str,
-    people: Iterable[str],
-    now: int,
+    connection: Connection, space: str, chat: str, people: Collection[str], at: datetime
 ) -> bool:
-    rows = [
-        {"space_id": space, "chat": chat, "person": person, "joined_at": now, "left_at": None}
-        for person in sorted(people)
-    ]
-    dialect.insert_missing(connection, chat_members, rows)
+    same = {"chat": chat, "joined_at": at, "left_at": None}
+    rows = [same | {"person": person} for person in sorted(people)]
+    insert_missing(connection, chat_members, space, rows)
     if rows:
         # A member who joined and left at the same clock tick already has this row.
-        c = chat_members.c
-        connection.execute(
-            update(chat_members)
-            .where(
-                c.space_id == space,
-                c.chat == chat,
-                c.person.in_([row["person"] for row in rows]),
-                c.joined_at == now,
-            )
-            .values(left_at=None)
-        )
+        these = (_M.chat == chat, _M.person.in_(sorted(people)), _M.joined_at == to_micros(at))
+        update_rows(connection, chat_members, space, *these, left_at=None)
     return bool(rows)
 
 
 def _remove_members(
-    connection: Connection, space: str, chat: str, people: Iterable[str], now: int
+    connection: Connection, space: str, chat: str, people: Collection[str], at: datetime
 ) -> bool:
-    gone = sorted(people)
-    if gone:
-        c = chat_members.c
-        connection.execute(
-            update(chat_members)
-            .where(c.space_id == space, c.chat == chat, c.person.in_(gone), c.left_at.is_(None))
-            .values(left_at=now)
-        )
-    return bool(gone)
+    these = (_M.chat == chat, _M.person.in_(sorted(people)), _M.left_at.is_(None))
+    return bool(people) and update_rows(connection, chat_members, space, *these, left_at=at) > 0
 
 
 # Memberships of a person, for that person only.
-
-_C = chat_members.c
-_H = chats_table.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,12 +234,9 @@ class Membership:
 def list_memberships(connection: Connection, space: str, who: Collection[str]) -> list[Membership]:
     """List the chats that these identities are in now, in the order they joined."""
     found = (
-        select(_C.chat, _H.kind, _C.joined_at)
-        .join(chats_table, (_H.space_id == _C.space_id) & (_H.id == _C.chat))
-        .where(_C.space_id == space, _C.person.in_(sorted(who)), _C.left_at.is_(None))
-        .order_by(_C.joined_at, _C.chat)
+        select(_M.chat, _C.kind, _M.joined_at)
+        .join(chats_table, (_C.space_id == _M.space_id) & (_C.id == _M.chat))
+        .where(_M.space_id == space, _M.person.in_(sorted(who)), _M.left_at.is_(None))
+        .order_by(_M.joined_at, _M.chat)
     )
-    return [
-        Membership(chat=row.chat, kind=row.kind, joined_at=from_micros(row.joined_at))
-        for row in connection.execute(found)
-    ]
+    return [to_record(Membership, row) for row in connection.execute(found)]

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Select,
     Table,
     TextClause,
+    and_,
     bindparam,
-    delete,
     func,
-    insert,
     literal,
     or_,
     select,
     text,
     tuple_,
-    update,
 )
 
 from tacit import limits
@@ -44,6 +43,14 @@ from tacit.storage.engine import Database
 from tacit.storage.erasures import Exposure
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.rows import (
+    chunks,
+    delete_rows,
+    insert_row,
+    select_set,
+    to_record,
+    update_rows,
+)
 from tacit.storage.schema import (
     audience_people,
     checkpoints_table,
@@ -65,17 +72,7 @@ from tacit.storage.store import (
 # Checkpoints: one row for each person and thread, under any identity of the person.
 
 _C = checkpoints_table.c
-_SELECT_OWN = (
-    select(_C.person, _C.thread, _C.data, _C.categories, _C.version, _C.updated_at)
-    .where(
-        _C.space_id == bindparam("space"),
-        _C.person.in_(bindparam("who", expanding=True)),
-        _C.thread == bindparam("thread"),
-    )
-    .order_by(_C.updated_at.desc(), _C.person)
-)
 _PAGE_COUNT = 20  # rows of up to 1 MiB each
-_AT_ONCE_COUNT = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +93,16 @@ def find_checkpoint(
 
     Identities that were linked later may each have saved their own.
     """
-    params = {"space": space, "who": sorted(who), "thread": thread}
-    row = connection.execute(_SELECT_OWN, params).first()
+    row = connection.execute(_select_own(space, who, thread)).first()
     return None if row is None else _to_checkpoint(row)
+
+
+def _select_own(space: str, who: Collection[str], thread: str) -> Select[Any]:
+    return (
+        select(checkpoints_table)
+        .where(_C.space_id == space, _C.person.in_(sorted(who)), _C.thread == thread)
+        .order_by(_C.updated_at.desc(), _C.person)
+    )
 
 
 def save_checkpoint(
@@ -109,47 +113,44 @@ def save_checkpoint(
     `version` is the version that the caller has read, 0 for none. Raise Conflict if the stored
     version differs.
     """
-    params = {"space": tx.space, "who": sorted(tx.request.own_identities), "thread": thread}
-    row = tx.connection.execute(tx.dialect.lock_memory(_SELECT_OWN), params).first()
+    mine = tx.request.own_identities
+    this = tx.dialect.lock_memory(_select_own(tx.space, mine, thread))
+    row = tx.connection.execute(this).first()
     kept = None if row is None else _to_checkpoint(row)
     if kept is not None and not kept.is_open_to(allowed):
         raise Conflict("an agent that may use more keeps a checkpoint here: name another thread")
     found = 0 if kept is None else kept.checkpoint.version
     if version is not None and version != found:
         raise Conflict(f"the checkpoint is at version {found} by now: read it again")
-    named = None if allowed is None else json.dumps(sorted(allowed))
-    values = {"data": data, "categories": named, "version": found + 1}
-    values["updated_at"] = to_micros(tx.at)
+    values: dict[str, Any] = {
+        "data": data,
+        "categories": allowed,
+        "version": found + 1,
+        "updated_at": tx.at,
+    }
+    where = (tx.connection, checkpoints_table, tx.space)
     if kept is None:
-        _require_capacity(tx)
-        key = {"space_id": tx.space, "person": tx.request.subject, "thread": thread}
-        tx.connection.execute(insert(checkpoints_table).values(**key, **values))
+        theirs = (_C.space_id == tx.space, _C.person.in_(sorted(mine)))
+        counted = select(func.count()).select_from(checkpoints_table).where(*theirs)
+        if tx.connection.execute(counted).scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
+            raise InvalidInput(
+                "checkpoint",
+                f"of one person at most {limits.CHECKPOINTS_MAX_COUNT:,} are kept: forget some",
+            )
+        insert_row(*where, person=tx.request.subject, thread=thread, **values)
     else:
-        one = (_C.space_id == tx.space, _C.person == kept.person, _C.thread == thread)
-        tx.connection.execute(update(checkpoints_table).where(*one).values(**values))
+        update_rows(*where, _C.person == kept.person, _C.thread == thread, **values)
     return Checkpoint(thread=thread, data=json.loads(data), version=found + 1, updated_at=tx.at)
-
-
-def _require_capacity(tx: Transaction) -> None:
-    theirs = (_C.space_id == tx.space, _C.person.in_(sorted(tx.request.own_identities)))
-    count = tx.connection.execute(
-        select(func.count()).select_from(checkpoints_table).where(*theirs)
-    )
-    if count.scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
-        raise InvalidInput(
-            "checkpoint",
-            f"of one person at most {limits.CHECKPOINTS_MAX_COUNT:,} are kept: forget some",
-        )
 
 
 def delete_checkpoints(
     connection: Connection, space: str, who: Collection[str], thread: str | None
 ) -> int:
     """Delete the checkpoint of one thread, or all checkpoints of these identities."""
-    theirs = [_C.space_id == space, _C.person.in_(sorted(who))]
+    theirs: Conditions = [_C.person.in_(sorted(who))]
     if thread is not None:
         theirs.append(_C.thread == thread)
-    return connection.execute(delete(checkpoints_table).where(*theirs)).rowcount
+    return delete_rows(connection, checkpoints_table, space, *theirs)
 
 
 def delete_exposed_checkpoints(connection: Connection, space: str, exposed: Exposure) -> None:
@@ -157,11 +158,9 @@ def delete_exposed_checkpoints(connection: Connection, space: str, exposed: Expo
 
     Call this before the erasure. Only checkpoints saved since the exposure are deleted.
     """
-    who = sorted(exposed.people)
-    for start in range(0, len(who), _AT_ONCE_COUNT):
-        some = _C.person.in_(who[start : start + _AT_ONCE_COUNT])
-        theirs = (_C.space_id == space, some, _C.updated_at >= exposed.since)
-        connection.execute(delete(checkpoints_table).where(*theirs))
+    for some in chunks(exposed.people):
+        since = (_C.person.in_(some), _C.updated_at >= exposed.since)
+        delete_rows(connection, checkpoints_table, space, *since)
 
 
 def list_checkpoints(
@@ -178,16 +177,8 @@ def list_checkpoints(
 
 
 def _to_checkpoint(row: Any) -> StoredCheckpoint:
-    return StoredCheckpoint(
-        person=row.person,
-        categories=None if row.categories is None else frozenset(json.loads(row.categories)),
-        checkpoint=Checkpoint(
-            thread=row.thread,
-            data=json.loads(row.data),
-            version=row.version,
-            updated_at=from_micros(row.updated_at),
-        ),
-    )
+    checkpoint = to_record(Checkpoint, row, data=json.loads(row.data))
+    return to_record(StoredCheckpoint, row, checkpoint=checkpoint)
 
 
 # Reading graph steps: the owner of the steps and the people present in the chat.
@@ -198,10 +189,20 @@ def _to_checkpoint(row: Any) -> StoredCheckpoint:
 # read them.
 
 StepRows = Sequence[tuple[Any, ...]]
-StepAccessShape = tuple[
-    int, int, bool, bool
-]  # numbers of identities and places; whether audiences and categories filter
-RowReader = Callable[[TextClause, Mapping[str, Any]], StepRows]
+Conditions = list[ColumnElement[bool]]
+# Numbers of identities and places; the columns whose values are filtered.
+StepAccessShape = tuple[int, int, tuple[str, ...]]
+_S = graph_steps.c
+_SELECT_AUDIENCES = (
+    select(_S.audience, _S.categories)
+    .where(
+        _S.space_id == bindparam("space"),
+        _S.person.in_(bindparam("mine", expanding=True)),
+        _S.chat.in_(bindparam("places", expanding=True)),
+    )
+    .distinct()
+)
+_SELECT_AUDIENCES_OF_THREAD = _SELECT_AUDIENCES.where(_S.thread == bindparam("thread"))
 _STEP, _VALUE, _WRITE = 0, 1, 2  # part of the step that a row holds
 # Table expression that expands the channels of a step, by dialect.
 _EACH_CHANNEL = {
@@ -213,35 +214,30 @@ _STEP_COLUMNS = "s.id, s.ns, s.type, s.parent, s.metadata, s.versions, s.run, s.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAccess:
-    """Filter for the steps that a request may read. A list that is None does not filter."""
+    """Filter for the steps that a request may read."""
 
     space: str
     mine: list[str]
     places: list[str]
-    audiences: list[str] | None = None  # audience ids that include all people present
-    categories: list[str] | None = None  # JSON lists within the allowed categories
+    # Audiences that include all people present, and category lists within the allowed categories,
+    # by column; a column that is missing does not filter.
+    lists: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def shape(self) -> StepAccessShape:
-        lists = (self.audiences is not None, self.categories is not None)
-        return len(self.mine), len(self.places), *lists
+        return len(self.mine), len(self.places), tuple(self.lists)
 
     def params(self, **named: Any) -> dict[str, Any]:
         """Return the parameters of a statement of this shape."""
-        named["space"] = self.space
-        for n, one in enumerate(self.mine):
-            named[f"mine{n}"] = one
-        for n, one in enumerate(self.places):
-            named[f"place{n}"] = one
-        if self.audiences is not None:
-            named["audience"] = self.audiences
-        if self.categories is not None:
-            named["categories"] = self.categories
-        return named
+        named |= {f"mine{n}": one for n, one in enumerate(self.mine)}
+        named |= {f"place{n}": one for n, one in enumerate(self.places)}
+        return named | {"space": self.space, **self.lists}
 
-    @property
-    def is_closed(self) -> bool:
-        return self.audiences == [] or self.categories == []
+    def conditions(self, table: Table) -> Conditions:
+        """Return conditions for the rows of a table of steps, values or writes."""
+        c = table.c
+        whose = [c.space_id == self.space, c.person.in_(self.mine), c.chat.in_(self.places)]
+        return [*whose, *(c[name].in_(values) for name, values in self.lists.items())]
 
 
 def step_places(request: Request) -> list[str] | None:
@@ -270,23 +266,22 @@ def read_step_access(
     whole = StepAccess(space=request.space, mine=sorted(request.own_identities), places=where)
     if request.private and allowed is None:
         return whole
-    named = {} if thread is None else {"thread": thread}
-    rows = statements.fetch_rows(
-        connection, _select_step_audiences(whole.shape, thread is not None), whole.params(**named)
-    )
-    open_sets = None
+    wanted: dict[str, Any] = {"space": whole.space, "mine": whole.mine, "places": where}
+    statement = _SELECT_AUDIENCES
+    if thread is not None:
+        statement, wanted = _SELECT_AUDIENCES_OF_THREAD, wanted | {"thread": thread}
+    rows = statements.fetch_rows(connection, statement, wanted)
+    lists: dict[str, list[str]] = {}
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
-        open_sets = sorted(
+        lists["audience"] = sorted(
             id for id, people in sets.items() if id and _includes_everyone(request, people)
         )
-    lists = None
     if allowed is not None:
-        lists = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
-    found = StepAccess(
-        space=whole.space, mine=whole.mine, places=where, audiences=open_sets, categories=lists
-    )
-    return None if found.is_closed else found
+        lists["categories"] = sorted(
+            {row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed}
+        )
+    return replace(whole, lists=lists) if all(lists.values()) else None
 
 
 def _includes_everyone(request: Request, audience: Iterable[str]) -> bool:
@@ -295,15 +290,24 @@ def _includes_everyone(request: Request, audience: Iterable[str]) -> bool:
     return request.audience <= were
 
 
-def read_step_rows(
-    run: RowReader, dialect: str, open_: StepAccess, thread: str, ns: str, id: str | None
-) -> StepRows:
-    """Return the rows of one step for `to_stored_step`, of the newest step if `id` is None.
+def find_step(
+    connection: Connection, access: StepAccess, thread: str, ns: str, id: str | None
+) -> StoredGraphStep | None:
+    """Return one step, the newest if `id` is None."""
+    statement, params = _step_query(connection.dialect.name, access, thread, ns, id)
+    rows = statements.fetch_rows(connection, statement, params, binary=True)
+    return _to_stored_step(rows, thread)
+
+
+def _step_query(
+    dialect: str, access: StepAccess, thread: str, ns: str, id: str | None
+) -> tuple[TextClause, dict[str, Any]]:
+    """Return a query for the rows of one step, and its parameters.
 
     The row of the step also holds the identity revision, even if there is no such step.
     """
-    statement = _select_step(dialect, open_.shape, id is not None)
-    return run(statement, open_.params(thread=thread, ns=ns, **({} if id is None else {"id": id})))
+    named = {"thread": thread, "ns": ns} | ({} if id is None else {"id": id})
+    return _select_step(dialect, access.shape, id is not None), access.params(**named)
 
 
 def get_step_fast(
@@ -324,18 +328,13 @@ def get_step_fast(
         at_hand = _get_recent_step(database, recent, key, rev)
         if at_hand is not None:
             return at_hand
-    open_ = StepAccess(space=request.space, mine=sorted(request.own_identities), places=[""])
-    params = open_.params(thread=thread, ns=ns)
-    if id is not None:
-        params["id"] = id
-    statement = _select_step(database.dialect.name, open_.shape, id is not None)
-    rows = database.fetch_rows_binary(
-        *statements.render_plain(database.engine.dialect, statement, params)
-    )
+    access = StepAccess(space=request.space, mine=sorted(request.own_identities), places=[""])
+    query = _step_query(database.dialect.name, access, thread, ns, id)
+    rows = database.fetch_rows_binary(*statements.render_plain(database.engine.dialect, *query))
     own = _own_row(rows) if rows else None
     if rows is None or own is None or own[1] != rev:
         return FAST_PATH_MISS
-    whole = to_stored_step(rows, thread)
+    whole = _to_stored_step(rows, thread)
     if whole is not None and alone:
         recent.add_read(key, _mark_of(rows, own), whole)
     return whole
@@ -359,13 +358,10 @@ def _mark_of(rows: StepRows, own: tuple[Any, ...]) -> StepMark:
 
 
 def _own_row(rows: StepRows) -> tuple[Any, ...] | None:
-    for row in rows:
-        if row[0] == _STEP:
-            return row
-    return None
+    return next((row for row in rows if row[0] == _STEP), None)
 
 
-def to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
+def _to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
     """Build a step from its rows, or return None if the step is missing or incomplete.
 
     A step is incomplete if one of its values was deleted or belongs to another audience by now. The
@@ -406,7 +402,7 @@ def to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
 
 def list_step_rows(
     connection: Connection,
-    open_: StepAccess,
+    access: StepAccess,
     wanted: Mapping[str, str],
     after: tuple[str, str, str] | None,
     most: int,
@@ -415,11 +411,16 @@ def list_step_rows(
 
     `wanted` filters by `thread`, `ns` or `id`, or by `before` an id.
     """
-    named = {name: one for name, one in wanted.items() if name in ("thread", "ns", "id", "before")}
+    rows = select(_S.id, _S.thread, _S.ns, _S.metadata).where(*access.conditions(graph_steps))
+    for name, value in wanted.items():
+        rows = rows.where(_S.id < value if name == "before" else _S[name] == value)
     if after is not None:
-        named |= {"a_id": after[0], "a_thread": after[1], "a_ns": after[2]}
-    statement = _select_step_list(open_.shape, tuple(sorted(named)))
-    return statements.fetch_rows(connection, statement, open_.params(most=most, **named))
+        id, *rest = after
+        rows = rows.where(
+            or_(_S.id < id, and_(_S.id == id, tuple_(_S.thread, _S.ns) > tuple_(*rest)))
+        )
+    page = rows.distinct().order_by(_S.id.desc(), _S.thread, _S.ns).limit(most)
+    return connection.execute(page).all()
 
 
 def _access_condition(of: str, shape: StepAccessShape) -> str:
@@ -432,43 +433,7 @@ def _access_condition(of: str, shape: StepAccessShape) -> str:
 
 
 def _audience_condition(of: str, shape: StepAccessShape) -> str:
-    lists = (("audience", shape[2]), ("categories", shape[3]))
-    return "".join(f" AND {of}.{name} IN :{name}" for name, asked in lists if asked)
-
-
-def _build_text(sql: str, shape: StepAccessShape) -> TextClause:
-    lists = (("audience", shape[2]), ("categories", shape[3]))
-    return text(sql).bindparams(
-        *(bindparam(name, expanding=True) for name, asked in lists if asked)
-    )
-
-
-@lru_cache(maxsize=64)
-def _select_step_audiences(shape: StepAccessShape, of_thread: bool) -> TextClause:
-    which = " AND thread = :thread" if of_thread else ""
-    return _build_text(
-        "SELECT DISTINCT audience, categories FROM graph_steps "  # noqa: S608
-        f"WHERE {_access_condition('graph_steps', shape)}{which}",
-        shape,
-    )
-
-
-@lru_cache(maxsize=256)
-def _select_step_list(shape: StepAccessShape, named: tuple[str, ...]) -> TextClause:
-    tests = {
-        "thread": "thread = :thread",
-        "ns": "ns = :ns",
-        "id": "id = :id",
-        "before": "id < :before",
-        "a_id": "(id < :a_id OR (id = :a_id AND (thread > :a_thread "
-        "OR (thread = :a_thread AND ns > :a_ns))))",
-    }
-    which = "".join(f" AND {tests[name]}" for name in named if name in tests)
-    return _build_text(
-        "SELECT DISTINCT id, thread, ns, metadata FROM graph_steps "  # noqa: S608
-        f"WHERE {_access_condition('graph_steps', shape)}{which} ORDER BY id DESC, thread, ns LIMIT :most",
-        shape,
-    )
+    return "".join(f" AND {of}.{name} IN :{name}" for name in shape[2])
 
 
 def _newest_step(shape: StepAccessShape, which: str) -> str:
@@ -497,7 +462,7 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
     """
     newest = _newest_step(shape, " AND id = :id" if by_id else "")
     v, tx = "graph_values", "graph_writes"  # unaliased, for checks of query plans
-    return _build_text(
+    sql = (
         f"WITH s AS MATERIALIZED ({newest}) "  # noqa: S608
         f"SELECT 0 AS part, spaces.identity_rev, {_STEP_COLUMNS} FROM spaces LEFT JOIN s ON 1 = 1 "
         "WHERE spaces.space_id = :space "
@@ -507,52 +472,34 @@ def _select_step(dialect: str, shape: StepAccessShape, by_id: bool) -> TextClaus
         f"AND {v}.channel = e.key AND {v}.version = e.value "
         f"UNION ALL SELECT 2, {tx}.idx, {tx}.channel, NULL, {tx}.type, {tx}.task, {tx}.path, NULL, "
         f"NULL, {tx}.saved_at, {tx}.data FROM s CROSS JOIN {tx} "
-        f"WHERE {_access_condition(tx, shape)} AND {tx}.thread = s.thread AND {tx}.ns = s.ns AND {tx}.step = s.id",
-        shape,
+        f"WHERE {_access_condition(tx, shape)} AND {tx}.thread = s.thread AND {tx}.ns = s.ns AND {tx}.step = s.id"
     )
+    return text(sql).bindparams(*(bindparam(name, expanding=True) for name in shape[2]))
 
 
 # Writing graph steps: a step with its changed values, and the writes of its tasks.
 
-_KEY_COLUMNS = "space_id, person, chat, thread, ns"
-_INSERT_STEP = text(
-    insert_statement(graph_steps).text
-    + f" ON CONFLICT ({_KEY_COLUMNS}, id) DO UPDATE SET parent = excluded.parent, "
-    "type = excluded.type, run = excluded.run, audience = excluded.audience, "
-    "categories = excluded.categories, saved_at = excluded.saved_at, "
-    "metadata = excluded.metadata, versions = excluded.versions, data = excluded.data"
-)
+
+def _upsert_text(table: Table) -> str:
+    """Build an INSERT that replaces all other columns of a row with the same key."""
+    key = [column.name for column in table.primary_key]
+    others = [column.name for column in table.columns if column.name not in key]
+    changes = ", ".join(f"{name} = excluded.{name}" for name in others)
+    conflict = f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
+    return f"{insert_statement(table).text} {conflict}"
+
+
+_INSERT_STEP = text(_upsert_text(graph_steps))
 # A version usually has one value. Graphs that count versions from 1 may write the same version for
 # several audiences or category lists: the newest value then replaces the value of another audience
 # or list.
 _INSERT_VALUE = text(
-    insert_statement(graph_values).text
-    + f" ON CONFLICT ({_KEY_COLUMNS}, channel, version) DO UPDATE SET type = excluded.type, "
-    "audience = excluded.audience, categories = excluded.categories, "
-    "saved_at = excluded.saved_at, data = excluded.data "
-    "WHERE graph_values.audience IS DISTINCT FROM excluded.audience "
+    _upsert_text(graph_values) + " WHERE graph_values.audience IS DISTINCT FROM excluded.audience "
     "OR graph_values.categories IS DISTINCT FROM excluded.categories"
 )
-_INSERT_WRITE = (
-    insert_statement(graph_writes).text + f" ON CONFLICT ({_KEY_COLUMNS}, step, task, idx) DO "
-)
-_KEEP_WRITE = text(_INSERT_WRITE + "NOTHING")
-_REPLACE_WRITE = text(
-    _INSERT_WRITE + "UPDATE SET path = excluded.path, channel = excluded.channel, "
-    "type = excluded.type, audience = excluded.audience, categories = excluded.categories, "
-    "saved_at = excluded.saved_at, data = excluded.data"
-)
+_KEEP_WRITE = text(insert_statement(graph_writes).text + " ON CONFLICT DO NOTHING")
+_REPLACE_WRITE = text(_upsert_text(graph_writes))
 _IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
-_S = graph_steps.c
-_SELECT_AUDIENCES = select(_S.audience).where(
-    _S.space_id == bindparam("space"),
-    _S.person.in_(bindparam("mine", expanding=True)),
-    _S.chat.in_(bindparam("places", expanding=True)),
-    _S.thread == bindparam("thread"),
-    _S.ns == bindparam("ns"),
-)
-_SELECT_AUDIENCE_OF_STEP = _SELECT_AUDIENCES.where(_S.id == bindparam("id"))
-_SELECT_NEWEST_AUDIENCE = _SELECT_AUDIENCES.order_by(_S.id.desc()).limit(1)
 _NAMESPACE_SEPARATOR = "|"  # separates the names of a graph and its subgraph in LangGraph
 StepStatements = Callable[[Mapping[str, Any]], list[Statement]]
 
@@ -574,28 +521,18 @@ def step_inserts(
 
     `same` holds the columns that all rows share.
     """
-    row = {
-        **same,
-        "id": step.id,
-        "parent": step.parent,
-        "type": step.type,
-        "run": step.run,
-        "metadata": metadata,
-        "versions": dump_compact_json(step.versions),
-        "data": step.data,
-    }
-    found: list[Statement] = [(_INSERT_STEP, row)]
+    own = {"id": step.id, "parent": step.parent, "type": step.type, "run": step.run}
+    own |= {"metadata": metadata, "versions": dump_compact_json(step.versions)}
+    found: list[Statement] = [(_INSERT_STEP, {**same, **own, "data": step.data})]
     # Keep one value per key: in a joined PostgreSQL statement no insert sees another.
     for one in {(one.channel, one.version): one for one in values}.values():
-        value = {
-            **same,
-            "channel": one.channel,
-            "version": one.version,
-            "type": one.type,
-            "data": one.data,
-        }
-        found.append((_INSERT_VALUE, value))
+        key = {"channel": one.channel, "version": one.version}
+        found.append((_INSERT_VALUE, {**same, **key, **_payload(one)}))
     return found
+
+
+def _payload(one: StepValue | StepWrite) -> dict[str, Any]:
+    return {"type": one.type, "data": one.data}
 
 
 def write_inserts(
@@ -613,18 +550,10 @@ def write_inserts(
     return [
         (
             statement,
-            {
-                **same,
-                "step": id,
-                "task": one.task,
-                "idx": one.index,
-                "path": one.path,
-                "channel": one.channel,
-                "type": one.type,
-                "data": one.data,
-            },
+            {**same, "step": id, "task": task, "idx": index, "path": one.path}
+            | {"channel": one.channel, **_payload(one)},
         )
-        for one in told.values()
+        for (task, index), one in told.items()
     ]
 
 
@@ -644,16 +573,7 @@ def insert_steps_fast(
     if not store.requests.is_registered(space, asking, rev):
         return None
     at = to_micros(store.clock())
-    same = {
-        "space_id": space,
-        "person": request.subject,
-        "chat": "",
-        "thread": to.thread,
-        "ns": to.ns,
-        "audience": None,
-        "categories": to.categories,
-        "saved_at": at,
-    }
+    same = _shared_columns(request, "", to, None, at)
     done = store.database.write_if(
         (_IDENTITIES_UNCHANGED, {"space": space, "rev": rev}), rows(same)
     )
@@ -661,18 +581,19 @@ def insert_steps_fast(
 
 
 def insert_steps(tx: Transaction, to: StepTarget, rows: StepStatements) -> None:
-    request = tx.request
-    same = {
-        "space_id": tx.space,
-        "person": request.subject,
-        "chat": require_step_places(tx)[0],
-        "thread": to.thread,
-        "ns": to.ns,
-        "audience": None if request.private else _common_audience(tx, to),
-        "categories": to.categories,
-        "saved_at": to_micros(tx.at),
-    }
+    audience = None if tx.request.private else _common_audience(tx, to)
+    chat = require_step_places(tx)[0]
+    same = _shared_columns(tx.request, chat, to, audience, to_micros(tx.at))
     statements.run_statements(tx.connection, rows(same))
+
+
+def _shared_columns(
+    request: Request, chat: str, to: StepTarget, audience: str | None, at: int
+) -> dict[str, Any]:
+    """Return the columns that a step shares with its values and writes."""
+    key = {"space_id": request.space, "person": request.subject, "chat": chat}
+    key |= {"thread": to.thread, "ns": to.ns}
+    return {**key, "audience": audience, "categories": to.categories, "saved_at": at}
 
 
 def require_step_places(tx: Transaction) -> list[str]:
@@ -690,45 +611,31 @@ def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
     A person who joined in between has not seen the whole state.
     """
     request, here = tx.request, tx.request.present
-    rows = _audiences_before(tx, to)
-    sets = tx.audiences.get_people(tx.connection, tx.space, {row[0] for row in rows})
-    for (audience,) in rows:
+    found = _audiences_before(tx, to)
+    sets = tx.audiences.get_people(tx.connection, tx.space, found)
+    for audience in found:
         were = {request.person(one) for one in sets[audience]} | {request.requester}
         here = frozenset(one for one in here if request.person(one) in were)
     return memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, here)
 
 
-def _audiences_before(tx: Transaction, to: StepTarget) -> Sequence[tuple[Any, ...]]:
+def _audiences_before(tx: Transaction, to: StepTarget) -> set[str | None]:
     """Read the audiences of the preceding step; a subgraph continues from its parent graph."""
-    at = {
-        "space": tx.space,
-        "mine": sorted(tx.request.own_identities),
-        "places": require_step_places(tx),
-    }
-    at |= {"thread": to.thread, "ns": to.ns}
+    ns = to.ns if to.parent is not None else to.ns.rpartition(_NAMESPACE_SEPARATOR)[0]
+    own = _own_access(tx).conditions(graph_steps)
+    before = select(_S.audience).where(*own, _S.thread == to.thread, _S.ns == ns)
     if to.parent is not None:
-        return statements.fetch_rows(
-            tx.connection, _SELECT_AUDIENCE_OF_STEP, {**at, "id": to.parent}
-        )
-    if not to.ns:
-        return []
-    return statements.fetch_rows(
-        tx.connection,
-        _SELECT_NEWEST_AUDIENCE,
-        {**at, "ns": to.ns.rpartition(_NAMESPACE_SEPARATOR)[0]},
-    )
+        return select_set(tx.connection, before.where(_S.id == to.parent))
+    newest = before.order_by(_S.id.desc()).limit(1)
+    return select_set(tx.connection, newest) if to.ns else set()
 
 
 # Deleting graph steps: threads and runs, pruning, and erasure. Copying a thread uses the same rows.
 
-T = TypeVar("T")
 STEP_TABLES = (graph_steps, graph_values, graph_writes)
-_STEPS = graph_steps.c
 _V = graph_values.c
-_O = graph_writes.c
 _A = audience_people.c
 AllowedCategories = frozenset[str] | None
-Conditions = list[ColumnElement[bool]]
 
 
 def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Conditions:
@@ -737,32 +644,32 @@ def _own_rows(tx: Transaction, table: Table, allowed: AllowedCategories) -> Cond
     These are the requester's own rows in this chat, saved by agents with no more categories than
     `allowed`. The audience is not checked: the other people present learn nothing from a deletion.
     """
-    c = table.c
-    found = [
-        c.space_id == tx.space,
-        c.person.in_(sorted(tx.request.own_identities)),
-        c.chat.in_(require_step_places(tx)),
-    ]
+    found = _own_access(tx).conditions(table)
     if allowed is None:
         return found
-    lists = tx.connection.execute(select(c.categories).where(*found).distinct()).scalars()
-    within = [one for one in lists if one and set(json.loads(one)) <= allowed]
-    return [*found, c.categories.in_(within)]
+    lists = select_set(tx.connection, select(table.c.categories).where(*found).distinct())
+    within = sorted(one for one in lists if one and set(json.loads(one)) <= allowed)
+    return [*found, table.c.categories.in_(within)]
+
+
+def _own_access(tx: Transaction) -> StepAccess:
+    mine = sorted(tx.request.own_identities)
+    return StepAccess(space=tx.space, mine=mine, places=require_step_places(tx))
 
 
 def delete_threads(tx: Transaction, threads: Collection[str], allowed: AllowedCategories) -> None:
     for table in STEP_TABLES:
         theirs = _own_rows(tx, table, allowed)
-        for some in _chunks_of(sorted(threads)):
-            tx.connection.execute(delete(table).where(*theirs, table.c.thread.in_(some)))
+        for some in chunks(threads):
+            delete_rows(tx.connection, table, tx.space, *theirs, table.c.thread.in_(some))
 
 
 def delete_runs(tx: Transaction, runs: Collection[str], allowed: AllowedCategories) -> None:
     """Delete the steps of these runs, with their writes and the values that no other step uses."""
     touched: dict[tuple[str, str], set[str]] = {}
     theirs = _own_rows(tx, graph_steps, allowed)
-    for some in _chunks_of(sorted(runs)):
-        which = select(_STEPS.thread, _STEPS.ns, _STEPS.id).where(*theirs, _STEPS.run.in_(some))
+    for some in chunks(runs):
+        which = select(_S.thread, _S.ns, _S.id).where(*theirs, _S.run.in_(some))
         for thread, ns, id in tx.connection.execute(which):
             touched.setdefault((thread, ns), set()).add(id)
     for (thread, ns), ids in sorted(touched.items()):
@@ -771,17 +678,9 @@ def delete_runs(tx: Transaction, runs: Collection[str], allowed: AllowedCategori
 
 def prune_thread(tx: Transaction, thread: str, allowed: AllowedCategories) -> None:
     """Delete all steps but the newest for each namespace and audience, and the steps it needs."""
-    which = (*_own_rows(tx, graph_steps, allowed), _STEPS.thread == thread)
-    columns = (
-        _STEPS.ns,
-        _STEPS.id,
-        _STEPS.parent,
-        _STEPS.audience,
-        _STEPS.categories,
-        _STEPS.metadata,
-        _STEPS.versions,
-    )
-    rows = tx.connection.execute(select(*columns).where(*which).order_by(_STEPS.id.desc())).all()
+    which = (*_own_rows(tx, graph_steps, allowed), _S.thread == thread)
+    columns = (_S.ns, _S.id, _S.parent, _S.audience, _S.categories, _S.metadata, _S.versions)
+    rows = tx.connection.execute(select(*columns).where(*which).order_by(_S.id.desc())).all()
     for ns in sorted({row.ns for row in rows}):
         here = {row.id: row for row in rows if row.ns == ns}
         newest: dict[Any, str] = {}
@@ -819,20 +718,25 @@ def _delete_steps(
 ) -> None:
     if not ids:
         return
-    for table, id in ((graph_steps, _STEPS.id), (graph_writes, _O.step)):
-        where = (*_own_rows(tx, table, allowed), table.c.thread == thread, table.c.ns == ns)
-        for some in _chunks_of(sorted(ids)):
-            tx.connection.execute(delete(table).where(*where, id.in_(some)))
-    left = (*_own_rows(tx, graph_steps, None), _STEPS.thread == thread, _STEPS.ns == ns)
-    for some in _chunks_of(sorted(ids)):
-        orphans = update(graph_steps).where(*left, _STEPS.parent.in_(some))
-        tx.connection.execute(orphans.values(parent=None))
-    versions = tx.connection.execute(select(_STEPS.versions).where(*left)).scalars()
+
+    def of_thread(table: Table, within: AllowedCategories) -> Conditions:
+        c = table.c
+        return [*_own_rows(tx, table, within), c.thread == thread, c.ns == ns]
+
+    where = (tx.connection, graph_steps, tx.space)
+    left = of_thread(graph_steps, None)
+    for table, id in ((graph_steps, _S.id), (graph_writes, graph_writes.c.step)):
+        theirs = of_thread(table, allowed)
+        for some in chunks(ids):
+            delete_rows(tx.connection, table, tx.space, *theirs, id.in_(some))
+    for some in chunks(ids):
+        update_rows(*where, *left, _S.parent.in_(some), parent=None)
+    versions = tx.connection.execute(select(_S.versions).where(*left)).scalars()
     used = {pair for one in versions for pair in json.loads(one).items()}
-    where = (*_own_rows(tx, graph_values, None), _V.thread == thread, _V.ns == ns)
-    for pairs in _chunks_of(sorted(_stored_values(tx, thread, ns) - used)):
+    theirs = of_thread(graph_values, None)
+    for pairs in chunks(_stored_values(tx, thread, ns) - used):
         unused = tuple_(_V.channel, _V.version).in_(pairs)
-        tx.connection.execute(delete(graph_values).where(*where, unused))
+        delete_rows(tx.connection, graph_values, tx.space, *theirs, unused)
 
 
 def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCategories) -> None:
@@ -851,7 +755,7 @@ def delete_steps_of_people(connection: Connection, space: str, who: Collection[s
 
 def delete_steps_of_chats(connection: Connection, space: str, rooms: Collection[str]) -> int:
     """Delete all steps saved in these chats, of all people; return the number of steps."""
-    return _delete_matching(connection, space, partial(_in_chats, sorted(set(rooms) - {""})))
+    return _delete_matching(connection, space, lambda c: _is_in(c, rooms))
 
 
 def delete_exposed_steps(connection: Connection, space: str, exposed: Exposure) -> None:
@@ -860,41 +764,25 @@ def delete_exposed_steps(connection: Connection, space: str, exposed: Exposure) 
     Call this before the erasure. Only steps saved since the exposure are deleted, and steps in
     groups only if one of the memories may have been shown in a group.
     """
-
-    def since(which: Callable[[Any], ColumnElement[bool]]) -> None:
-        _delete_matching(connection, space, lambda c: which(c) & (c.saved_at >= exposed.since))
-
-    for some in _chunks_of(sorted(exposed.people)):
-        since(partial(_in_private, some))
-        if exposed.includes_groups:
-            sets = select(_A.audience).where(_A.space_id == space, _A.person.in_(some))
-            since(partial(_in_groups_with, some, sets))
-    if exposed.includes_groups and exposed.rooms:
-        since(partial(_in_chats, sorted(exposed.rooms)))
-
-
-def _in_private(who: Sequence[str], c: Any) -> ColumnElement[bool]:
-    return c.person.in_(who) & (c.chat == "")  # type: ignore[no-any-return]
+    for table in STEP_TABLES:
+        c = table.c
+        since = c.saved_at >= exposed.since
+        for some in chunks(exposed.people):
+            delete_rows(connection, table, space, since, c.person.in_(some), c.chat == "")
+            if exposed.includes_groups:
+                sets = select(_A.audience).where(_A.space_id == space, _A.person.in_(some))
+                there = or_(c.person.in_(some), c.audience.in_(sets))
+                delete_rows(connection, table, space, since, c.chat != "", there)
+        if exposed.includes_groups and exposed.rooms:
+            delete_rows(connection, table, space, since, _is_in(c, exposed.rooms))
 
 
-def _in_groups_with(who: Sequence[str], sets: Any, c: Any) -> ColumnElement[bool]:
-    return (c.chat != "") & or_(c.person.in_(who), c.audience.in_(sets))  # type: ignore[no-any-return]
-
-
-def _in_chats(rooms: Sequence[str], c: Any) -> ColumnElement[bool]:
-    return (c.chat != "") & c.chat.in_(rooms)  # type: ignore[no-any-return]
+def _is_in(c: Any, rooms: Collection[str]) -> ColumnElement[bool]:
+    return (c.chat != "") & c.chat.in_(sorted(rooms))  # type: ignore[no-any-return]
 
 
 def _delete_matching(
     connection: Connection, space: str, which: Callable[[Any], ColumnElement[bool]]
 ) -> int:
-    counts = [
-        connection.execute(delete(one).where(one.c.space_id == space, which(one.c))).rowcount
-        for one in STEP_TABLES
-    ]
+    counts = [delete_rows(connection, table, space, which(table.c)) for table in STEP_TABLES]
     return counts[0]
-
-
-def _chunks_of(names: Sequence[T]) -> Iterable[Sequence[T]]:
-    for start in range(0, len(names), _AT_ONCE_COUNT):
-        yield names[start : start + _AT_ONCE_COUNT]

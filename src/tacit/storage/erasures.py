@@ -8,32 +8,28 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Table,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    union,
-    update,
-)
+from sqlalchemy import Column, Connection, func, or_, select, union
 
-from tacit.clock import to_micros
 from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
 from tacit.storage import access_log, idempotency, memories, revisions
 from tacit.storage.chats import read_chat
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import unpack_people
 from tacit.storage.people import delete_unmentioned_people
+from tacit.storage.rows import (
+    chunks,
+    delete_rows,
+    insert_missing,
+    insert_row,
+    select_set,
+    to_columns,
+    to_record,
+    update_rows,
+)
 from tacit.storage.schema import (
     access_log_people,
     access_log_table,
     audience_people,
-    change_log,
     checkpoints_table,
     derived_from,
     erasures_table,
@@ -43,29 +39,23 @@ from tacit.storage.schema import (
     graph_writes,
     history_table,
     idempotency_keys,
-    idempotency_memories,
     identity_links,
     imported_items,
     imports_table,
-    learned_facts_table,
     link_attempts,
     link_offers,
     memories_table,
     memory_people,
     memory_versions,
-    note_items,
-    note_lines,
+    metadata,
     notes_table,
-    pair_checks,
     people_table,
     proposals,
-    relations_table,
     sign_in_links,
     spaces_table,
     subjects,
     tombstones,
     updates,
-    vectors_table,
     web_sessions,
 )
 from tacit.storage.spaces import keyed_digest, load_identities
@@ -73,7 +63,7 @@ from tacit.storage.spaces import keyed_digest, load_identities
 # People to whom memories may have been disclosed: checkpoints of agents in their chats may contain
 # them.
 
-_MEMORY = memories_table.c
+_M = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _H = history_table.c
@@ -97,7 +87,7 @@ class Exposure:
 def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
     """Read who may have seen these memories, before they are erased."""
     rows = connection.execute(
-        select(memories_table).where(_MEMORY.space_id == space, _MEMORY.id.in_(ids))
+        select(memories_table).where(_M.space_id == space, _M.id.in_(ids))
     ).all()
     said = _read_wordings(connection, space, rows)
     reached = _reached_people(connection, space, said)
@@ -123,7 +113,7 @@ def _read_wordings(connection: Connection, space: str, rows: Sequence[Any]) -> S
     # Memories whose visibility was wider before.
     changed = or_(_H.detail.contains("visibility"), _H.detail.contains("withheld_from"))
     wanted = (_H.space_id == space, _H.memory_id.in_(ids), changed)
-    moved = set(connection.execute(select(_H.memory_id).where(*wanted)).scalars())
+    moved = select_set(connection, select(_H.memory_id).where(*wanted))
     whole = {row.id: row for row in rows}
     wordings = select(memory_versions).where(_V.space_id == space, _V.memory_id.in_(ids))
     said = [(row, row) for row in rows]
@@ -148,7 +138,7 @@ def _reached_people(connection: Connection, space: str, said: StoredWordings) ->
         if leaves and wording.sensitivity == Sensitivity.PUBLIC and in_group:
             people |= unpack_people(wording.subjects)
     listeners = select(_A.person).where(_A.space_id == space, _A.audience.in_(sorted(sets)))
-    return people | set(connection.execute(listeners).scalars()) if sets else people
+    return people | select_set(connection, listeners) if sets else people
 
 
 # Erasures as rows: keyed hashes and counts of what was removed, and the lookups needed to erase
@@ -157,30 +147,16 @@ def _reached_people(connection: Connection, space: str, said: StoredWordings) ->
 IN_FREE_PAGES = "pages"  # rows are vacuumed, but free space in pages may hold their bytes
 NO_SPACE = ""  # records the erasure of a space: no space has an empty name
 _PAGE_COUNT = 500
-_M = memories_table.c
 _E = erasures_table.c
 _D = derived_from.c
 _P = memory_people.c
-# Every column that holds the id of a memory.
-_MEMORY_ID_COLUMNS: tuple[tuple[Table, tuple[ColumnElement[str], ...]], ...] = (
-    (memories_table, (_M.id,)),
-    (memory_versions, (memory_versions.c.memory_id,)),
-    (memory_people, (_P.memory_id,)),
-    (history_table, (history_table.c.memory_id,)),
-    (change_log, (change_log.c.memory_id,)),
-    (learned_facts_table, (learned_facts_table.c.memory_id,)),
-    (proposals, (proposals.c.memory_id, proposals.c.replaces)),
-    (vectors_table, (vectors_table.c.memory_id,)),
-    (relations_table, (relations_table.c.from_id, relations_table.c.to_id)),
-    (derived_from, (_D.memory_id, _D.turn_id)),
-    (pair_checks, (pair_checks.c.first_id, pair_checks.c.second_id)),
-    (events, (events.c.memory_id,)),
-    (note_items, (note_items.c.memory_id,)),
-    (note_lines, (note_lines.c.memory_id,)),
-    (idempotency_memories, (idempotency_memories.c.memory_id,)),
-    (access_log_table, (access_log_table.c.memory_id,)),
-    (imported_items, (imported_items.c.memory_id,)),
-)
+# Every column that holds the id of a memory: those with a foreign key, and three more.
+_MEMORY_ID_COLUMNS = {_M.id, proposals.c.replaces, access_log_table.c.memory_id} | {
+    column
+    for table in metadata.sorted_tables
+    for column in table.c
+    if any(key.column is _M.id for key in column.foreign_keys)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,62 +179,43 @@ class Erasure:
 
 
 def insert_erasure(connection: Connection, space: str, erasure: Erasure) -> None:
-    row = {
-        "space_id": space,
-        "id": erasure.id,
-        "scope": erasure.scope,
-        "digests": json.dumps(erasure.digests, sort_keys=True),
-        "counts": json.dumps(erasure.counts, sort_keys=True),
-        "erased_at": erasure.erased_at,
-        "signature": erasure.signature,
-    }
-    connection.execute(insert(erasures_table).values(**row))
+    insert_row(connection, erasures_table, space, **to_columns(erasure, erasures_table))
 
 
 def rename_erasure(connection: Connection, id: str, erasure: Erasure) -> None:
-    """Give an erasure the id and the signature that it has in the journal."""
-    one = (_E.space_id == NO_SPACE, _E.id == id)
-    values = {
-        "id": erasure.id,
-        "counts": json.dumps(erasure.counts, sort_keys=True),
-        "erased_at": erasure.erased_at,
-        "signature": erasure.signature,
-    }
-    connection.execute(erasures_table.update().where(*one).values(**values))
+    """Give the erasure of a space the id and the signature that it has in the journal."""
+    columns = to_columns(erasure, erasures_table)
+    told = {name: columns[name] for name in ("id", "counts", "erased_at", "signature")}
+    update_rows(connection, erasures_table, NO_SPACE, _E.id == id, **told)
 
 
 def list_erasure_ids(connection: Connection) -> set[str]:
     """Return the ids of all erasures in this database, of every space."""
-    return set(connection.execute(select(_E.id)).scalars())
+    return select_set(connection, select(_E.id))
 
 
 def list_erasures(connection: Connection, only: Collection[str]) -> Iterator[Erasure]:
-    """Yield the erasures with these ids, in the order in which they happened."""
-    rows = select(erasures_table).order_by(_E.erased_at, _E.id)
-    for row in connection.execute(rows):
-        if row.id in only:
-            yield _to_erasure(row)
+    """List the erasures with these ids, in the order in which they happened."""
+    rows = connection.execute(select(erasures_table).order_by(_E.erased_at, _E.id))
+    return (to_record(Erasure, row) for row in rows if row.id in only)
 
 
 def get_erasure(connection: Connection, space: str, id: str) -> Erasure | None:
-    row = connection.execute(
-        select(erasures_table).where(_E.space_id == space, _E.id == id)
-    ).one_or_none()
-    return None if row is None else _to_erasure(row)
+    this = select(erasures_table).where(_E.space_id == space, _E.id == id)
+    row = connection.execute(this).one_or_none()
+    return None if row is None else to_record(Erasure, row)
 
 
 def get_remains(connection: Connection, id: str) -> str | None:
     """Return what files may still hold: '' for nothing, None if unknown."""
-    found: str | None = connection.execute(
-        select(_E.remains).where(_E.id == id)
-    ).scalar_one_or_none()
-    return found
+    remains: str | None = connection.scalar(select(_E.remains).where(_E.id == id))
+    return remains
 
 
 def list_unfinished(connection: Connection) -> dict[str, str | None]:
     """Return the remains by erasure id, of all spaces, where files may still hold data."""
     rows = select(_E.id, _E.remains).where(or_(_E.remains.is_(None), _E.remains != ""))
-    return {row.id: row.remains for row in connection.execute(rows)}
+    return dict(connection.execute(rows).all())
 
 
 def mark_cleaned(connection: Connection, ids: Sequence[str], left: str) -> None:
@@ -266,10 +223,10 @@ def mark_cleaned(connection: Connection, ids: Sequence[str], left: str) -> None:
 
     An erasure that progressed further meanwhile is not changed.
     """
-    for start in range(0, len(ids), _PAGE_COUNT):
-        some = _E.id.in_(ids[start : start + _PAGE_COUNT])
-        behind = or_(_E.remains.is_(None), _E.remains == IN_FREE_PAGES)
-        connection.execute(erasures_table.update().where(some, behind).values(remains=left))
+    behind = or_(_E.remains.is_(None), _E.remains == IN_FREE_PAGES)
+    for some in chunks(ids):
+        these = erasures_table.update().where(_E.id.in_(some), behind)
+        connection.execute(these.values(remains=left))
 
 
 def advance_remains(connection: Connection, before: str, left: str) -> None:
@@ -277,25 +234,10 @@ def advance_remains(connection: Connection, before: str, left: str) -> None:
     connection.execute(erasures_table.update().where(_E.remains == before).values(remains=left))
 
 
-def get_erasure_of_erased_space(connection: Connection, id: str) -> Erasure | None:
-    return get_erasure(connection, NO_SPACE, id)
-
-
-def _to_erasure(row: Any) -> Erasure:
-    return Erasure(
-        id=row.id,
-        scope=row.scope,
-        digests=json.loads(row.digests),
-        counts=json.loads(row.counts),
-        erased_at=row.erased_at,
-        signature=row.signature,
-    )
-
-
 def list_space_secrets(connection: Connection) -> dict[str, str]:
     """Return the key of the hashes by space."""
-    rows = connection.execute(select(spaces_table.c.space_id, spaces_table.c.secret))
-    return {row.space_id: row.secret for row in rows}
+    rows = select(spaces_table.c.space_id, spaces_table.c.secret)
+    return dict(connection.execute(rows).all())
 
 
 def count_rows_of_memories(
@@ -303,11 +245,13 @@ def count_rows_of_memories(
 ) -> Counter[str]:
     """Count the rows of each table that refer to these memories."""
     found: Counter[str] = Counter()
-    for table, columns in _MEMORY_ID_COLUMNS:
+    for table in metadata.sorted_tables:
+        columns = [column for column in table.c if column in _MEMORY_ID_COLUMNS]
+        if not columns:
+            continue
         about = or_(*(column.in_(ids) for column in columns))
         rows = select(func.count()).select_from(table).where(table.c.space_id == space, about)
-        number = connection.execute(rows).scalar_one()
-        if number:
+        if number := connection.scalar(rows):
             found[table.name] = number
     return found
 
@@ -315,11 +259,8 @@ def count_rows_of_memories(
 def delete_mentions(connection: Connection, space: str, ids: Collection[str]) -> None:
     """Remove references to memories that no foreign key cascades to, and their events."""
     idempotency.remove_memories_from_results(connection, space, ids)
-    e, p = events.c, proposals.c
-    connection.execute(delete(events).where(e.space_id == space, e.memory_id.in_(ids)))
-    connection.execute(
-        proposals.update().where(p.space_id == space, p.replaces.in_(ids)).values(replaces=None)
-    )
+    delete_rows(connection, events, space, events.c.memory_id.in_(ids))
+    update_rows(connection, proposals, space, proposals.c.replaces.in_(ids), replaces=None)
 
 
 def list_derived_memories(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
@@ -330,14 +271,14 @@ def list_derived_memories(connection: Connection, space: str, ids: Collection[st
         .join(memories_table, (_M.space_id == _D.space_id) & (_M.id == _D.memory_id))
         .where(_D.space_id == space, _D.turn_id.in_(ids), made_of)
     )
-    return set(connection.execute(thought).scalars())
+    return select_set(connection, thought)
 
 
 def list_owners_of(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
     """Return the owners of these memories; for memories of a chat, the speakers."""
     who = func.coalesce(_M.owner, _M.speaker)
     rows = select(who).where(_M.space_id == space, _M.id.in_(ids), who.is_not(None)).distinct()
-    return set(connection.execute(rows).scalars())
+    return select_set(connection, rows)
 
 
 def list_memories_about(connection: Connection, space: str, who: Collection[str]) -> set[str]:
@@ -346,24 +287,31 @@ def list_memories_about(connection: Connection, space: str, who: Collection[str]
     now = select(_P.memory_id).where(
         _P.space_id == space, _P.person.in_(who), _P.role.in_(["subject", "mentioned"])
     )
-    found = set(connection.execute(now).scalars())
+    found = select_set(connection, now)
     for one in who:  # JSON list: a person's id never contains a quotation mark
         then = select(v.memory_id).where(
             v.space_id == space, v.subjects.contains(json.dumps(one), autoescape=True)
         )
-        found |= set(connection.execute(then).scalars())
+        found |= select_set(connection, then)
     return found
 
 
 def iterate_memory_ids(connection: Connection, space: str) -> Iterator[str]:
     """Yield every memory id of a space, reading in pages."""
-    yield from _iterate_pages(connection, select(_M.id).where(_M.space_id == space), _M.id)
+    last = ""
+    while True:
+        page = select(_M.id).where(_M.space_id == space, _M.id > last).order_by(_M.id)
+        found = connection.execute(page.limit(_PAGE_COUNT)).scalars().all()
+        yield from found
+        if len(found) < _PAGE_COUNT:
+            return
+        last = found[-1]
 
 
 def list_all_identities(connection: Connection, space: str) -> set[str]:
     """Return every identity that any row of a space mentions."""
     link = identity_links.c
-    columns: tuple[ColumnElement[str], ...] = (
+    columns: tuple[Column[Any], ...] = (
         subjects.c.id, people_table.c.id, link.source, link.target, _M.owner, _M.speaker, _P.person,
         audience_people.c.person, notes_table.c.subject, notes_table.c.contact_id, checkpoints_table.c.person,
         idempotency_keys.c.person, updates.c.person, link_offers.c.offered_by, link_offers.c.accepted_by,
@@ -371,65 +319,42 @@ def list_all_identities(connection: Connection, space: str) -> set[str]:
         imports_table.c.person, imported_items.c.person,
         graph_steps.c.person, graph_values.c.person, graph_writes.c.person,
     )  # fmt: skip
-    everybody = union(
-        *(select(column).where(column.table.c.space_id == space) for column in columns)
-    )
-    return set(connection.execute(everybody).scalars()) - {None}
-
-
-def _iterate_pages(
-    connection: Connection, rows: Select[Any], by: ColumnElement[str]
-) -> Iterator[str]:
-    last = ""
-    while True:
-        page = rows.where(by > last).order_by(by).limit(_PAGE_COUNT)
-        found = connection.execute(page).scalars().all()
-        yield from found
-        if len(found) < _PAGE_COUNT:
-            return
-        last = found[-1]
+    rows = (select(column).where(column.table.c.space_id == space) for column in columns)
+    return select_set(connection, union(*rows)) - {None}
 
 
 # Hard delete memories with all dependent rows.
 
-_MEMORIES = memories_table.c
-_PEOPLE = memory_people.c
 
+def hard_delete(tx: Transaction, ids: Sequence[str], *, scrubbed: bool = False) -> None:
+    """Delete memories with all dependent rows; only a keyed hash remains.
 
-def hard_delete(tx: Transaction, ids: Sequence[str]) -> None:
-    """Delete memories with all dependent rows; only a keyed hash remains."""
+    With `scrubbed`, no erasure waits for their bytes to be removed from the files.
+    """
     if not ids:
         return
-    which = (_MEMORIES.space_id == tx.space, _MEMORIES.id.in_(ids))
-    threads = set(tx.connection.execute(select(_MEMORIES.thread).where(*which)).scalars()) - {None}
-    named = set(
-        tx.connection.execute(
-            select(_PEOPLE.person).where(_PEOPLE.space_id == tx.space, _PEOPLE.memory_id.in_(ids))
-        ).scalars()
-    )
+    these = (_M.space_id == tx.space, _M.id.in_(ids))
+    threads = select_set(tx.connection, select(_M.thread).where(*these)) - {None}
+    people = select(_P.person).where(_P.space_id == tx.space, _P.memory_id.in_(ids))
+    named = select_set(tx.connection, people)
     through = revisions.stored_access_paths(tx.connection, tx.space, ids)
     revisions.increment_revisions(tx.connection, tx.space, through, removing=True)
     revisions.remove_note_links(tx, ids)
     tx.dialect.unindex_words(tx.connection, tx.space, ids)
-    tx.connection.execute(delete(memories_table).where(*which))
-    tx.connection.execute(
-        update(memories_table)
-        .where(_MEMORIES.space_id == tx.space, _MEMORIES.superseded_by.in_(ids))
-        .values(superseded_by=None)
-    )
+    delete_rows(tx.connection, memories_table, tx.space, _M.id.in_(ids))
+    pointing = _M.superseded_by.in_(ids)
+    update_rows(tx.connection, memories_table, tx.space, pointing, superseded_by=None)
     access_log.remove_memories_from_log(tx.connection, tx.space, ids)
     delete_unmentioned_people(tx.connection, tx.space, named)
-    rows = [
-        {
-            "space_id": tx.space,
-            "digest": keyed_digest(tx.secret, id),
-            "erased_at": to_micros(tx.at),
-            "actor": tx.actor if tx.actor.startswith("operator:") else "",
-            "scrubbed": False,
-        }
-        for id in ids
-    ]
-    tx.dialect.insert_missing(tx.connection, tombstones, rows)
+    insert_tombstones(tx, ids, scrubbed=scrubbed)
     for thread in sorted((threads | {tx.thread}) - {""}):
         memories.increment_thread_revision(tx, thread)  # invalidates the blocks of the thread
     memories.emit_erase_events(tx, ids)
+
+
+def insert_tombstones(tx: Transaction, names: Collection[str], *, scrubbed: bool = False) -> None:
+    """Keep keyed hashes of the ids of memories or the paths of notes that this write deletes."""
+    actor = tx.actor if tx.actor.startswith("operator:") else ""
+    same = {"erased_at": tx.at, "actor": actor, "scrubbed": scrubbed}
+    rows = [same | {"digest": keyed_digest(tx.secret, name)} for name in names]
+    insert_missing(tx.connection, tombstones, tx.space, rows)

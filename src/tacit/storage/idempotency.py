@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, select, text, tuple_
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.records.request import Request
 from tacit.storage import statements
 from tacit.storage.memories import Transaction
+from tacit.storage.rows import delete_rows, fetch_mappings, update_rows
 from tacit.storage.schema import idempotency_keys, idempotency_memories
 
 ERASED = ""  # the fingerprint of what was erased
@@ -30,10 +30,7 @@ _SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
     _I.person == bindparam("person"),
     _I.token == bindparam("token"),
 )
-_INSERT_RESULT = text(
-    "INSERT INTO idempotency_keys (space_id, person, token, fingerprint, result, at) "
-    "VALUES (:space, :person, :token, :fingerprint, :result, :at)"
-)
+_INSERT_RESULT = statements.insert_statement(idempotency_keys)
 # Only if the memory still exists: declining a proposal deletes its memory.
 _INSERT_RESULT_ID = text(
     "INSERT INTO idempotency_memories (space_id, person, token, position, memory_id) "
@@ -64,18 +61,19 @@ def find_result(
     Raises Conflict if the key was used for another call, NotFound if the result was erased.
     """
     params = {"space": request.space, "who": sorted(request.own_identities), "token": wanted.token}
-    rows = statements.fetch_rows(connection, _SELECT_RESULT, params)
+    rows = fetch_mappings(connection, _SELECT_RESULT, params)
     if not rows:
         return None
-    same = [row for row in rows if row[1] == wanted.fingerprint]
+    same = [row for row in rows if row["fingerprint"] == wanted.fingerprint]
     if not same:
-        if any(row[1] == ERASED for row in rows):
+        if any(row["fingerprint"] == ERASED for row in rows):
             raise NotFound
         raise Conflict("this key was given for another request: take a new key for each")
-    person, _, result, _ = min(same, key=itemgetter(3, 0))  # identities may have been linked since
-    one = {"space": request.space, "person": person, "token": wanted.token}
+    # Identities may have been linked since.
+    first = min(same, key=lambda row: (row["at"], row["person"]))
+    one = {"space": request.space, "person": first["person"], "token": wanted.token}
     return IdempotentResult(
-        result=json.loads(result),
+        result=json.loads(first["result"]),
         ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one)),
     )
 
@@ -98,27 +96,28 @@ def insert_result(
     ids: Sequence[str | None],
 ) -> None:
     """Store the result in the transaction of the write, under the identity that made the call."""
-    key = {"space": tx.space, "person": person, "token": wanted.token}
+    key = {"person": person, "token": wanted.token}
     done = {"fingerprint": wanted.fingerprint, "result": json.dumps(told), "at": to_micros(tx.at)}
     named = [
-        (_INSERT_RESULT_ID, {**key, "position": position, "memory_id": id})
+        (_INSERT_RESULT_ID, {"space": tx.space, **key, "position": position, "memory_id": id})
         for position, id in enumerate(ids)
         if id is not None
     ]
-    statements.run_statements(tx.connection, [(_INSERT_RESULT, {**key, **done}), *named])
+    result = (_INSERT_RESULT, {"space_id": tx.space, **key, **done})
+    statements.run_statements(tx.connection, [result, *named])
 
 
 def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:
     """Clear results of memories that are about to be erased; a repeat still finds the key."""
     about = select(_I.person, _I.token).where(_I.space_id == space, _I.memory_id.in_(ids))
-    key = tuple_(_O.person, _O.token)
-    these = update(idempotency_keys).where(_O.space_id == space, key.in_(about))
-    connection.execute(these.values(fingerprint=ERASED, result="{}"))
+    _clear_results(connection, space, tuple_(_O.person, _O.token).in_(about))
 
 
 def clear_results_of_people(connection: Connection, space: str, who: Collection[str]) -> None:
     """Clear all results of these people."""
-    theirs = update(idempotency_keys).where(_O.space_id == space, _O.person.in_(sorted(who)))
-    connection.execute(theirs.values(fingerprint=ERASED, result="{}"))
-    ids = delete(idempotency_memories).where(_I.space_id == space, _I.person.in_(sorted(who)))
-    connection.execute(ids)
+    _clear_results(connection, space, _O.person.in_(sorted(who)))
+    delete_rows(connection, idempotency_memories, space, _I.person.in_(sorted(who)))
+
+
+def _clear_results(connection: Connection, space: str, which: ColumnElement[bool]) -> None:
+    update_rows(connection, idempotency_keys, space, which, fingerprint=ERASED, result="{}")

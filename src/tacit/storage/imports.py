@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, or_, select, text
 
-from tacit.clock import from_micros, to_micros
+from tacit.clock import to_micros
 from tacit.errors import Conflict
 from tacit.policy.predicate import sql_literal
 from tacit.records.drafts import ImportRun
@@ -27,6 +26,7 @@ from tacit.storage.memories import (
 )
 from tacit.storage.memory_reads import to_row
 from tacit.storage.revisions import access_paths_of, home_path_of, increment_revisions
+from tacit.storage.rows import delete_rows, insert_row, select_set, to_record, update_rows
 from tacit.storage.schema import imported_items, imports_table, memories_table, spaces_table
 from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
 from tacit.storage.statements import Statement
@@ -37,41 +37,7 @@ _R = imports_table.c
 _I = imported_items.c
 _M = memories_table.c
 _TOKEN_CHARS = 32
-_IS_OWN_IMPORT = (
-    _R.space_id == bindparam("space"),
-    _R.person.in_(bindparam("who", expanding=True)),
-)
-_SELECT_IMPORT = (
-    select(imports_table)
-    .where(*_IS_OWN_IMPORT, _R.run == bindparam("run"))
-    .order_by(_R.started_at.desc(), _R.person)
-)
-_SELECT_KNOWN_TOKENS = select(_I.token, _I.run).where(
-    _I.space_id == bindparam("space"),
-    _I.person.in_(bindparam("who", expanding=True)),
-    _I.token.in_(bindparam("tokens", expanding=True)),
-)
-_IS_OWN_ACTIVE = (
-    _M.space_id == bindparam("space"),
-    _M.owner.in_(bindparam("who", expanding=True)),
-    _M.state == sql_literal(State.ACTIVE),
-)
-_IS_LIVE = or_(_M.expires_at.is_(None), _M.expires_at > bindparam("at"))
-_SELECT_SAME_CONTENTS = select(_M.content, _M.id).where(
-    *_IS_OWN_ACTIVE, _IS_LIVE, _M.is_turn.is_(False)
-)
-_SELECT_KEY_HOLDERS = select(_M.key, _M.id).where(
-    *_IS_OWN_ACTIVE,
-    _M.category == bindparam("category"),
-    _M.key.is_not(None),
-    _M.key.in_(bindparam("keys", expanding=True)),
-)
-_SELECT_LIVE_HOLDERS = _SELECT_KEY_HOLDERS.where(_IS_LIVE)
-_SELECT_EXPIRED_HOLDERS = _SELECT_KEY_HOLDERS.where(_M.expires_at <= bindparam("at"))
-_SELECT_IDS_OF_SECOND = select(_M.id).where(
-    _M.space_id == bindparam("space"), _M.id.between(bindparam("first"), bindparam("last"))
-)
-_SELECT_SECRET = select(spaces_table.c.secret).where(spaces_table.c.space_id == bindparam("space"))
+_NO_COUNTS = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
 _INSERT_IMPORTED = statements.insert_statement(imported_items)
 
 
@@ -87,8 +53,8 @@ class StoredImport:
 
 def get_space_secret(connection: Connection, space: str) -> str | None:
     """Return the secret that keys the hashes of a space, or None if the space has no row."""
-    found = statements.fetch_rows(connection, _SELECT_SECRET, {"space": space})
-    return found[0][0] if found else None
+    secret = select(spaces_table.c.secret).where(spaces_table.c.space_id == space)
+    return connection.execute(secret).scalar()
 
 
 def import_token(key: str, source: str, kind: str, named: str) -> str:
@@ -100,8 +66,10 @@ def find_known_tokens(
     connection: Connection, space: str, who: Collection[str], tokens: Collection[str]
 ) -> dict[str, str | None]:
     """Map those of these tokens that were imported before to their run."""
-    params = {"space": space, "who": sorted(who), "tokens": sorted(tokens)}
-    return dict(statements.fetch_rows(connection, _SELECT_KNOWN_TOKENS, params)) if tokens else {}
+    known = select(_I.token, _I.run).where(
+        _I.space_id == space, _I.person.in_(sorted(who)), _I.token.in_(sorted(tokens))
+    )
+    return dict(connection.execute(known).all()) if tokens else {}
 
 
 def find_same_contents(
@@ -110,40 +78,47 @@ def find_same_contents(
     """Map contents to the requester's memories with exactly the same content."""
     if not contents:
         return {}
-    params = _own_params(request)
-    params |= {f"c{number}": content for number, content in enumerate(sorted(contents))}
-    return dict(statements.fetch_rows(connection, _select_same_contents(len(contents)), params))
-
-
-@lru_cache(maxsize=256)
-def _select_same_contents(count: int) -> Select[Any]:
-    """Filter by a VALUES table: PostgreSQL would scan an IN list for each memory."""
-    table = ", ".join(f"(:c{number})" for number in range(count))
-    return _SELECT_SAME_CONTENTS.where(text(f"memories.content IN (VALUES {table})"))
+    # A VALUES table: PostgreSQL would scan an IN list for each memory.
+    given = {f"c{number}": content for number, content in enumerate(sorted(contents))}
+    table = ", ".join(f"(:{name})" for name in given)
+    same = text(f"memories.content IN (VALUES {table})").bindparams(**given)
+    found = _select_own(request, _M.content).where(same, _is_live(request), _M.is_turn.is_(False))
+    return dict(connection.execute(found).all())
 
 
 def find_key_holders(
     connection: Connection, request: Request, category: str, keys: Collection[str]
 ) -> dict[str, str]:
     """Map these keys to the requester's active memories that hold them."""
-    params = _own_params(request) | {"category": category, "keys": sorted(keys)}
-    return dict(statements.fetch_rows(connection, _SELECT_LIVE_HOLDERS, params))
+    found = _select_holders(request, category, keys).where(_is_live(request))
+    return dict(connection.execute(found).all())
 
 
 def list_expired_holders(
     connection: Connection, request: Request, category: str, keys: Collection[str]
 ) -> list[str]:
     """List expired memories that still hold these keys."""
-    params = _own_params(request) | {"category": category, "keys": sorted(keys)}
-    return [id for _, id in statements.fetch_rows(connection, _SELECT_EXPIRED_HOLDERS, params)]
+    expired = _M.expires_at <= to_micros(request.at)
+    found = _select_holders(request, category, keys).where(expired)
+    return [id for _, id in connection.execute(found)]
 
 
-def _own_params(request: Request) -> dict[str, Any]:
-    return {
-        "space": request.space,
-        "who": sorted(request.own_identities),
-        "at": to_micros(request.at),
-    }
+def _select_holders(request: Request, category: str, keys: Collection[str]) -> Select[Any]:
+    of_keys = (_M.category == category, _M.key.is_not(None), _M.key.in_(sorted(keys)))
+    return _select_own(request, _M.key).where(*of_keys)
+
+
+def _select_own(request: Request, column: Any) -> Select[Any]:
+    """Select a column and the id of the requester's active memories."""
+    return select(column, _M.id).where(
+        _M.space_id == request.space,
+        _M.owner.in_(sorted(request.own_identities)),
+        _M.state == sql_literal(State.ACTIVE),
+    )
+
+
+def _is_live(request: Request) -> ColumnElement[bool]:
+    return or_(_M.expires_at.is_(None), _M.expires_at > to_micros(request.at))
 
 
 def lock_imports(tx: Transaction) -> None:
@@ -153,10 +128,9 @@ def lock_imports(tx: Transaction) -> None:
 
 def avoid_ids_of_second(tx: Transaction) -> None:
     """Reserve the ids of this second: hundreds of inserts in one second could draw an id twice."""
-    first, last = id_range_of_second(tx.at)
-    params = {"space": tx.space, "first": first, "last": last}
+    ids = _M.id.between(*id_range_of_second(tx.at))
     tx.issued_ids.update(
-        id for (id,) in statements.fetch_rows(tx.connection, _SELECT_IDS_OF_SECOND, params)
+        select_set(tx.connection, select(_M.id).where(_M.space_id == tx.space, ids))
     )
 
 
@@ -167,8 +141,11 @@ def find_imports(
 
     Identities that were linked later may each have one.
     """
-    params = {"space": space, "who": sorted(who), "run": run}
-    return [_to_import(row) for row in connection.execute(_SELECT_IMPORT, params)]
+    found = select(imports_table).where(
+        _R.space_id == space, _R.person.in_(sorted(who)), _R.run == run
+    )
+    rows = connection.execute(found.order_by(_R.started_at.desc(), _R.person))
+    return [_to_import(row) for row in rows]
 
 
 def begin_import(tx: Transaction, run: str, source: str, total: int | None) -> StoredImport:
@@ -177,44 +154,25 @@ def begin_import(tx: Transaction, run: str, source: str, total: int | None) -> S
     Raise Conflict if the run is being reverted or has another source.
     """
     found = find_imports(tx.connection, tx.space, tx.request.own_identities, run)
+    anew = {**_NO_COUNTS, "total": total, "started_at": tx.at, "reverted_at": None}
     if not found:
-        return _insert_import(tx, run, source, total)
-    kept = found[0]
-    if any(one.run.reverting for one in found):
+        key = {"person": tx.request.subject, "run": run, "id": new_id(), "source": source}
+        anew |= {"updated_at": tx.at, "reverting": False}
+        insert_row(tx.connection, imports_table, tx.space, **key, **anew)
+    elif any(one.run.reverting for one in found):
         raise Conflict("this import is being reverted: revert it to the end, then begin again")
-    if kept.run.source != source:
+    elif found[0].run.source != source:
         raise Conflict("this run is the name of an import from elsewhere: take another one")
-    if kept.run.reverted_at is None:
-        return kept
-    zero = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
-    at = to_micros(tx.at)
-    update_import(tx, kept, {**zero, "total": total, "started_at": at, "reverted_at": None})
-    return find_imports(tx.connection, tx.space, tx.request.own_identities, run)[0]
-
-
-def _insert_import(tx: Transaction, run: str, source: str, total: int | None) -> StoredImport:
-    at = to_micros(tx.at)
-    row = {
-        "space_id": tx.space,
-        "person": tx.request.subject,
-        "run": run,
-        "id": new_id(),
-        "source": source,
-        "started_at": at,
-        "updated_at": at,
-        **dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0),
-        "total": total,
-        "reverting": False,
-        "reverted_at": None,
-    }
-    tx.connection.execute(insert(imports_table).values(**row))
+    elif found[0].run.reverted_at is None:
+        return found[0]
+    else:
+        update_import(tx, found[0], anew)
     return find_imports(tx.connection, tx.space, tx.request.own_identities, run)[0]
 
 
 def update_import(tx: Transaction, kept: StoredImport, values: Mapping[str, Any]) -> None:
-    one = (_R.space_id == tx.space, _R.person == kept.person, _R.run == kept.run.run)
-    moved = {**values, "updated_at": to_micros(tx.at)}
-    tx.connection.execute(update(imports_table).where(*one).values(**moved))
+    this = (_R.person == kept.person, _R.run == kept.run.run)
+    update_rows(tx.connection, imports_table, tx.space, *this, **values, updated_at=tx.at)
 
 
 def add_import_counts(
@@ -256,24 +214,16 @@ def list_imported(tx: Transaction, run: str, most: int) -> list[ImportedMemory]:
     rows = (
         select(_I.token, _I.memory_id, _I.at, _M.state, _M.version, _M.updated_at)
         .join(memories_table, (_M.space_id == _I.space_id) & (_M.id == _I.memory_id))
-        .where(
-            _I.space_id == tx.space, _I.person.in_(sorted(tx.request.own_identities)), _I.run == run
-        )
+        .where(_I.space_id == tx.space, *_is_of_run(tx, run))
         .order_by(_I.person, _I.token)
         .limit(most)
     )
-    return [_to_imported(row) for row in tx.connection.execute(tx.dialect.lock_memory(rows))]
-
-
-def _to_imported(row: Any) -> ImportedMemory:
-    untouched = row.state == State.ACTIVE and (row.version, row.updated_at) == (1, row.at)
-    stands = row.state in (State.ACTIVE, State.SUPERSEDED)
-    return ImportedMemory(
-        token=row.token,
-        memory_id=row.memory_id,
-        is_untouched=untouched,
-        is_changed=stands and not untouched,
-    )
+    found = []
+    for row in tx.connection.execute(tx.dialect.lock_memory(rows)):
+        untouched = row.state == State.ACTIVE and (row.version, row.updated_at) == (1, row.at)
+        changed = not untouched and row.state in (State.ACTIVE, State.SUPERSEDED)
+        found.append(to_record(ImportedMemory, row, is_untouched=untouched, is_changed=changed))
+    return found
 
 
 def mark_undone(tx: Transaction, run: str, forgotten: Sequence[str], left: Sequence[str]) -> None:
@@ -281,16 +231,13 @@ def mark_undone(tx: Transaction, run: str, forgotten: Sequence[str], left: Seque
 
     Forgotten items may be imported again; the others stay known without a run.
     """
-    of_run = (
-        _I.space_id == tx.space,
-        _I.person.in_(sorted(tx.request.own_identities)),
-        _I.run == run,
-    )
-    if forgotten:
-        tx.connection.execute(delete(imported_items).where(*of_run, _I.token.in_(forgotten)))
-    if left:
-        these = update(imported_items).where(*of_run, _I.token.in_(left))
-        tx.connection.execute(these.values(run=None))
+    of_run = _is_of_run(tx, run)
+    delete_rows(tx.connection, imported_items, tx.space, *of_run, _I.token.in_(forgotten))
+    update_rows(tx.connection, imported_items, tx.space, *of_run, _I.token.in_(left), run=None)
+
+
+def _is_of_run(tx: Transaction, run: str) -> tuple[ColumnElement[bool], ...]:
+    return _I.person.in_(sorted(tx.request.own_identities)), _I.run == run
 
 
 def list_imports(
@@ -312,31 +259,12 @@ def list_imports(
 def delete_imports_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
     """Delete all import runs and items of these identities; return the number of runs."""
     theirs = sorted(who)
-    connection.execute(delete(imported_items).where(_I.space_id == space, _I.person.in_(theirs)))
-    gone = delete(imports_table).where(_R.space_id == space, _R.person.in_(theirs))
-    return connection.execute(gone).rowcount
+    delete_rows(connection, imported_items, space, _I.person.in_(theirs))
+    return delete_rows(connection, imports_table, space, _R.person.in_(theirs))
 
 
 def _to_import(row: Any) -> StoredImport:
-    reverted = row.reverted_at
-    return StoredImport(
-        person=row.person,
-        forgotten=row.forgotten,
-        changed=row.changed,
-        run=ImportRun(
-            run=row.run,
-            source=row.source,
-            started_at=from_micros(row.started_at),
-            updated_at=from_micros(row.updated_at),
-            created=row.created,
-            already=row.already,
-            refused=row.refused,
-            done=row.done,
-            total=row.total,
-            reverting=bool(row.reverting),
-            reverted_at=None if reverted is None else from_micros(reverted),
-        ),
-    )
+    return to_record(StoredImport, row, run=to_record(ImportRun, row))
 
 
 # Bulk insert: the same rows as `insert_memory` writes for each memory, with one increment of the

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    delete,
-    func,
-    insert,
-    select,
-    union,
-    union_all,
-    update,
-)
+from sqlalchemy import Column, Connection, Select, and_, bindparam, func, select, union, union_all
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.identity import ACCOUNT_PREFIX, PERSON_PREFIX, Identities, is_subject, parse_identity
 from tacit.records.accounts import Link, LinkKind, Name, NameKind, Person
 from tacit.records.request import Request
 from tacit.records.validation import fold_name, parse_screened_identifier
 from tacit.storage import spaces, statements
-from tacit.storage.dialect import Dialect
 from tacit.storage.memories import Transaction, update_precedence_of_people
+from tacit.storage.rows import (
+    delete_rows,
+    has_row,
+    insert_missing,
+    insert_row,
+    select_set,
+    to_columns,
+    to_record,
+    update_rows,
+)
 from tacit.storage.schema import (
     chat_members,
     identity_links,
@@ -41,7 +35,7 @@ from tacit.storage.schema import (
     same_people,
     subjects,
 )
-from tacit.storage.spaces import load_identities, new_id, to_link
+from tacit.storage.spaces import load_identities, new_id
 
 # Merges: which of the people that a requester has named are the same person to that requester.
 #
@@ -50,7 +44,7 @@ from tacit.storage.spaces import load_identities, new_id, to_link
 # identities are the same person.
 
 _S = same_people.c
-_NAMES = person_names.c
+_N = person_names.c
 MergeGroups = Mapping[str, frozenset[str]]
 NO_MERGE_GROUPS: MergeGroups = {}
 
@@ -80,31 +74,29 @@ def same_person_identities(
 
     Links apply to the whole space, merges only to this requester.
     """
-    found = read_merge_groups(connection, request)
+    groups = read_merge_groups(connection, request)
     reached = frozenset(who)
     while True:
         identities = load_identities(connection, request.space, reached)
-        wider = reached | _widen(reached, identities, found)
+        wider = _close_over(reached, identities, groups)
         if wider == reached:
-            break
+            return {one: _close_over(frozenset({one}), identities, groups) for one in who}
         reached = wider
-    return {one: _closure_of(one, identities, found) for one in who}
 
 
-def _widen(who: frozenset[str], identities: Identities, found: MergeGroups) -> frozenset[str]:
-    return frozenset(
-        other
-        for one in who
-        for linked in identities.current_identities(one)
-        for other in merged_identities(found, linked)
-    )
-
-
-def _closure_of(one: str, identities: Identities, found: MergeGroups) -> frozenset[str]:
-    everywhere = frozenset({one})
-    while not (wider := _widen(everywhere, identities, found)) <= everywhere:
-        everywhere |= wider
-    return everywhere
+def _close_over(who: frozenset[str], identities: Identities, groups: MergeGroups) -> frozenset[str]:
+    """Add all that these identities are linked to or merged with, transitively."""
+    while True:
+        wider = who.union(
+            *(
+                merged_identities(groups, linked)
+                for one in who
+                for linked in identities.current_identities(one)
+            )
+        )
+        if wider == who:
+            return who
+        who = wider
 
 
 def join_heads(
@@ -114,16 +106,17 @@ def join_heads(
 
     The requester is the head only of a group that includes the requester.
     """
-    together_: dict[str, frozenset[str]] = {}
+    joined: dict[str, frozenset[str]] = {}
     for some in set(found.values()):
         here = {heads[one] for one in some if one in heads}
-        whole = here.union(*(together_.get(head, frozenset()) for head in here))
-        together_ |= dict.fromkeys(whole, frozenset(whole))
-    return {one: _first_head(together_.get(head, {head}), requester) for one, head in heads.items()}
+        whole = here.union(*(joined.get(head, frozenset()) for head in here))
+        joined |= dict.fromkeys(whole, frozenset(whole))
 
+    def first(head: str) -> str:
+        together = joined.get(head, frozenset({head}))
+        return requester if requester in together and requester is not None else min(together)
 
-def _first_head(heads: Collection[str], requester: str | None) -> str:
-    return requester if requester in heads and requester is not None else min(heads)
+    return {one: first(head) for one, head in heads.items()}
 
 
 def merge_people(tx: Transaction, person: str, into: str) -> None:
@@ -138,84 +131,54 @@ def merge_people(tx: Transaction, person: str, into: str) -> None:
     one, other = merged_identities(found, person), merged_identities(found, into)
     if into in one:
         raise Conflict(f"{person} and {into} are already one person to you")
-    if tx.connection.execute(select(_S.into).where(*_is_merge_of(tx, person))).first() is not None:
+    merged = _is_merge_of(tx, person)
+    if has_row(tx.connection, select(_S.into).where(_S.space_id == tx.space, merged)):
         raise Conflict(f"{person} is merged into somebody else: undo that first")
     if len(one | other) > limits.IDENTITIES_PER_PERSON_MAX_COUNT:
         most = limits.IDENTITIES_PER_PERSON_MAX_COUNT
         raise InvalidInput("into", f"one person has at most {most} identities")
-    row = {
-        "space_id": tx.space,
-        "known_to": tx.request.subject,
-        "person": person,
-        "into": into,
-        "created_at": to_micros(tx.at),
-    }
-    tx.connection.execute(insert(same_people).values(row))
+    row = {"known_to": tx.request.subject, "person": person, "into": into, "created_at": tx.at}
+    insert_row(tx.connection, same_people, tx.space, **row)
 
 
 def unmerge_person(tx: Transaction, person: str) -> None:
-    private = tx.request.private
-    done = (
-        tx.connection.execute(delete(same_people).where(*_is_merge_of(tx, person)))
-        if private
-        else None
+    gone = tx.request.private and delete_rows(
+        tx.connection, same_people, tx.space, _is_merge_of(tx, person)
     )
-    if done is None or not done.rowcount:
+    if not gone:
         raise NotFound("person")
 
 
 def delete_merges(connection: Connection, space: str, who: Collection[str]) -> int:
     """Delete merges that these identities made and merges that include them; return the count."""
     return sum(
-        connection.execute(
-            delete(same_people).where(_S.space_id == space, column.in_(sorted(who)))
-        ).rowcount
+        delete_rows(connection, same_people, space, column.in_(sorted(who)))
         for column in (_S.known_to, _S.person, _S.into)
     )
 
 
-def _is_merge_of(tx: Transaction, person: str) -> tuple[ColumnElement[bool], ...]:
-    return (
-        _S.space_id == tx.space,
-        _S.known_to.in_(sorted(tx.request.own_identities)),
-        _S.person == person,
-    )
+def _is_merge_of(tx: Transaction, person: str) -> Any:
+    return and_(_S.known_to.in_(sorted(tx.request.own_identities)), _S.person == person)
 
 
 def _is_named(tx: Transaction, person: str) -> bool:
-    named = select(_NAMES.person).where(
-        _NAMES.space_id == tx.space,
-        _NAMES.known_to.in_(sorted(tx.request.own_identities)),
-        _NAMES.person == person,
-    )
-    return tx.connection.execute(named.limit(1)).first() is not None
+    mine = _N.known_to.in_(sorted(tx.request.own_identities))
+    named = select(_N.person).where(_N.space_id == tx.space, mine, _N.person == person)
+    return has_row(tx.connection, named)
 
 
 # People by name: those that the requester has named, and those present in the chat.
 
 WITHHELD_FIELD = "withheld_from"
 
-_N = person_names.c
-_OWN_NAMES = and_(
-    _N.space_id == bindparam("space"), _N.known_to.in_(bindparam("mine", expanding=True))
-)
-_PRESENT_NAMES = and_(
-    _N.space_id == bindparam("space"),
-    _N.known_to == "",
-    _N.person.in_(bindparam("here", expanding=True)),
-)
-_PEOPLE_BY_OWN_NAME = select(_N.person).where(_OWN_NAMES, _N.folded == bindparam("folded"))
-# People that are known only as the target of a hold.
-_WITHHELD_PEOPLE = select(_N.person).where(
-    _N.space_id == bindparam("space"),
-    _N.person.in_(bindparam("called", expanding=True)),
-    _N.kind == NameKind.WITHHELD.value,
-    _N.folded == bindparam("folded"),
-)
-_PEOPLE_BY_PUBLIC_NAME = select(_N.person).where(_PRESENT_NAMES, _N.folded == bindparam("folded"))
 _CHANNELLESS_PREFIXES = (f"{PERSON_PREFIX}:", f"{ACCOUNT_PREFIX}:")
-_PUBLIC_NAMES = select(_N.person, _N.kind, _N.name).where(_PRESENT_NAMES)
-_ALL_NAMES = union_all(select(_N.person, _N.kind, _N.name).where(_OWN_NAMES), _PUBLIC_NAMES)
+_SELECT_NAMES = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"))
+_PUBLIC_NAMES = _SELECT_NAMES.where(
+    _N.known_to == "", _N.person.in_(bindparam("here", expanding=True))
+)
+_ALL_NAMES = union_all(
+    _SELECT_NAMES.where(_N.known_to.in_(bindparam("mine", expanding=True))), _PUBLIC_NAMES
+)
 _ME = chat_members.alias().c
 _THEM = chat_members.alias().c
 _SELECT_ACQUAINTANCES = (
@@ -233,6 +196,14 @@ _SELECT_ACQUAINTANCES = (
     )
     .limit(limits.PARTICIPANTS_MAX_COUNT)
 )
+_NAMED = select(_N.person).where(
+    _N.space_id == bindparam("space"), _N.folded == bindparam("folded")
+)
+_WHO: Any = bindparam("who", expanding=True)
+_NAMED_BY_REQUESTER = _NAMED.where(_N.known_to.in_(_WHO))
+# People that are known only as the target of a hold.
+_NAMED_WITHHELD = _NAMED.where(_N.person.in_(_WHO), _N.kind == NameKind.WITHHELD.value)
+_NAMED_IN_PUBLIC = _NAMED.where(_N.known_to == "", _N.person.in_(_WHO))
 _SELF_WORDS = frozenset({"me", "myself", "i"})
 
 
@@ -245,30 +216,24 @@ def find_people(
     matches: a public name proves nothing. A person known only as the target of a hold matches last,
     unless `withholding` is set.
     """
-    params = _name_scope(connection, request) | {"folded": fold_name(name)}
-    space, as_said = request.space, params["folded"]
-    mine = {"space": space, "mine": params["mine"], "folded": as_said}
-    called = _select_people(connection, _PEOPLE_BY_OWN_NAME, mine)
-    found = called
+    as_said = {"space": request.space, "folded": fold_name(name)}
+
+    def select_named(statement: Select[Any], who: Collection[str]) -> set[str]:
+        params = as_said | {"who": sorted(who)}
+        return {person for (person,) in statements.fetch_rows(connection, statement, params)}
+
+    found = called = select_named(_NAMED_BY_REQUESTER, request.own_identities)
     if called and not withholding:
-        named = {"space": space, "called": sorted(called), "folded": as_said}
-        found = called - _select_people(connection, _WITHHELD_PEOPLE, named)
+        found = called - select_named(_NAMED_WITHHELD, called)
     own = bool(found)
     if not own:
-        here = {"space": space, "here": params["here"], "folded": as_said}
-        found = _select_people(connection, _PEOPLE_BY_PUBLIC_NAME, here)
+        found = select_named(_NAMED_IN_PUBLIC, list_met_identities(connection, request))
     if not found and called:
         found, own = called, True
     if len(found) > 1:
         same = same_person_identities(connection, request, found)
         found = {min(found & same[one]) for one in found}
     return sorted(found), own
-
-
-def _select_people(
-    connection: Connection, statement: Select[Any], params: dict[str, Any]
-) -> set[str]:
-    return {person for (person,) in statements.fetch_rows(connection, statement, params)}
 
 
 def resolve_person(
@@ -284,11 +249,10 @@ def resolve_person(
         return request.own_identities
     written = parse_identity(who, field)
     found = [written] if written else find_people(connection, request, _clean_name(who, field))[0]
-    if len(found) > 1:
-        raise InvalidInput(field, f"{who!r} may be {len(found)} people; use their key or person id")
+    _require_one(found, who, field)
     if not found:
         return None
-    known = set(_name_scope(connection, request)["here"])
+    known = list_met_identities(connection, request)
     if found[0] not in known and not found[0].startswith(f"{PERSON_PREFIX}:"):
         return frozenset(found)
     everywhere = same_person_identities(connection, request, found)[found[0]]
@@ -302,107 +266,75 @@ def is_hidden_identity(connection: Connection, request: Request, who: frozenset[
 
     Only that person may disclose that such a key is theirs.
     """
-    known = {*_name_scope(connection, request)["here"], *request.own_identities}
-    if not known.isdisjoint(who):
+    if not list_met_identities(connection, request).isdisjoint(who):
         return False  # the requester has met this person under another identity
     return any(request.person(one) in request.audience for one in who)
 
 
-def resolve_or_create_people(
-    connection: Connection,
-    dialect: Dialect,
-    request: Request,
-    who: Iterable[object],
-    field: str,
-    at: datetime,
-) -> frozenset[str]:
-    """Return identities for the people that a write names; create a person for each new name."""
-    found = (_resolve_or_create_person(connection, dialect, request, one, field, at) for one in who)
-    return frozenset(identity for some in found for identity in some)
-
-
-def _resolve_or_create_person(
-    connection: Connection,
-    dialect: Dialect,
-    request: Request,
-    who: object,
-    field: str,
-    at: datetime,
-) -> list[str]:
-    withholding = field == WITHHELD_FIELD
-    written = parse_identity(who, field)
-    if written:
-        return _withheld_identities(connection, request, [written]) if withholding else [written]
-    name = _clean_name(who, field)
-    if fold_name(name) in _SELF_WORDS:
-        assert request.subject is not None
-        return [request.subject]
-    found, own = find_people(connection, request, name, withholding=withholding)
-    if not found or (withholding and not own):
-        # Two transactions may create the same person at once: the second one finds the first one's.
-        dialect.acquire_lock(connection, f"{request.space} {request.subject} {fold_name(name)}")
-        found, own = find_people(connection, request, name, withholding=withholding)
+def _require_one(found: Collection[str], name: object, field: str) -> None:
     if len(found) > 1:
         raise InvalidInput(
             field, f"{name!r} may be {len(found)} people; use their key or person id"
         )
+
+
+def resolve_or_create_people(tx: Transaction, who: Iterable[object], field: str) -> frozenset[str]:
+    """Return identities for the people that a write names; create a person for each new name."""
+    return frozenset(
+        identity for one in who for identity in _resolve_or_create_person(tx, one, field)
+    )
+
+
+def _resolve_or_create_person(tx: Transaction, who: object, field: str) -> list[str]:
+    withholding = field == WITHHELD_FIELD
+    written = parse_identity(who, field)
+    if written:
+        return _withheld_identities(tx, [written]) if withholding else [written]
+    name = _clean_name(who, field)
+    if fold_name(name) in _SELF_WORDS:
+        assert tx.request.subject is not None
+        return [tx.request.subject]
+    found, own = find_people(tx.connection, tx.request, name, withholding=withholding)
+    if not found or (withholding and not own):
+        # Two transactions may create the same person at once: the second one finds the first one's.
+        lock_person_name(tx, name)
+        found, own = find_people(tx.connection, tx.request, name, withholding=withholding)
+    _require_one(found, name, field)
     if found and (own or not withholding):
-        return _withheld_identities(connection, request, found) if withholding else found
+        return _withheld_identities(tx, found) if withholding else found
     # A person who uses the name Bob in public need not be the Bob that the hold is about.
     kind = NameKind.WITHHELD if withholding else NameKind.NAME
-    return [*found, create_person(connection, dialect, request, name, at, kind=kind)]
+    return [*found, create_person(tx, name, kind)]
 
 
-def _withheld_identities(connection: Connection, request: Request, who: list[str]) -> list[str]:
+def _withheld_identities(tx: Transaction, who: list[str]) -> list[str]:
     """Return these identities and their merge groups: a hold applies to each merged identity."""
-    groups = read_merge_groups(connection, request)
+    groups = read_merge_groups(tx.connection, tx.request)
     return sorted({one for each in who for one in merged_identities(groups, each)})
 
 
-def create_person(
-    connection: Connection,
-    dialect: Dialect,
-    request: Request,
-    name: str,
-    at: datetime,
-    *,
-    kind: NameKind = NameKind.NAME,
-) -> str:
+def lock_person_name(tx: Transaction, name: str) -> None:
+    """Serialize the creation of a person of this name by one requester."""
+    tx.dialect.acquire_lock(tx.connection, f"{tx.space} {tx.request.subject} {fold_name(name)}")
+
+
+def create_person(tx: Transaction, name: str, kind: NameKind) -> str:
     """Create a person that the requester knows only by a name or by a relation to the requester."""
-    assert request.subject is not None
+    assert tx.request.subject is not None
     person = f"{PERSON_PREFIX}:{new_id()}"
-    row = {
-        "space_id": request.space,
-        "id": person,
-        "created_by": request.subject,
-        "created_at": to_micros(at),
-    }
-    dialect.insert_missing(connection, people_table, [row])
-    add_person_name(connection, dialect, request, person, name, kind, at)
+    row = {"id": person, "created_by": tx.request.subject, "created_at": tx.at}
+    insert_missing(tx.connection, people_table, tx.space, [row])
+    add_person_name(tx, person, name, kind)
     return person
 
 
-def add_person_name(
-    connection: Connection,
-    dialect: Dialect,
-    request: Request,
-    person: str,
-    name: str,
-    kind: NameKind,
-    at: datetime,
-) -> None:
+def add_person_name(tx: Transaction, person: str, name: str, kind: NameKind) -> None:
     """Insert the requester's name for a person; it is visible to the requester only."""
-    assert request.subject is not None
-    row = {
-        "space_id": request.space,
-        "person": person,
-        "kind": kind.value,
-        "folded": fold_name(_clean_name(name, "name")),
-        "known_to": request.subject,
-        "name": _clean_name(name, "name"),
-        "created_at": to_micros(at),
-    }
-    dialect.insert_missing(connection, person_names, [row])
+    assert tx.request.subject is not None
+    clean = _clean_name(name, "name")
+    key = {"person": person, "kind": kind, "folded": fold_name(clean)}
+    row = {**key, "known_to": tx.request.subject, "name": clean, "created_at": tx.at}
+    insert_missing(tx.connection, person_names, tx.space, [row])
 
 
 def list_known_people(
@@ -412,17 +344,19 @@ def list_known_people(
 
     Without `own_names`, leave out the requester's names for them: these are not for other people.
     """
-    named, scope = _ALL_NAMES if own_names else _PUBLIC_NAMES, _name_scope(connection, request)
-    rows = connection.execute(named, scope).all()
+    met = list_met_identities(connection, request)
+    mine = sorted(request.own_identities)
+    scope = {"space": request.space, "mine": mine, "here": sorted(met)}
+    rows = connection.execute(_ALL_NAMES if own_names else _PUBLIC_NAMES, scope).all()
+    called = {row.person for row in rows}
     # A key that the requester named but has not met stays separate: the requester may not learn
     # whose key it is.
-    met = {*scope["here"], *scope["mine"]}
-    identities = load_identities(connection, request.space, {row.person for row in rows})
+    identities = load_identities(connection, request.space, called)
     heads = {
         one: identities.person_id(one)
         if one in met or one.startswith(_CHANNELLESS_PREFIXES)
         else one
-        for one in {row.person for row in rows}
+        for one in called
     }
     if own_names:
         heads = join_heads(heads, read_merge_groups(connection, request), request.requester)
@@ -444,40 +378,31 @@ def list_met_identities(connection: Connection, request: Request) -> frozenset[s
     """Return the identities under which the requester knows people.
 
     These are the requester's own, those of the people present and, in private, those of all members
-    of the requester's groups.
+    of the requester's groups. Each person counts only under the identity used there.
     """
-    return frozenset(_name_scope(connection, request)["here"])
+    here = request.own_identities | request.present
+    if not request.private:
+        return here
+    params = {"space": request.space, "mine": sorted(request.own_identities)}
+    rows = statements.fetch_rows(connection, _SELECT_ACQUAINTANCES, params)
+    return here.union(person for (person,) in rows)
 
 
 def read_public_names(connection: Connection, space: str, who: Iterable[str]) -> dict[str, Person]:
     """Read the public names of each of these identities."""
-    names: dict[str, set[Name]] = {one: set() for one in who}
-    if names:
-        for row in connection.execute(_PUBLIC_NAMES, {"space": space, "here": sorted(names)}):
-            names[row.person].add(Name(kind=NameKind(row.kind), text=row.name))
-    return {one: build_person({one}, called) for one, called in names.items()}
+    who = list(who)
+    names = _names_of(connection, space, who, by=()) if who else {}
+    return {one: build_person({one}, names.get(one, ())) for one in who}
 
 
-def build_person(known: set[str], names: set[Name]) -> Person:
+def build_person(known: Collection[str], names: Iterable[Name], id: str | None = None) -> Person:
     """Build a person from the identities that the requester knows, without any others."""
+    first = min(known, key=lambda identity: (not is_subject(identity), identity))
     return Person(
-        id=min(known, key=lambda identity: (not is_subject(identity), identity)),
+        id=first if id is None else id,
         names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
         identities=frozenset(known),
     )
-
-
-def _name_scope(connection: Connection, request: Request) -> dict[str, Any]:
-    """Return the identities whose names the requester may use, as statement parameters.
-
-    These are the requester's own, those of the people present and, in private, those of all members
-    of the requester's groups. Each person counts only under the identity used there.
-    """
-    here = request.own_identities | request.present
-    if request.private:
-        params = {"space": request.space, "mine": sorted(request.own_identities)}
-        here |= _select_people(connection, _SELECT_ACQUAINTANCES, params)
-    return {"space": request.space, "mine": sorted(request.own_identities), "here": sorted(here)}
 
 
 def _clean_name(value: object, field: str) -> str:
@@ -490,22 +415,24 @@ def delete_unmentioned_people(
     connection: Connection, space: str, identities: Iterable[str]
 ) -> None:
     """Delete people that only had a name in memories that are now deleted."""
-    p, m, link = people_table.c, memory_people.c, identity_links.c
+    m, link = memory_people.c, identity_links.c
     by_name_only = sorted(i for i in identities if i.startswith(f"{PERSON_PREFIX}:"))
     if not by_name_only:
         return
-    mentioned = select(m.person).where(m.space_id == space, m.person.in_(by_name_only))
-    linked = select(link.source).where(link.space_id == space, link.source.in_(by_name_only))
-    meant = select(link.target).where(link.space_id == space, link.target.in_(by_name_only))
-    called = select(_N.person).where(
-        _N.space_id == space,
-        _N.person.in_(by_name_only),
-        _N.kind.not_in([NameKind.NAME.value, NameKind.WITHHELD.value]),
+    mentions = union_all(
+        *(
+            select(column).where(column.table.c.space_id == space, column.in_(by_name_only))
+            for column in (m.person, link.source, link.target)
+        ),
+        select(_N.person).where(
+            _N.space_id == space,
+            _N.person.in_(by_name_only),
+            _N.kind.not_in([NameKind.NAME.value, NameKind.WITHHELD.value]),
+        ),
     )
-    kept = set(connection.execute(union_all(mentioned, linked, meant, called)).scalars())
-    gone = [person for person in by_name_only if person not in kept]
-    connection.execute(delete(person_names).where(_N.space_id == space, _N.person.in_(gone)))
-    connection.execute(delete(people_table).where(p.space_id == space, p.id.in_(gone)))
+    gone = sorted(set(by_name_only) - select_set(connection, mentions))
+    delete_rows(connection, person_names, space, _N.person.in_(gone))
+    delete_rows(connection, people_table, space, people_table.c.id.in_(gone))
     delete_merges(connection, space, gone)
 
 
@@ -558,10 +485,8 @@ def list_people_directory(
         identities = load_identities(connection, space, ids)
         same = {id: identities.current_identities(id) for id in ids}
         everyone = {one for each in same.values() for one in each}
-        order = {
-            one: n
-            for n, one in enumerate(_list_identities(connection, space, begun, among=everyone))
-        }
+        listed = _list_identities(connection, space, begun, among=everyone)
+        order = {one: number for number, one in enumerate(listed)}
         first = [id for id in ids if order[id] == min(order[one] for one in same[id] & set(order))]
         called = _names_of(connection, space, everyone)
         found += [
@@ -602,7 +527,7 @@ def list_concerned_people(connection: Connection, space: str, shown: Iterable[Pe
     callers = select(_N.known_to).where(
         _N.space_id == space, _N.person.in_(theirs), _N.known_to != ""
     )
-    return set(connection.execute(union(here, callers)).scalars()) if theirs else set()
+    return select_set(connection, union(here, callers)) if theirs else set()
 
 
 def _list_identities(
@@ -615,32 +540,19 @@ def _list_identities(
     among: Collection[str] | None = None,
 ) -> list[str]:
     """List identities in the collation order of the database."""
-    parts = [
-        _select_identities(column, space, begun, most, after, among)
-        for column in (_IDENTITY_COLUMNS if begun is None else (_N.person,))
-    ]
-    listed = union(*parts).subquery()
-    (id,) = listed.c
-    rows = select(id).order_by(id)
-    return list(connection.execute(rows if most is None else rows.limit(most)).scalars())
+    start = "" if begun is None else fold_name(begun)
 
+    def select_from(column: Column[str]) -> Select[Any]:
+        found = select(column.label("id")).where(column.table.c.space_id == space, column > after)
+        if begun is not None:
+            found = found.where(func.substr(_N.folded, 1, len(start)) == start)
+        if among is not None:
+            found = found.where(column.in_(sorted(among)))
+        return select(found.distinct().order_by(column).limit(most).subquery())
 
-def _select_identities(
-    column: ColumnElement[str],
-    space: str,
-    begun: str | None,
-    most: int | None,
-    after: str,
-    among: Collection[str] | None,
-) -> Select[Any]:
-    found = select(column.label("id")).where(column.table.c.space_id == space, column > after)
-    if begun is not None:
-        start = fold_name(begun)
-        found = found.where(func.substr(_N.folded, 1, len(start)) == start)
-    if among is not None:
-        found = found.where(column.in_(sorted(among)))
-    found = found.distinct().order_by(column)
-    return select((found if most is None else found.limit(most)).subquery())
+    columns = _IDENTITY_COLUMNS if begun is None else (_N.person,)
+    (id,) = union(*map(select_from, columns)).subquery().c
+    return list(connection.execute(select(id).order_by(id).limit(most)).scalars())
 
 
 def _names_of(
@@ -659,11 +571,7 @@ def _names_of(
 
 def _directory_person(id: str, identities: frozenset[str], called: dict[str, set[Name]]) -> Person:
     names = {name for one in identities for name in called.get(one, ())}
-    return Person(
-        id=id,
-        names=tuple(sorted(names, key=lambda name: (name.kind, name.text))),
-        identities=identities,
-    )
+    return build_person(identities, names, id)
 
 
 # Links between identities: begun, verified and ended, never overwritten.
@@ -672,20 +580,18 @@ _C = identity_links.c
 
 
 def begin_link(
-    connection: Connection,
-    space: str,
+    tx: Transaction,
     source: str,
     target: str,
     kind: LinkKind,
     *,
-    verified: bool,
     actor: str,
-    at: datetime,
+    verified: bool = True,
 ) -> Link:
     """Link two identities as one person. The caller holds the lock of the space."""
     if source == target:
         raise InvalidInput("target", "an identity cannot be linked to itself")
-    identities = load_identities(connection, space, (source, target))
+    identities = load_identities(tx.connection, tx.space, (source, target))
     if target in identities.current_identities(source):
         raise Conflict(f"{source} and {target} are already one person")
     if kind is LinkKind.MERGE and identities.is_recognizable(source):
@@ -707,39 +613,43 @@ def begin_link(
         target=target,
         kind=kind,
         actor=actor,
-        created_at=at,
-        verified_at=at if verified else None,
+        created_at=tx.at,
+        verified_at=tx.at if verified else None,
         ended_at=None,
     )
-    connection.execute(insert(identity_links).values(_link_row(space, link)))
-    _apply_identity_change(connection, space, (source, target))
+    insert_row(tx.connection, identity_links, tx.space, **to_columns(link, identity_links))
+    _apply_identity_change(tx, link)
     return link
 
 
-def verify_link(connection: Connection, space: str, source: str, at: datetime) -> Link:
-    link = _require_link(connection, space, source)
-    if link.verified_at is None:
-        connection.execute(_update_link(space, link).values(verified_at=to_micros(at)))
-        _apply_identity_change(connection, space, (link.source, link.target))
-    return _require_link(connection, space, source)
+def verify_link(tx: Transaction, source: str) -> Link:
+    link = _require_link(tx, source)
+    return link if link.held else update_link(tx, replace(link, verified_at=tx.at))
 
 
-def end_link(connection: Connection, space: str, source: str, kind: LinkKind, at: datetime) -> Link:
-    link = _require_link(connection, space, source)
+def end_link(tx: Transaction, source: str, kind: LinkKind) -> Link:
+    """End the current link of an identity; return it as it was before."""
+    link = _require_link(tx, source)
     if link.kind is not kind:
         raise NotFound("link")
-    connection.execute(_update_link(space, link).values(ended_at=to_micros(at)))
-    _apply_identity_change(connection, space, (link.source, link.target))
+    update_link(tx, replace(link, ended_at=tx.at))
     return link
 
 
-def _apply_identity_change(connection: Connection, space: str, identities: Iterable[str]) -> None:
+def update_link(tx: Transaction, link: Link) -> Link:
+    """Store the times of a link, with all that follows from it."""
+    times = {"verified_at": link.verified_at, "ended_at": link.ended_at}
+    update_rows(tx.connection, identity_links, tx.space, _C.id == link.id, **times)
+    _apply_identity_change(tx, link)
+    return link
+
+
+def _apply_identity_change(tx: Transaction, link: Link) -> None:
     """Increment the identity revision and update key precedence, in the same transaction."""
-    spaces.increment_identity_revision(connection, space)
-    found = load_identities(connection, space, identities)
-    update_precedence_of_people(
-        connection, space, found, {i for x in identities for i in found.all_identities(x)}
-    )
+    spaces.increment_identity_revision(tx.connection, tx.space)
+    found = load_identities(tx.connection, tx.space, (link.source, link.target))
+    reached = found.all_identities(link.source) | found.all_identities(link.target)
+    update_precedence_of_people(tx.connection, tx.space, found, reached)
 
 
 def current_link(connection: Connection, space: str, source: str) -> Link | None:
@@ -748,29 +658,11 @@ def current_link(connection: Connection, space: str, source: str) -> Link | None
         _C.space_id == space, _C.source == source, _C.ended_at.is_(None)
     )
     row = connection.execute(held).one_or_none()
-    return None if row is None else to_link(row)
+    return None if row is None else to_record(Link, row)
 
 
-def _require_link(connection: Connection, space: str, source: str) -> Link:
-    link = current_link(connection, space, source)
+def _require_link(tx: Transaction, source: str) -> Link:
+    link = current_link(tx.connection, tx.space, source)
     if link is None:
         raise NotFound("link")
     return link
-
-
-def _update_link(space: str, link: Link) -> Any:
-    return update(identity_links).where(_C.space_id == space, _C.id == link.id)
-
-
-def _link_row(space: str, link: Link) -> dict[str, Any]:
-    return {
-        "space_id": space,
-        "id": link.id,
-        "source": link.source,
-        "target": link.target,
-        "kind": link.kind.value,
-        "actor": link.actor,
-        "created_at": to_micros(link.created_at),
-        "verified_at": None if link.verified_at is None else to_micros(link.verified_at),
-        "ended_at": None,
-    }

@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Row,
-    Update,
     and_,
     bindparam,
     case,
-    delete,
     exists,
     func,
     insert,
@@ -32,11 +30,23 @@ from tacit.clock import from_micros, to_micros
 from tacit.policy.predicate import sql_literal
 from tacit.records.conversation import PendingUpdate
 from tacit.records.conversation import Update as ConversationUpdate
-from tacit.records.memory import ChatKind
+from tacit.records.results import JobRun, LearningQueueStatus
 from tacit.storage import dialect, statements
+from tacit.storage.chats import list_private_chats
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import chunks, delete_rows, has_row, select_set, to_record, update_rows
-from tacit.storage.schema import chat_members, chats_table, job_runs, jobs, spaces_table, updates
+from tacit.storage.rows import (
+    chunks,
+    delete_rows,
+    encode,
+    has_row,
+    insert_missing,
+    insert_row,
+    select_set,
+    to_columns,
+    to_record,
+    update_rows,
+)
+from tacit.storage.schema import job_runs, jobs, spaces_table, updates
 
 # Jobs: accepted turns that are not learned yet, in the order of their thread.
 #
@@ -61,13 +71,13 @@ _IS_FIRST_IN_THREAD = not_(
     .exists()
 )
 _JOB_COLUMNS = (
-    _J.space_id.label("space"), _J.thread, _J.seq, _J.kind, _J.owner, _J.payload, _J.attempts,
+    _J.space_id.label("space"), _J.thread, _J.seq, _J.payload, _J.attempts, _J.worker,
 )  # fmt: skip
-# Sequence numbers follow the clock, but never precede a job that is already in the thread.
 _SELECT_LAST_JOB = select(func.max(_J.seq)).where(
     _J.space_id == bindparam("space"), _J.thread == bindparam("thread")
 )
 _INSERT_JOB = statements.insert_statement(jobs)
+_LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 _RELEASED: Mapping[str, Any] = {"leased_until": None, "worker": None}
 
 
@@ -88,62 +98,31 @@ class Job:
     space: str
     thread: str
     seq: int
-    kind: str
-    owner: str
     payload: str
     attempts: int  # failed attempts before this one
+    worker: str | None = None  # the holder of the lease
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCounts:
-    """Numbers of waiting and parked jobs of a space."""
-
-    waiting: int = 0
-    parked: int = 0
-    oldest: datetime | None = None
-    problems: tuple[str, ...] = ()  # distinct kinds of failures
+def _job_row(thread: str, kind: str, owner: str, at: datetime, due_at: datetime) -> dict[str, Any]:
+    key = {"thread": thread, "kind": kind, "owner": owner, "attempts": 0, "created_at": at}
+    return {**key, "due_at": due_at, "problem": None, "parked": False, **_RELEASED}
 
 
-def _job_row(
-    space: str, thread: str, kind: str, owner: str, at: datetime, due_at: datetime
-) -> dict[str, Any]:
-    return {
-        "space_id": space,
-        "thread": thread,
-        "kind": kind,
-        "owner": owner,
-        "attempts": 0,
-        "due_at": to_micros(due_at),
-        **_RELEASED,
-        "problem": None,
-        "parked": False,
-        "created_at": to_micros(at),
-    }
-
-
-def insert_jobs(
-    connection: Connection,
-    space: str,
-    thread: str,
-    kind: str,
-    owner: str,
-    payloads: Sequence[str],
-    at: datetime,
-    due_at: datetime,
-) -> None:
-    """Queue turns in the caller's transaction and wake workers when it commits."""
+def insert_jobs(tx: Transaction, payloads: Sequence[str], due_at: datetime) -> None:
+    """Queue turns of the requester in their thread and wake workers when it commits."""
     if not payloads:
         return
-    key = {"space": space, "thread": thread}
-    ((last,),) = statements.fetch_rows(connection, _SELECT_LAST_JOB, key)
-    row = _job_row(space, thread, kind, owner, at, due_at)
-    numbered = enumerate(payloads, start=max((last or 0) + 1, to_micros(at)))
-    statements.run_statements(
-        connection,
-        [(_INSERT_JOB, {**row, "seq": seq, "payload": payload}) for seq, payload in numbered],
-    )
-    if due_at <= at:  # workers poll for jobs that are due later
-        dialect.dialect_of(connection).notify_workers(connection)
+    key = {"space": tx.space, "thread": tx.thread}
+    ((last,),) = statements.fetch_rows(tx.connection, _SELECT_LAST_JOB, key)
+    # Sequence numbers follow the clock, but never precede a job that is already in the thread.
+    first = max((last or 0) + 1, to_micros(tx.at))
+    new = _job_row(tx.thread, LEARN_JOB, tx.request.subject or "", tx.at, due_at)
+    row = {"space_id": tx.space} | {name: encode(value) for name, value in new.items()}
+    numbered = enumerate(payloads, start=first)
+    steps = [(_INSERT_JOB, row | {"seq": seq, "payload": payload}) for seq, payload in numbered]
+    statements.run_statements(tx.connection, steps)
+    if due_at <= tx.at:  # workers poll for jobs that are due later
+        tx.dialect.notify_workers(tx.connection)
 
 
 def list_due_jobs(
@@ -167,7 +146,7 @@ def list_due_jobs(
         .limit(most)
     )
     if thread is not None:
-        due = due.where(_J.space_id == thread[0], _J.thread == thread[1])
+        due = due.where(_is_of_thread(thread))
     return [to_record(Job, row) for row in connection.execute(due)]
 
 
@@ -180,44 +159,37 @@ def has_leased_jobs(
 ) -> bool:
     """Return whether any worker holds a lease, or one in this `thread` of a space."""
     held = select(_J.seq).where(_IS_WAITING, _J.leased_until > to_micros(now))
-    if thread is not None:
-        held = held.where(_J.space_id == thread[0], _J.thread == thread[1])
-    return has_row(connection, held)
+    return has_row(connection, held if thread is None else held.where(_is_of_thread(thread)))
 
 
-def claim_job(
-    connection: Connection, job: Job, worker: str, now: datetime, until: datetime
-) -> Job | None:
+def _is_of_thread(thread: tuple[str, str]) -> ColumnElement[bool]:
+    return and_(_J.space_id == thread[0], _J.thread == thread[1])
+
+
+def claim_job(connection: Connection, job: Job, worker: str, now: datetime) -> Job | None:
     """Lease a job and return its current row, or None if another worker holds it.
 
     The row may differ from `job`: if the clock stands still, a finished job may have been followed
     by another one with the same number.
     """
-    free = update(jobs).where(_is_job(job), _is_free(now), _J.parked.is_(False))
-    taken = free.values(leased_until=to_micros(until), worker=worker).returning(*_JOB_COLUMNS)
-    row = connection.execute(taken).first()
+    free = update(jobs).where(_is_row_of(job), _is_free(now), _J.parked.is_(False))
+    taken = free.values(leased_until=to_micros(now + _LEASE), worker=worker)
+    row = connection.execute(taken.returning(*_JOB_COLUMNS)).first()
     return None if row is None else to_record(Job, row)
 
 
-def renew_job(connection: Connection, job: Job, worker: str, until: datetime) -> None:
-    """Extend the lease, if this worker still holds the job."""
-    held = update(jobs).where(_is_job(job), _J.worker == worker)
-    connection.execute(held.values(leased_until=to_micros(until)))
-
-
-def finish_job(connection: Connection, job: Job, worker: str) -> None:
+def finish_job(connection: Connection, job: Job) -> None:
     """Delete a finished job in the transaction that writes its result.
 
-    Raise LeaseLost if this worker no longer holds the job.
+    Raise LeaseLost if its worker no longer holds it.
     """
-    if not connection.execute(delete(jobs).where(_is_job(job), _J.worker == worker)).rowcount:
+    if not delete_rows(connection, jobs, job.space, _is_row_of(job), _J.worker == job.worker):
         raise LeaseLost
 
 
 def postpone_job(
     connection: Connection,
     job: Job,
-    worker: str,
     due_at: datetime,
     problem: str | None,
     *,
@@ -225,38 +197,33 @@ def postpone_job(
     counted: bool = True,
 ) -> None:
     """Release the job until `due_at`; `problem` is the kind of failure."""
-    connection.execute(
-        update(jobs)
-        .where(_is_job(job), _J.worker == worker)
-        .values(
-            attempts=_J.attempts + int(counted),
-            due_at=to_micros(due_at),
-            problem=problem,
-            parked=parked,
-            **_RELEASED,
-        )
-    )
+    attempts = _J.attempts + int(counted)
+    values = {"attempts": attempts, "due_at": due_at, "problem": problem, "parked": parked}
+    with suppress(LeaseLost):
+        _change_held(connection, job, **values, **_RELEASED)
 
 
 def unpark_jobs(connection: Connection, space: str, now: datetime) -> int:
     """Retry parked jobs; return how many there are."""
-    again = {"parked": False, "attempts": 0, "due_at": to_micros(now)}
+    again = {"parked": False, "attempts": 0, "due_at": now}
     count = update_rows(connection, jobs, space, _IS_LEARN_JOB, _J.parked.is_(True), **again)
     if count:
         dialect.dialect_of(connection).notify_workers(connection)
     return count
 
 
-def count_queue(connection: Connection, space: str) -> QueueCounts:
+def count_queue(connection: Connection, space: str) -> LearningQueueStatus:
     turns = (_J.space_id == space, _IS_LEARN_JOB)
     parked = func.coalesce(func.sum(case((_J.parked, 1), else_=0)), 0)
-    totals = select(func.count() - parked, parked, func.min(_J.created_at)).where(*turns)
-    waiting, kept, oldest = connection.execute(totals).one()
+    totals = select(
+        (func.count() - parked).label("turns"),
+        parked.label("parked"),
+        func.min(_J.created_at).label("oldest"),
+    )
     problems = select(_J.problem).where(*turns, _J.problem.is_not(None))
-    return QueueCounts(
-        waiting=waiting,
-        parked=kept,
-        oldest=None if oldest is None else from_micros(oldest),
+    return to_record(
+        LearningQueueStatus,
+        connection.execute(totals.where(*turns)).one(),
         problems=tuple(sorted(select_set(connection, problems))),
     )
 
@@ -288,8 +255,25 @@ def _reset_tasks(connection: Connection, space: str, owners: Collection[str]) ->
             update_rows(connection, jobs, space, _J.thread == task, **reset)
 
 
-def _is_job(job: Job) -> ColumnElement[bool]:
-    return and_(_J.space_id == job.space, _J.thread == job.thread, _J.seq == job.seq)
+def _is_row_of(held: Job | ScheduledTask) -> ColumnElement[bool]:
+    return and_(_J.space_id == held.space, _J.thread == held.thread, _J.seq == held.seq)
+
+
+def renew_lease(connection: Connection, held: Job | ScheduledTask, now: datetime) -> None:
+    """Extend the lease, if its worker still holds the job or the task."""
+    with suppress(LeaseLost):
+        _change_held(connection, held, leased_until=now + _LEASE)
+
+
+def _change_held(connection: Connection, held: Job | ScheduledTask, **values: Any) -> str:
+    """Change a job or task and return its payload. Raise LeaseLost if its worker lost it."""
+    changes = {name: encode(value) for name, value in values.items()}
+    own = update(jobs).where(_is_row_of(held), _J.worker == held.worker)
+    row = connection.execute(own.values(**changes).returning(_J.payload)).first()
+    if row is None:
+        raise LeaseLost
+    payload: str = row.payload
+    return payload
 
 
 def _is_free(now: datetime) -> ColumnElement[bool]:
@@ -301,38 +285,30 @@ def _is_free(now: datetime) -> ColumnElement[bool]:
 _R = job_runs.c
 
 
-class TaskRun(NamedTuple):
-    started_at: datetime
-    finished_at: datetime
-    counts: Mapping[str, int]
-    problem: str | None = None  # kind of failure
-
-
-def _insert_task_run(connection: Connection, space: str, task: str, run: TaskRun) -> None:
+def _insert_task_run(
+    connection: Connection,
+    held: ScheduledTask,
+    now: datetime,
+    counts: Mapping[str, int],
+    problem: str | None,
+) -> None:
     """Insert a run and delete the oldest ones.
 
     Only the worker that holds the task may call this: the sequence number is not locked.
     """
-    newest = select(func.coalesce(func.max(_R.seq), 0)).where(_R.space_id == space, _R.task == task)
+    of_task = (_R.space_id == held.space, _R.task == held.task)
+    newest = select(func.coalesce(func.max(_R.seq), 0)).where(*of_task)
     seq = connection.execute(newest).scalar_one() + 1
-    row = {
-        "space_id": space,
-        "task": task,
-        "seq": seq,
-        "started_at": to_micros(run.started_at),
-        "finished_at": to_micros(run.finished_at),
-        "counts": json.dumps(dict(run.counts)),
-        "problem": run.problem,
-    }
-    connection.execute(insert(job_runs).values(**row))
+    row = {"task": held.task, "seq": seq, "started_at": held.started_at, "finished_at": now}
+    insert_row(connection, job_runs, held.space, **row, counts=counts, problem=problem)
     old = _R.seq <= seq - limits.JOBS_RUNS_KEEP_COUNT
-    delete_rows(connection, job_runs, space, _R.task == task, old)
+    delete_rows(connection, job_runs, held.space, _R.task == held.task, old)
 
 
-def last_task_runs(connection: Connection, space: str) -> dict[str, TaskRun]:
+def last_task_runs(connection: Connection, space: str) -> dict[str, JobRun]:
     """Return the newest run of each task."""
     runs = select(job_runs).where(_R.space_id == space).order_by(_R.seq)
-    return {row.task: to_record(TaskRun, row) for row in connection.execute(runs)}
+    return {row.task: to_record(JobRun, row) for row in connection.execute(runs)}
 
 
 # Scheduled tasks: one permanent row in `jobs` for each space and task.
@@ -343,7 +319,6 @@ def last_task_runs(connection: Connection, space: str) -> dict[str, TaskRun]:
 
 _TASK_SEQ = 0
 _NO_PROGRESS = "{}"
-_LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 # Allowed clock difference between two servers.
 _LEASE_MAX_AHEAD = timedelta(seconds=limits.LEASE_HELD_MAX_SECONDS)
 _S = spaces_table.c
@@ -360,6 +335,14 @@ class ScheduledTask:
     attempts: int  # failed attempts since the task last finished
     cursor: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def thread(self) -> str:
+        return scheduled_thread(self.task)
+
+    @property
+    def seq(self) -> int:
+        return _TASK_SEQ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,19 +368,16 @@ def schedule_task(
     connection: Connection, names: Collection[str], task: str, every: timedelta, now: datetime
 ) -> None:
     """Insert task rows for these spaces, each due at its own phase of the period."""
-    here = dialect.dialect_of(connection)
     # Lock each space separately, so that a space that is being erased does not keep a task: a
     # sharded database locks rows of one space at a time.
-    locked = here.lock_space_shared(select(_S.space_id).where(_S.space_id == bindparam("space")))
-    rows = [
-        _job_row(
-            space, scheduled_thread(task), task, "", now, now + every * task_phase(space, task)
-        )
-        | {"seq": _TASK_SEQ, "payload": _NO_PROGRESS}
-        for space in sorted(names)
-        if connection.execute(locked, {"space": space}).first() is not None
-    ]
-    here.insert_missing(connection, jobs, rows)
+    known = select(_S.space_id).where(_S.space_id == bindparam("space"))
+    locked = dialect.dialect_of(connection).lock_space_shared(known)
+    for space in sorted(names):
+        if connection.execute(locked, {"space": space}).first() is not None:
+            due_at = now + every * task_phase(space, task)
+            row = _job_row(scheduled_thread(task), task, "", now, due_at)
+            new = row | {"seq": _TASK_SEQ, "payload": _NO_PROGRESS}
+            insert_missing(connection, jobs, space, [new])
 
 
 def task_phase(space: str, task: str) -> float:
@@ -423,7 +403,7 @@ def schedule_now(connection: Connection, space: str, tasks: Collection[str], now
     """Make tasks that never ran in this space due now."""
     ran = exists().where(_R.space_id == _J.space_id, _R.task == _J.kind)
     never = (_J.kind.in_(sorted(tasks)), not_(ran), _J.attempts == 0, _J.due_at > to_micros(now))
-    update_rows(connection, jobs, space, *never, due_at=to_micros(now))
+    update_rows(connection, jobs, space, *never, due_at=now)
 
 
 def has_overdue_tasks(
@@ -476,40 +456,32 @@ def claim_task(
 
 def save_task_progress(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     cursor: str,
     counts: Mapping[str, int],
     now: datetime,
 ) -> None:
-    """Save the cursor in the transaction of a step. Raise LeaseLost if the worker lost the task."""
-    payload = {"started_at": to_micros(errand.started_at), "cursor": cursor, "counts": dict(counts)}
-    lease = to_micros(now + _LEASE)
-    _require_lease(
-        connection, _update_own_task(errand).values(payload=json.dumps(payload), leased_until=lease)
-    )
-
-
-def renew_task(errand: ScheduledTask, connection: Connection, now: datetime) -> None:
-    """Extend the lease, if this worker still holds the task."""
-    connection.execute(_update_own_task(errand).values(leased_until=to_micros(now + _LEASE)))
+    """Save the cursor in the transaction of a step."""
+    begun = {"started_at": to_micros(held.started_at), "cursor": cursor, "counts": dict(counts)}
+    _change_held(connection, held, payload=json.dumps(begun), leased_until=now + _LEASE)
 
 
 def finish_task(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     counts: Mapping[str, int],
     now: datetime,
     due_at: datetime,
 ) -> None:
     """Finish a task and insert its run in the transaction of the last step."""
-    values = {"payload": _NO_PROGRESS, "attempts": 0, "due_at": to_micros(due_at), "problem": None}
-    _require_lease(connection, _update_own_task(errand).values(**values, **_RELEASED))
-    _insert_task_run(connection, errand.space, errand.task, TaskRun(errand.started_at, now, counts))
+    values = {"payload": _NO_PROGRESS, "attempts": 0, "due_at": due_at, "problem": None}
+    _change_held(connection, held, **values, **_RELEASED)
+    _insert_task_run(connection, held, now, counts, None)
 
 
 def fail_task(
     connection: Connection,
-    errand: ScheduledTask,
+    held: ScheduledTask,
     now: datetime,
     due_at: datetime,
     problem: str,
@@ -520,19 +492,18 @@ def fail_task(
 
     The next attempt resumes at the cursor, unless the task failed there too often.
     """
-    attempts = errand.attempts + int(counted)
-    values = {"attempts": attempts, "due_at": to_micros(due_at), "problem": problem}
-    row = _require_lease(connection, _update_own_task(errand).values(**values, **_RELEASED))
+    attempts = held.attempts + int(counted)
+    values = {"attempts": attempts, "due_at": due_at, "problem": problem}
+    payload = _change_held(connection, held, **values, **_RELEASED)
     if counted and attempts % limits.JOBS_RESUMES_MAX_COUNT == 0:
-        anew = update(jobs).where(_is_task(errand.space, errand.task))
-        connection.execute(anew.values(payload=_NO_PROGRESS))
-    run = TaskRun(errand.started_at, now, json.loads(row.payload).get("counts", {}), problem)
-    _insert_task_run(connection, errand.space, errand.task, run)
+        update_rows(connection, jobs, held.space, _is_row_of(held), payload=_NO_PROGRESS)
+    _insert_task_run(connection, held, now, json.loads(payload).get("counts", {}), problem)
 
 
-def release_task(connection: Connection, errand: ScheduledTask) -> None:
+def release_task(connection: Connection, held: ScheduledTask) -> None:
     """Release the task so that another worker can resume it at once."""
-    connection.execute(_update_own_task(errand).values(**_RELEASED))
+    with suppress(LeaseLost):
+        _change_held(connection, held, **_RELEASED)
 
 
 def read_task_statuses(
@@ -540,28 +511,19 @@ def read_task_statuses(
 ) -> dict[str, TaskStatus]:
     """Read the statuses of these tasks of a space, by name."""
     threads = sorted(map(scheduled_thread, tasks))
-    rows = connection.execute(
-        select(jobs).where(_J.space_id == space, _J.thread.in_(threads), _J.seq == _TASK_SEQ)
-    )
-    held = (to_micros(now) + 1, to_micros(now + _LEASE_MAX_AHEAD))
-    return {
-        row.kind: to_record(
-            TaskStatus,
-            row,
-            is_leased=row.leased_until is not None and held[0] <= row.leased_until <= held[1],
-            has_begun=bool(json.loads(row.payload)),
-            counts=json.loads(row.payload).get("counts", {}),
-        )
-        for row in rows
-    }
+    tasks_ = select(jobs).where(_J.space_id == space, _J.thread.in_(threads), _J.seq == _TASK_SEQ)
+    latest = to_micros(now + _LEASE_MAX_AHEAD)
+    found = {}
+    for row in connection.execute(tasks_):
+        leased = row.leased_until is not None and to_micros(now) < row.leased_until <= latest
+        begun = json.loads(row.payload)
+        told = {"is_leased": leased, "has_begun": bool(begun), "counts": begun.get("counts", {})}
+        found[row.kind] = to_record(TaskStatus, row, **told)
+    return found
 
 
 def _is_task(space: str | ColumnElement[str], task: str) -> ColumnElement[bool]:
     return and_(_J.space_id == space, _J.thread == scheduled_thread(task), _J.seq == _TASK_SEQ)
-
-
-def _update_own_task(errand: ScheduledTask) -> Update:
-    return update(jobs).where(_is_task(errand.space, errand.task), _J.worker == errand.worker)
 
 
 def _is_task_free(now: datetime, worker: str) -> ColumnElement[bool]:
@@ -572,13 +534,6 @@ def _is_task_free(now: datetime, worker: str) -> ColumnElement[bool]:
     """
     beyond = to_micros(now + _LEASE_MAX_AHEAD)
     return or_(_is_free(now), _J.leased_until > beyond, _J.worker == worker)
-
-
-def _require_lease(connection: Connection, changed: Update) -> Row[Any]:
-    row = connection.execute(changed.returning(_J.payload)).first()
-    if row is None:
-        raise LeaseLost
-    return row
 
 
 # Channel updates: inserted once, processed in order, and cleared as soon as they are done.
@@ -612,13 +567,11 @@ def insert_updates(tx: Transaction, channel: str, brought: Sequence[Conversation
         .scalar_subquery()
         for state in (UPDATE_WAITING, UPDATE_PARKED, UPDATE_DONE)
     ]
-    at = to_micros(tx.at)
     highest = max((seq for seq in tx.connection.execute(select(*last)).one() if seq), default=0)
-    row = {"space_id": tx.space, "channel": channel, "state": UPDATE_WAITING, "attempts": 0}
+    same = {"space_id": tx.space, "channel": channel, "state": UPDATE_WAITING, "attempts": 0}
+    at = to_micros(tx.at)
     rows = [
-        row
-        | {"update_id": one.id, "seq": seq, "at": at}
-        | {"chat": one.chat, "person": one.person, "payload": one.payload}
+        same | to_columns(one, updates) | {"update_id": one.id, "seq": seq, "at": at}
         for seq, one in enumerate(new, start=max(highest + 1, at))
     ]
     tx.connection.execute(insert(updates), rows)
@@ -656,17 +609,7 @@ def clear_updates_of_people(tx: Transaction, who: Collection[str]) -> int:
 
     The ids stay: an update that the channel delivers again is not inserted again.
     """
-    member, chat = chat_members.c, chats_table.c
-    alone = (
-        select(member.chat)
-        .join(chats_table, (chat.space_id == member.space_id) & (chat.id == member.chat))
-        .where(
-            member.space_id == tx.space,
-            member.person.in_(sorted(who)),
-            chat.kind == ChatKind.PRIVATE.value,
-        )
-    )
-    rooms = select_set(tx.connection, alone)
+    rooms = list_private_chats(tx.connection, tx.space, who)
     return _clear_updates(tx, _U.person.in_(sorted(who))) + clear_updates_of_chats(tx, rooms)
 
 
@@ -675,5 +618,5 @@ def clear_updates_of_chats(tx: Transaction, rooms: Collection[str]) -> int:
 
 
 def _clear_updates(tx: Transaction, *which: ColumnElement[bool]) -> int:
-    cleared = {"state": UPDATE_DONE, "chat": None, "person": None, "payload": ""}
-    return update_rows(tx.connection, updates, tx.space, *which, **cleared, at=to_micros(tx.at))
+    cleared = {"state": UPDATE_DONE, "chat": None, "person": None, "payload": "", "at": tx.at}
+    return update_rows(tx.connection, updates, tx.space, *which, **cleared)

@@ -10,9 +10,11 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from sqlalchemy import Connection, Executable, Table, delete, update
+from sqlalchemy import Connection, Executable, Select, Table, delete, insert, update
 
 from tacit.clock import from_micros, to_micros
+from tacit.storage import statements
+from tacit.storage.dialect import dialect_of
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -37,11 +39,13 @@ def encode(value: Any) -> Any:
 
 
 def to_record(record: Callable[..., R], row: Any, **fields: Any) -> R:
-    """Build a record from a row whose columns are named like its fields, decoded by their types.
+    """Build a record from a row or mapping whose columns are named like its fields.
+
+    The columns are decoded by the types of the fields.
 
     `fields` are given as they are, in place of columns or in addition to them.
     """
-    columns = row._mapping
+    columns = row if isinstance(row, dict) else row._mapping
     for name, decode in _decoders(record).items():
         if name not in fields and name in columns:
             value = columns[name]
@@ -65,6 +69,20 @@ def _decoder(hint: Any) -> Callable[[Any], Any] | None:
     if kind is Mapping:
         return json.loads
     return kind if isinstance(kind, type) and issubclass(kind, _ENUM_OR_BOOL) else None
+
+
+def fetch_mappings(
+    connection: Connection, statement: Select[Any], params: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Fetch rows by column name on the driver, for a prepared statement that runs often."""
+    names = _column_names(statement)
+    found = statements.fetch_rows(connection, statement, params)
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+@lru_cache(maxsize=256)
+def _column_names(statement: Select[Any]) -> tuple[str, ...]:
+    return tuple(statement.selected_columns.keys())
 
 
 def chunks(items: Iterable[T]) -> Iterator[list[T]]:
@@ -91,9 +109,33 @@ def delete_rows(connection: Connection, table: Table, space: str, *which: Any) -
 def update_rows(
     connection: Connection, table: Table, space: str, *which: Any, **values: Any
 ) -> int:
-    """Update rows of a space; return how many there were."""
+    """Update rows of a space, with encoded values; return how many there were."""
     rows = update(table).where(table.c.space_id == space, *which)
-    return connection.execute(rows.values(**values)).rowcount
+    changes = {name: encode(value) for name, value in values.items()}
+    return connection.execute(rows.values(**changes)).rowcount
+
+
+def insert_row(connection: Connection, table: Table, space: str, **values: Any) -> None:
+    """Insert a row of a space, with encoded values."""
+    row = {name: encode(value) for name, value in values.items()}
+    connection.execute(insert(table).values(space_id=space, **row))
+
+
+def insert_missing(
+    connection: Connection, table: Table, space: str, rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """Insert those rows of a space whose primary key is new, with encoded values."""
+    new = [
+        {"space_id": space} | {name: encode(value) for name, value in row.items()} for row in rows
+    ]
+    dialect_of(connection).insert_missing(connection, table, new)
+
+
+def to_columns(record: Any, table: Table) -> dict[str, Any]:
+    """Return the encoded fields of a record that have a column of their name."""
+    kind: Any = type(record)
+    names = [name for name in _decoders(kind) if name in table.c]
+    return {name: encode(getattr(record, name)) for name in names}
 
 
 def insert_for(connection: Connection, table: Table) -> Any:

@@ -198,7 +198,7 @@ class RequestCache:
         """Store the chat if it is private or a group; for an unknown chat, only the space."""
         space = request.space
         if request.private or request.kind is ChatKind.GROUP:
-            chats.register_chat(connection, database.dialect, space, asking, at)
+            chats.register_chat(connection, space, asking, at)
         else:
             spaces.ensure_space(connection, database.dialect, space, at)
         return spaces.identity_revision(connection, space)

@@ -146,9 +146,9 @@ class Account(Resource, name="account"):
             account = _account_of(tx, me)
             if account is None:
                 account = f"{ACCOUNT_PREFIX}:{secrets.token_hex(_ACCOUNT_BYTES)}"
-                _begin_link(tx, me, account, me)
+                begin_link(tx, me, account, LinkKind.LINK, actor=me)
             auth.delete_link_offers(tx.connection, tx.space, (me, other))
-            return _begin_link(tx, other, account, me)
+            return begin_link(tx, other, account, LinkKind.LINK, actor=me)
 
         return self._context.write(work, changing=True)
 
@@ -170,7 +170,7 @@ class Account(Resource, name="account"):
 
         def work(tx: Transaction) -> Link:
             me = self._require_private_identity(tx)
-            link = end_link(tx.connection, tx.space, me, LinkKind.LINK, tx.at)
+            link = end_link(tx, me, LinkKind.LINK)
             auth.delete_link_offers(tx.connection, tx.space, (me,))
             return replace(link, ended_at=tx.at)
 
@@ -218,11 +218,6 @@ def _account_of(tx: Transaction, identity: str) -> str | None:
     if link is not None and not link.holds:
         raise Conflict("this identity has a link that was never verified: unlink it first")
     return None if link is None else link.target
-
-
-def _begin_link(tx: Transaction, source: str, target: str, actor: str) -> Link:
-    where = (tx.connection, tx.space, source, target, LinkKind.LINK)
-    return begin_link(*where, verified=True, actor=actor, at=tx.at)
 
 
 def build_accepted_link(found: auth.PendingLink) -> LinkWaiting:

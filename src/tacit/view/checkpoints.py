@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from sqlalchemy import Connection, TextClause
+from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -25,7 +25,7 @@ from tacit.records.checkpoints import (
 )
 from tacit.records.request import Request
 from tacit.records.results import Page
-from tacit.storage import checkpoints, statements
+from tacit.storage import checkpoints
 from tacit.storage.checkpoints import StepAccess, StepTarget, StoredCheckpoint
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
@@ -102,9 +102,12 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             )
             if found is not FAST_PATH_MISS:
                 return found
-        return context.read(
-            lambda c, r: self._find_step(c, self._read_gate(c, r, where[0]), *where)
-        )
+
+        def work(connection: Connection, request: Request) -> StoredGraphStep | None:
+            access = self._read_access(connection, request, where[0])
+            return None if access is None else checkpoints.find_step(connection, access, *where)
+
+        return context.read(work)
 
     @operations.read(disabled=Page)
     def list(
@@ -197,26 +200,12 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             context.write(lambda tx: checkpoints.insert_steps(tx, to, rows))
         return at
 
-    def _read_gate(
+    def _read_access(
         self, connection: Connection, request: Request, thread: str | None
     ) -> StepAccess | None:
         audiences = self._context.storage.audiences
         return checkpoints.read_step_access(
             connection, audiences, request, self._allowed_categories, thread
-        )
-
-    def _find_step(
-        self, connection: Connection, open_: StepAccess | None, thread: str, ns: str, id: str | None
-    ) -> StoredGraphStep | None:
-        if open_ is None:
-            return None
-
-        def run(statement: TextClause, params: Mapping[str, Any]) -> checkpoints.StepRows:
-            return statements.fetch_rows(connection, statement, params, binary=True)
-
-        dialect = self._context.storage.database.dialect.name
-        return checkpoints.to_stored_step(
-            checkpoints.read_step_rows(run, dialect, open_, thread, ns, id), thread
         )
 
     def _list_steps(
@@ -228,14 +217,14 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         after: tuple[str, str, str] | None,
         most: int,
     ) -> Page[StoredGraphStep]:
-        open_ = self._read_gate(connection, request, wanted.get("thread"))
-        if open_ is None:
+        access = self._read_access(connection, request, wanted.get("thread"))
+        if access is None:
             return Page()
         chosen: list[tuple[str, str, str]] = []
         at_once = most + 1 if asked is None else _SCANNED_PER_QUERY_COUNT
         required = (asked or {}).items()
         while len(chosen) <= most:
-            rows = checkpoints.list_step_rows(connection, open_, wanted, after, at_once)
+            rows = checkpoints.list_step_rows(connection, access, wanted, after, at_once)
             for id, thread, ns, metadata in rows:
                 after = (id, thread, ns)
                 held = json.loads(metadata) if required else {}
@@ -244,7 +233,8 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             if len(rows) < at_once:
                 break
         found = [
-            self._find_step(connection, open_, thread, ns, id) for id, thread, ns in chosen[:most]
+            checkpoints.find_step(connection, access, thread, ns, id)
+            for id, thread, ns in chosen[:most]
         ]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)

@@ -17,7 +17,6 @@ from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
 from tacit.learning.turns import (
-    LEARN_JOB,
     HeldMessage,
     QueuedTurn,
     is_question,
@@ -297,9 +296,7 @@ class ViewLearning(Resource):
             question = replace(self._build_turn(tx.request, tx.at, asked, []), text=_QUESTION_TEXT)
             turns.append(question.pack())
         due = tx.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
-        queue.insert_jobs(
-            tx.connection, tx.space, tx.thread, LEARN_JOB, tx.request.subject, turns, tx.at, due
-        )
+        queue.insert_jobs(tx, turns, due)
         return count
 
     def _build_turn(

@@ -86,10 +86,8 @@ class People(Resource, name="people"):
         wanted = validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
 
         def work(tx: Transaction) -> Person:
-            (who,) = people.resolve_or_create_people(
-                tx.connection, tx.dialect, tx.request, [person], "person", tx.at
-            )
-            people.add_person_name(tx.connection, tx.dialect, tx.request, who, wanted, what, tx.at)
+            (who,) = people.resolve_or_create_people(tx, [person], "person")
+            people.add_person_name(tx, who, wanted, what)
             revisions.increment_revisions(
                 tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
             )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, func, insert, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -45,7 +45,8 @@ from tacit.storage.memories import (
     key_precedence,
     update_precedence_of_people,
 )
-from tacit.storage.memory_reads import pack_people, unpack_people
+from tacit.storage.memory_reads import unpack_people
+from tacit.storage.rows import delete_rows, has_row, select_set, update_rows
 from tacit.storage.schema import (
     change_log,
     chats_table,
@@ -119,7 +120,7 @@ def _repair_history(tx: Transaction, memory: Memory) -> None:
     """Add the missing first entry, dated when the memory was made."""
     of = (_H.space_id == tx.space, _H.memory_id == memory.id)
     begun = select(_H.seq).where(*of, _H.event == HistoryEvent.ADD.value)
-    if tx.connection.execute(begun).first() is not None:
+    if has_row(tx.connection, begun):
         return
     first = tx.connection.execute(select(func.min(_H.seq)).where(*of)).scalar()
     version = (_V.space_id == tx.space, _V.memory_id == memory.id)
@@ -167,7 +168,7 @@ def _repair_people(tx: Transaction, memory: Memory) -> None:
     """Keep the people of both sides, so that the memory is withheld from at least as many."""
     of = (_P.space_id == tx.space, _P.memory_id == memory.id)
     kept = select(_P.person).where(*of, _P.role == ROLE_WITHHELD)
-    withheld = memory.withheld_from | set(tx.connection.execute(kept).scalars())
+    withheld = memory.withheld_from | select_set(tx.connection, kept)
     known = load_identities(tx.connection, tx.space, withheld).is_recognizable
     unknown = not all(known(one) for one in withheld)
     whole = replace(memory, withheld_from=withheld, withheld_unknown=unknown)
@@ -176,15 +177,16 @@ def _repair_people(tx: Transaction, memory: Memory) -> None:
         return
     # A turn has no history.
     revisions.restamp_memories(tx.connection, tx.space, [memory.id])
-    tx.connection.execute(delete(memory_people).where(*of))
+    delete_rows(tx.connection, memory_people, tx.space, *of)
     statements.run_statements(tx.connection, memories.people_inserts(whole))
-    one = update(memories_table).where(_M.space_id == tx.space, _M.id == memory.id)
-    tx.connection.execute(
-        one.values(
-            withheld_from=pack_people(withheld),
-            has_withheld=bool(withheld),
-            withheld_unknown=unknown,
-        )
+    update_rows(
+        tx.connection,
+        memories_table,
+        tx.space,
+        _M.id == memory.id,
+        withheld_from=withheld,
+        has_withheld=bool(withheld),
+        withheld_unknown=unknown,
     )
     integrity.reindex_memory(tx, whole, get_audience_id(tx, memory.id))
 
@@ -216,8 +218,8 @@ def _repair_thread_revision(tx: Transaction, problem: Problem) -> None:
     newest = tx.connection.execute(select(func.max(_C.rev)).where(*of)).scalar()
     rev = memories.increment_thread_revision(tx, thread)
     if newest is not None and rev < newest:
-        one = update(thread_revisions).where(_T.space_id == tx.space, _T.thread == thread)
-        tx.connection.execute(one.values(rev=max(newest, to_micros(tx.at))))
+        later = max(newest, to_micros(tx.at))
+        update_rows(tx.connection, thread_revisions, tx.space, _T.thread == thread, rev=later)
 
 
 THREAD_REVISIONS_CHECK = DoctorCheck(
@@ -490,8 +492,8 @@ def _make_confidential(tx: Transaction, problem: Problem) -> None:
     (id,) = problem.key
     chat = (chats_table.c.space_id == _M.space_id) & (chats_table.c.id == _M.learned_in)
     strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
-    one = update(memories_table).where(_M.space_id == tx.space, _M.id == id, strict)
-    if tx.connection.execute(one.values(confidential=True)).rowcount:
+    this = (_M.id == id, strict)
+    if update_rows(tx.connection, memories_table, tx.space, *this, confidential=True):
         revisions.restamp_memories(tx.connection, tx.space, [id])
 
 
@@ -510,7 +512,6 @@ CONFIDENTIAL_CHECK = DoctorCheck(
 
 _PAGE_COUNT = 500
 _VECTORS = vectors_table.c
-_E = embedded_spaces.c
 _PLACED_VECTORS = (
     select(_VECTORS.home_path, _VECTORS.memory_id, _M.owner, _M.learned_in)
     .join(memories_table, (_M.space_id == _VECTORS.space_id) & (_M.id == _VECTORS.memory_id))
@@ -526,9 +527,9 @@ def _find_stray_vectors(connection: Connection, context: DoctorContext) -> Itera
 def _delete_stray_vector(tx: Transaction, problem: Problem) -> None:
     home, id = problem.key
     of = (_VECTORS.space_id == tx.space, _VECTORS.home_path == home, _VECTORS.memory_id == id)
-    if tx.connection.execute(_PLACED_VECTORS.where(*of)).first() is not None:
-        tx.connection.execute(delete(vectors_table).where(*of))
-        tx.connection.execute(delete(embedded_spaces).where(_E.space_id == tx.space))
+    if has_row(tx.connection, _PLACED_VECTORS.where(*of)):
+        delete_rows(tx.connection, vectors_table, tx.space, *of)
+        delete_rows(tx.connection, embedded_spaces, tx.space)
         revisions.restamp_memories(tx.connection, tx.space, [id])
 
 
@@ -554,7 +555,7 @@ def _find_unembedded(connection: Connection, context: DoctorContext) -> Iterator
 
 def _mark_incomplete(tx: Transaction, problems: Sequence[Problem]) -> int:
     """Mark the space as incomplete, so that the indexer searches it again."""
-    tx.connection.execute(delete(embedded_spaces).where(_E.space_id == tx.space))
+    delete_rows(tx.connection, embedded_spaces, tx.space)
     return len(problems)
 
 

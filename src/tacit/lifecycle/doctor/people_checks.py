@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, bindparam, func, or_, select
 
-from tacit.clock import to_micros
 from tacit.errors import Conflict, InvalidInput
 from tacit.identity import PERSON_PREFIX, Identities
 from tacit.lifecycle.doctor.check import (
@@ -20,12 +19,20 @@ from tacit.lifecycle.doctor.check import (
     repair_each,
     repair_memory,
 )
-from tacit.records.accounts import LinkKind, NameKind
+from tacit.records.accounts import Link, LinkKind, NameKind
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent, Memory
-from tacit.storage import integrity, memories, people, revisions, spaces
-from tacit.storage.memories import Transaction, update_precedence_of_people
+from tacit.storage import integrity, memories, people, revisions
+from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import unpack_people
+from tacit.storage.rows import (
+    delete_rows,
+    has_row,
+    insert_missing,
+    select_set,
+    to_record,
+    update_rows,
+)
 from tacit.storage.schema import (
     audience_people,
     chat_members,
@@ -96,21 +103,20 @@ def _rebuild_audience(tx: Transaction, audience: str, id: str) -> None:
     )
     then = frozenset(tx.connection.execute(members).scalars())
     if then and audience_id(then) == audience:
-        rows = [{"space_id": tx.space, "audience": audience, "person": one} for one in sorted(then)]
-        tx.dialect.insert_missing(tx.connection, audience_people, rows)
+        rows = [{"audience": audience, "person": one} for one in sorted(then)]
+        insert_missing(tx.connection, audience_people, tx.space, rows)
 
 
 def _clear_audience(tx: Transaction, audience: str, id: str) -> None:
     """Make the memory visible to no audience, now and in its versions."""
-    of = (_V.space_id == tx.space, _V.memory_id == id, _V.audience == audience)
-    tx.connection.execute(update(memory_versions).where(*of).values(audience=None))
+    heard = (_V.memory_id == id, _V.audience == audience)
+    update_rows(tx.connection, memory_versions, tx.space, *heard, audience=None)
     memory = memories.get_for_update(tx, id)
     if memory is None or get_audience_id(tx, id) != audience:
         return
     if memory.is_turn:
         revisions.restamp_memories(tx.connection, tx.space, [id])  # for those who could see it
-        turn = update(memories_table).where(_M.space_id == tx.space, _M.id == id)
-        tx.connection.execute(turn.values(audience=None))
+        update_rows(tx.connection, memories_table, tx.space, _M.id == id, audience=None)
         integrity.reindex_memory(tx, memory, None)
     else:
         unheard = replace(memory, heard_by=frozenset())
@@ -143,8 +149,7 @@ def _delete_unused_audiences(tx: Transaction, problems: Sequence[Problem]) -> in
     """Delete unused audiences. The space is locked, so no write refers to them meanwhile."""
     used = integrity.list_referenced_audiences(tx.connection, tx.space)
     gone = [problem.key[0] for problem in problems if problem.key[0] not in used]
-    of = (_A.space_id == tx.space, _A.audience.in_(gone))
-    tx.connection.execute(delete(audience_people).where(*of))
+    delete_rows(tx.connection, audience_people, tx.space, _A.audience.in_(gone))
     return len(problems)
 
 
@@ -202,8 +207,8 @@ def _set_speaker(tx: Transaction, memory: Memory) -> bool:
         return False
     spoken = replace(memory, speaker=who)
     memories.update_fields(tx, spoken, HistoryEvent.UPDATE, None, {"fields": "speaker"})
-    now = update(memory_versions).where(*of, _V.version == memory.version)
-    tx.connection.execute(now.values(speaker=who))
+    now = (*of, _V.version == memory.version)
+    update_rows(tx.connection, memory_versions, tx.space, *now, speaker=who)
     return True
 
 
@@ -245,7 +250,7 @@ def _find_duplicate_people(connection: Connection, context: DoctorContext) -> It
         withheld = select(_N.person).where(
             _N.space_id == space, _N.known_to == known_to, _N.kind == NameKind.WITHHELD.value
         )
-        found = set(connection.execute(who.except_(withheld)).scalars())
+        found = select_set(connection, who.except_(withheld))
         yield from _duplicates_among(connection, space, identities, found - seen)
         seen |= found
 
@@ -274,8 +279,8 @@ def _duplicates_among(
 
 
 def _is_mentioned(connection: Connection, space: str, who: Sequence[str] | frozenset[str]) -> bool:
-    of = select(_P.memory_id).where(_P.space_id == space, _P.person.in_(sorted(who))).limit(1)
-    return connection.execute(of).first() is not None
+    of = select(_P.memory_id).where(_P.space_id == space, _P.person.in_(sorted(who)))
+    return has_row(connection, of)
 
 
 def _merge_people(tx: Transaction, problem: Problem) -> bool:
@@ -284,16 +289,7 @@ def _merge_people(tx: Transaction, problem: Problem) -> bool:
     if _is_mentioned(tx.connection, tx.space, [source]):
         return False
     try:
-        people.begin_link(
-            tx.connection,
-            tx.space,
-            source,
-            target,
-            LinkKind.MERGE,
-            verified=True,
-            actor=DOCTOR_ACTOR,
-            at=tx.at,
-        )
+        people.begin_link(tx, source, target, LinkKind.MERGE, actor=DOCTOR_ACTOR)
     except (Conflict, InvalidInput):
         return False  # it was changed meanwhile
     return True
@@ -404,14 +400,10 @@ def _find_broken_identity_links(
 def _end_identity_link(tx: Transaction, problem: Problem) -> None:
     """End a link as `unlink` does, with all that follows from it."""
     (id,) = problem.key
-    one = update(identity_links).where(_I.space_id == tx.space, _I.id == id, _I.ended_at.is_(None))
-    ended = one.values(ended_at=to_micros(tx.at)).returning(_I.source, _I.target)
-    row = tx.connection.execute(ended).first()
+    one = select(identity_links).where(_I.space_id == tx.space, _I.id == id, _I.ended_at.is_(None))
+    row = tx.connection.execute(one).first()
     if row is not None:
-        spaces.increment_identity_revision(tx.connection, tx.space)
-        found = load_identities(tx.connection, tx.space, row)
-        touched = {i for one in row for i in found.all_identities(one)}
-        update_precedence_of_people(tx.connection, tx.space, found, touched)
+        people.update_link(tx, replace(to_record(Link, row), ended_at=tx.at))
 
 
 IDENTITY_LINKS_CHECK = DoctorCheck(
