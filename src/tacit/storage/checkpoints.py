@@ -44,12 +44,14 @@ from tacit.storage.engine import Database
 from tacit.storage.erasures import Exposure
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
+from tacit.storage.rows import insert_for
 from tacit.storage.schema import (
     audience_people,
     checkpoints_table,
     graph_steps,
     graph_values,
     graph_writes,
+    spaces_table,
 )
 from tacit.storage.statements import Statement, insert_statement
 from tacit.storage.store import (
@@ -329,9 +331,7 @@ def get_step_fast(
     if id is not None:
         params["id"] = id
     statement = _select_step(database.dialect.name, open_.shape, id is not None)
-    rows = database.fetch_rows_binary(
-        *statements.render_plain(database.engine.dialect, statement, params)
-    )
+    rows = database.fetch_directly(statement, params, binary=True)
     own = _own_row(rows) if rows else None
     if rows is None or own is None or own[1] != rev:
         return FAST_PATH_MISS
@@ -345,9 +345,7 @@ def _get_recent_step(
     database: Database, recent: RecentSteps, key: StepKey, rev: int
 ) -> StoredGraphStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
-    rows = database.fetch_rows_binary(
-        *statements.render_plain(database.engine.dialect, SELECT_NEWEST_MARK, params)
-    )
+    rows = database.fetch_directly(SELECT_NEWEST_MARK, params)
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
 
 
@@ -542,7 +540,15 @@ _REPLACE_WRITE = text(
     "type = excluded.type, audience = excluded.audience, categories = excluded.categories, "
     "saved_at = excluded.saved_at, data = excluded.data"
 )
-_IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
+# Locked, so that they stay unchanged until the write ends.
+_IDENTITIES_UNCHANGED = (
+    select(spaces_table.c.identity_rev)
+    .where(
+        spaces_table.c.space_id == bindparam("space"),
+        spaces_table.c.identity_rev == bindparam("rev"),
+    )
+    .with_for_update(read=True)
+)
 _S = graph_steps.c
 _SELECT_AUDIENCES = select(_S.audience).where(
     _S.space_id == bindparam("space"),
@@ -841,7 +847,9 @@ def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCateg
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
         rows = select(*there).where(*_own_rows(tx, table, allowed), c.thread == source)
-        tx.connection.execute(tx.dialect.insert_missing_statement(table).from_select(names, rows))
+        tx.connection.execute(
+            insert_for(tx.connection, table).on_conflict_do_nothing().from_select(names, rows)
+        )
 
 
 def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:

@@ -21,7 +21,7 @@ from tacit.storage.memories import (
     Transaction,
     embedded_mark_delete,
     emit_memory_event,
-    first_history_insert,
+    history_insert,
     people_inserts,
     version_insert,
 )
@@ -384,7 +384,7 @@ def _memory_inserts(
         ),
         version_insert(memory, audience, tx.actor, tx.at),
         *people_inserts(memory),
-        first_history_insert(
+        history_insert(
             memory, HistoryEvent.ADD, tx.actor, tx.at, {"why": tx.why} if tx.why else None
         ),
     ]

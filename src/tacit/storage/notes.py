@@ -39,9 +39,9 @@ from tacit.storage.memory_reads import AudienceCache, to_memory
 from tacit.storage.revisions import (
     NOTES_PATH,
     mark_notes_changed,
-    split_into_chunks,
     stamp_changed_notes,
 )
+from tacit.storage.rows import chunks
 from tacit.storage.schema import (
     chat_members,
     memories_table,
@@ -183,11 +183,7 @@ def list_visible_items(
     `request.for_management()`, the owner's expired memories are included.
     """
     told: dict[str, ItemMemories] = {path: [] for path in paths}
-    rows = [
-        row
-        for some in split_into_chunks(told)
-        for row in _item_rows(connection, request.space, some)
-    ]
+    rows = [row for some in chunks(told) for row in _item_rows(connection, request.space, some)]
     heard = _visible_memories(connection, audiences, request, {row[1] for row in rows})
     for path, id, *rest in rows:
         if id in heard:
@@ -302,7 +298,7 @@ def _visible_memories(
     connection: Connection, audiences: AudienceCache, request: Request, ids: set[str]
 ) -> dict[str, Memory]:
     heard: dict[str, Memory] = {}
-    for some in split_into_chunks(ids):
+    for some in chunks(ids):
         found = memory_reads.list_visible(connection, audiences, request, some)
         heard |= {id: memory for id, (memory, _) in found.items() if memory.state in _SHOWN_STATES}
     return heard
@@ -336,14 +332,14 @@ def list_visible_tasks(
     told: dict[str, ItemMemories] = {path: [] for path in paths}
     rows = [
         row
-        for some in split_into_chunks(told)
+        for some in chunks(told)
         for row in statements.fetch_rows(
             connection, _SELECT_TASKS, {"space": request.space, "paths": some}
         )
     ]
     heard = {
         id: memory
-        for some in split_into_chunks({row[1] for row in rows})
+        for some in chunks({row[1] for row in rows})
         for id, (memory, _) in memory_reads.list_visible(
             connection, audiences, request, some
         ).items()
@@ -463,7 +459,7 @@ def save_file_state(tx: Transaction, state: FileState) -> None:
     changed = {id for id, line in new.items() if old.get(id) != line}
     there = _existing_ids(tx, changed)
     of = (_L.space_id == tx.space, _L.folder == state.folder, _L.path == state.path)
-    for some in split_into_chunks((old.keys() - new.keys()) | (changed & old.keys())):
+    for some in chunks((old.keys() - new.keys()) | (changed & old.keys())):
         tx.connection.execute(delete(note_lines).where(*of, _L.memory_id.in_(some)))
     file: dict[str, Any] = {"space_id": tx.space, "folder": state.folder, "path": state.path}
     rows = [
@@ -481,7 +477,7 @@ def _has_deleted_memories(tx: Transaction, state: FileState) -> bool:
 
 def _existing_ids(tx: Transaction, ids: Collection[str]) -> set[str]:
     found: set[str] = set()
-    for some in split_into_chunks(ids):
+    for some in chunks(ids):
         there = select(_FILE_MEMORY.id).where(
             _FILE_MEMORY.space_id == tx.space, _FILE_MEMORY.id.in_(some)
         )
@@ -529,7 +525,7 @@ _DELETE_EMPTY_SESSIONS = delete(notes_table).where(
 def list_summaries_of(tx: Transaction, paths: Collection[str]) -> set[str]:
     """Return the summaries of these notes, which were generated from their items."""
     found: set[str] = set()
-    for some in split_into_chunks(paths):
+    for some in chunks(paths):
         heads = select(_ERASED_NOTE.summary_id).where(
             _ERASED_NOTE.space_id == tx.space, _ERASED_NOTE.path.in_(some)
         )
@@ -543,7 +539,7 @@ def delete_empty_sessions(tx: Transaction, paths: Collection[str]) -> int:
     Call this after an erasure. The state of their files remains, so the mirror deletes the files.
     """
     count = 0
-    for some in split_into_chunks(paths):
+    for some in chunks(paths):
         count += tx.connection.execute(
             _DELETE_EMPTY_SESSIONS, {"space": tx.space, "paths": some}
         ).rowcount
@@ -570,7 +566,7 @@ def erase_notes(
         theirs = select(n.path).where(n.space_id == tx.space, whose)
         paths |= set(tx.connection.execute(theirs).scalars())
     counts: Counter[str] = Counter()
-    for some in split_into_chunks(paths):
+    for some in chunks(paths):
         rows = [
             {
                 "space_id": tx.space,
@@ -783,7 +779,7 @@ def list_note_paths(
 ) -> dict[str, set[str]]:
     """Return, by memory, the notes that hold it as an item or as the summary."""
     found: dict[str, set[str]] = {id: set() for id in ids}
-    for some in split_into_chunks(ids):
+    for some in chunks(ids):
         of_item = select(_I.memory_id, _I.path).where(_I.space_id == space, _I.memory_id.in_(some))
         of_head = select(_N.summary_id, _N.path).where(
             _N.space_id == space, _N.summary_id.in_(some)
@@ -838,12 +834,9 @@ def have_notes_changed(database: Database, seen: Mapping[str, int]) -> bool:
 
     This runs on the driver because idle processes poll it.
     """
-    sql, order, constants = statements.render_with_lists(
-        database.engine.dialect, _SELECT_REVISION, ("space",), ()
-    )
     for space, revision_then in seen.items():
-        row = database.fetch_row(sql, statements.fill_values({"space": space}, order, constants))
-        if (0 if row is None else int(row[0])) != revision_then:
+        rows = database.fetch_directly(_SELECT_REVISION, {"space": space})
+        if (int(rows[0][0]) if rows else 0) != revision_then:
             return True
     return False
 
