@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -89,11 +88,6 @@ class Dialect(ABC):
     @abstractmethod
     def is_busy(self, error: DBAPIError) -> bool:
         """Return whether a retry of the whole transaction may succeed."""
-
-    @contextmanager
-    def autocommit(self, driver: Any) -> Iterator[None]:  # noqa: ARG002
-        """Run statements on the driver without BEGIN and COMMIT, which SQLite sends only if told."""
-        yield
 
     def lock_for_migration(self, connection: Connection) -> None:  # noqa: B027
         """Block every other process that starts at the same time, until the transaction ends."""

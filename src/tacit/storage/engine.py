@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -93,7 +93,7 @@ class Database:
             connection = self.engine.raw_connection()
             driver: Any = connection.driver_connection
             try:
-                with self.dialect.autocommit(driver):
+                with nullcontext() if self.dialect.one_writer else _autocommit(driver):
                     run = statements.execute_on_driver(driver, sql, values, binary=binary)
                     found = run.fetchall()
             except self.engine.dialect.loaded_dbapi.Error:
@@ -191,6 +191,16 @@ class Database:
             yield
         finally:
             self._turn.release()
+
+
+@contextmanager
+def _autocommit(driver: Any) -> Iterator[None]:
+    """Spare a PostgreSQL connection the round trips of BEGIN and COMMIT around one statement."""
+    driver.autocommit = True
+    try:
+        yield
+    finally:
+        driver.autocommit = False
 
 
 @contextmanager

@@ -553,15 +553,7 @@ def next_ended_session(
     last = func.max(_M.created_at)
     ended = (
         select(_M.session, _M.learned_in, last.label("last_at"))
-        .where(
-            _M.space_id == space,
-            _M.owner == owner,
-            _M.is_turn.is_(True),
-            _M.state == State.ACTIVE.value,
-            _M.learned_kind == ChatKind.PRIVATE.value,
-            _M.learned_in.is_not(None),
-            _M.expires_at > to_micros(now),
-        )
+        .where(*_is_turn_of(space, owner, now), _M.learned_in.is_not(None))
         .group_by(_M.session, _M.learned_in)
         .having(last <= to_micros(still))
         .having(last >= (to_micros(since) if since else -(2**62)))
@@ -589,19 +581,26 @@ def list_turns(
     found = (
         select(*MEMORY_COLUMNS)
         .where(
-            _M.space_id == space,
-            _M.owner == session.owner,
-            _M.is_turn.is_(True),
-            _M.state == State.ACTIVE.value,
+            *_is_turn_of(space, session.owner, now),
             _M.session == session.name,
             _M.learned_in == session.chat,
-            _M.learned_kind == ChatKind.PRIVATE.value,
-            _M.expires_at > to_micros(now),
         )
         .order_by(_M.seq.desc(), _M.id)
         .limit(limits.SUMMARY_TURNS_MAX_COUNT)
     )
     return audiences.to_memories(connection, space, connection.execute(found).all())[::-1]
+
+
+def _is_turn_of(space: str, owner: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Test for the active turns of a person in private chats."""
+    return (
+        _M.space_id == space,
+        _M.owner == owner,
+        _M.is_turn.is_(True),
+        _M.state == State.ACTIVE.value,
+        _M.learned_kind == ChatKind.PRIVATE.value,
+        _M.expires_at > to_micros(now),
+    )
 
 
 def find_summary(connection: Connection, space: str, session: EndedSession) -> str | None:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select, text
+from sqlalchemy import ColumnElement, Connection, TextClause, and_, bindparam, func, select, text
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -21,7 +22,7 @@ from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.records.text import text_to_embed
-from tacit.storage import memory_reads, statements, vectors
+from tacit.storage import memory_reads, statements
 from tacit.storage.chats import read_chat
 from tacit.storage.dialect import Dialect
 from tacit.storage.memory_reads import (
@@ -131,6 +132,24 @@ def history_insert(
     }
 
 
+def upsert_vector(
+    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
+) -> Statement:
+    """Store a vector under the home path of its memory; `vector` is float32, little-endian."""
+    row = {"space": space, "home": home, "id": id, "model": model}
+    return _upsert_vector(dialect), row | {"vector": dialect.encode_vector(vector)}
+
+
+@lru_cache(maxsize=8)
+def _upsert_vector(dialect: Dialect) -> TextClause:
+    return text(
+        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "  # noqa: S608
+        f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
+        "ON CONFLICT (space_id, home_path, memory_id) DO UPDATE SET model = excluded.model, "
+        "vector = excluded.vector"
+    )
+
+
 def similarity_edges(id: str, similarity: Mapping[str, float]) -> list[MemoryEdge]:
     """Return an edge to each memory. It has no direction: it runs from the smaller id."""
     return [
@@ -214,7 +233,7 @@ def emit_skipped_classification(tx: Transaction) -> None:
 
 
 def set_event_similarity(tx: Transaction, id: str, near: Mapping[str, float]) -> None:
-    """What a memory that this write made or changed is like, found before it was written."""
+    """Set the similarity of a memory that this write made or changed to the nearest other one."""
     best = max((likeness for other, likeness in near.items() if other != id), default=None)
     for place, one in enumerate(tx.events):
         changed = one.op in (EventOperation.CREATE, EventOperation.UPDATE)
@@ -493,14 +512,14 @@ def _similarity_inserts(tx: Transaction, memory: Memory, stamp: int) -> list[Sta
 
 
 def _vector_statements(tx: Transaction, memory: Memory) -> list[Statement]:
-    """The vector that was made before this transaction; without one it is made afterwards."""
+    """Store the vector that was made before this transaction; without one it is made afterwards."""
     vector = tx.vectors.of_memory(memory)
     if vector is None:
         return [embedded_mark_delete(tx.space, "")]
     model, home = tx.vectors.model, home_path_of(memory)
     return [
         embedded_mark_delete(tx.space, model),
-        vectors.upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
+        upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
     ]
 
 
@@ -560,14 +579,14 @@ def _is_of_same_owner(tx: Transaction, owner: str) -> ColumnElement[bool]:
 
 
 def list_key_holders(tx: Transaction, category: str, key: str, *, for_room: bool) -> list[Any]:
-    """The active values of a key, of all the writer's identities or of the room."""
+    """List the active values of a key, of all the writer's identities or of the room."""
     request = tx.request
     mine = _is_of_room(request.chat_ids) if for_room else _is_of_owners(request.own_identities)
     return _list_key_values(tx, category, key, mine, _IS_ACTIVE)
 
 
 def is_key_taken(tx: Transaction, memory: Memory) -> bool:
-    """Whether another memory holds this one's key by now."""
+    """Return whether another memory holds the key of this one by now."""
     if memory.key is None:
         return False
     if memory.owner is None:
@@ -579,7 +598,7 @@ def is_key_taken(tx: Transaction, memory: Memory) -> bool:
 
 
 def list_key_siblings(tx: Transaction, memory: Memory) -> list[str]:
-    """Values of the same key that other identities of the owner hold, in any state."""
+    """List the values of the same key that other identities of the owner hold, in any state."""
     if memory.key is None or memory.owner is None:
         return []
     holds = _is_of_same_owner(tx, memory.owner)

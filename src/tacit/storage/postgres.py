@@ -8,8 +8,7 @@ import struct
 import sys
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -296,14 +295,6 @@ class PostgreSQL(Dialect):
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE_STATES
-
-    @contextmanager
-    def autocommit(self, driver: Any) -> Iterator[None]:
-        driver.autocommit = True
-        try:
-            yield
-        finally:
-            driver.autocommit = False
 
     def lock_for_migration(self, connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _MIGRATION_LOCK})

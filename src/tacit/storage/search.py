@@ -354,17 +354,6 @@ class _BrowseQuery:
         return found.is_(True) if name == "about" and self.is_about_rare else found
 
 
-class _OwnerQuery(NamedTuple):
-    """Hold the query of one owner with the parameters of its statements."""
-
-    connection: Connection
-    through: _BrowseQuery
-    params: dict[str, Any]
-
-    def fetch(self, statement: Select[Any], **further: int) -> Sequence[tuple[Any, ...]]:
-        return statements.fetch_rows(self.connection, statement, {**self.params, **further})
-
-
 class OwnedMemory(NamedTuple):
     """Name a memory and its owner."""
 
@@ -378,6 +367,48 @@ class _FirstMatches(NamedTuple):
     places: list[TimePosition]
     is_complete: bool  # no further memories exist
     is_frequent: bool  # at least half of the tested memories match
+
+
+class _OwnerQuery(NamedTuple):
+    """Hold the query of one owner with the parameters of its statements."""
+
+    connection: Connection
+    through: _BrowseQuery
+    params: dict[str, Any]
+
+    def fetch(self, statement: Select[Any], **further: int) -> Sequence[tuple[Any, ...]]:
+        return statements.fetch_rows(self.connection, statement, {**self.params, **further})
+
+    def newest(self, limit: int) -> list[TimePosition]:
+        by = None
+        if self.through.prefix_count:
+            met = self._read_first_matches()
+            if met.is_complete or len(met.places) >= limit:
+                return met.places[:limit]
+            matches = _count_prefix_matches(self.through.dialect)
+            few = _is_few(self.connection, matches, self.params)
+            by = PrefixLookup.INDEX if few else PrefixLookup.ROW
+        few_count = limits.BROWSE_LOOKUP_MAX_COUNT
+        rows = self.fetch(_select_positions(self.through, by), p_limit=limit, p_few=few_count)
+        return [TimePosition(*row) for row in rows]
+
+    def count(self, most: int) -> int:
+        by = None
+        if self.through.prefix_count:
+            met = self._read_first_matches()
+            if met.is_complete:
+                return len(met.places)
+            by = PrefixLookup.ROW if met.is_frequent else PrefixLookup.INDEX
+        ((count,),) = self.fetch(_select_match_count(self.through, by), p_limit=most)
+        return int(count)
+
+    def _read_first_matches(self) -> _FirstMatches:
+        first = limits.BROWSE_FIRST_COUNT
+        rows = self.fetch(_select_newest(self.through), p_limit=first)
+        meant = [TimePosition(at, id) for at, id, says in rows if says]
+        return _FirstMatches(
+            meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first
+        )
 
 
 def browse_own(
@@ -489,46 +520,13 @@ def _is_few(connection: Connection, counting: Select[Any], params: Mapping[str, 
 
 
 def _newest_ids(parts: Iterable[_OwnerQuery], limit: int) -> list[str]:
-    places = [place for part in parts for place in _newest_positions(part, limit)]
+    places = [place for part in parts for place in part.newest(limit)]
     return [place.id for place in sorted(places, reverse=True)[:limit]]
 
 
-def _newest_positions(part: _OwnerQuery, limit: int) -> list[TimePosition]:
-    if not part.through.prefix_count:
-        return _read_positions(part, None, limit)
-    met = _read_first_matches(part)
-    if met.is_complete or len(met.places) >= limit:
-        return met.places[:limit]
-    few = _is_few(part.connection, _count_prefix_matches(part.through.dialect), part.params)
-    return _read_positions(part, PrefixLookup.INDEX if few else PrefixLookup.ROW, limit)
-
-
 def _count_matches(parts: Iterable[_OwnerQuery]) -> int:
-    most, found = limits.BROWSE_COUNT_MAX_COUNT, 0
-    for part in parts:
-        by = None
-        if part.through.prefix_count:
-            met = _read_first_matches(part)
-            if met.is_complete:
-                found += len(met.places)
-                continue
-            by = PrefixLookup.ROW if met.is_frequent else PrefixLookup.INDEX
-        ((number,),) = part.fetch(_select_match_count(part.through, by), p_limit=most)
-        found += number
-    return min(found, most)
-
-
-def _read_first_matches(part: _OwnerQuery) -> _FirstMatches:
-    first = limits.BROWSE_FIRST_COUNT
-    rows = part.fetch(_select_newest(part.through), p_limit=first)
-    meant = [TimePosition(at, id) for at, id, says in rows if says]
-    return _FirstMatches(meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first)
-
-
-def _read_positions(part: _OwnerQuery, by: PrefixLookup | None, limit: int) -> list[TimePosition]:
-    few = limits.BROWSE_LOOKUP_MAX_COUNT
-    rows = part.fetch(_select_positions(part.through, by), p_limit=limit, p_few=few)
-    return [TimePosition(*row) for row in rows]
+    most = limits.BROWSE_COUNT_MAX_COUNT
+    return min(sum(part.count(most) for part in parts), most)
 
 
 def _position_of(memory: Memory) -> TimePosition:

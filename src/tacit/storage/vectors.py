@@ -23,21 +23,13 @@ from tacit.records.memory import State
 from tacit.records.text import text_to_embed
 from tacit.storage import revisions, statements
 from tacit.storage.dialect import Dialect
+from tacit.storage.memories import upsert_vector
 from tacit.storage.rows import has_row, update_rows
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
-from tacit.storage.statements import Statement
 
 # Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
 # encodes the values, the rows are the same.
-
-
-def upsert_vector(
-    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
-) -> Statement:
-    """Build the upsert of a vector; `vector` is float32, little-endian."""
-    row = {"space": space, "home": home, "id": id, "model": model}
-    return _upsert_vector(dialect), row | {"vector": dialect.encode_vector(vector)}
 
 
 def read_vectors(
@@ -54,16 +46,6 @@ def read_vectors(
         params["ids"] = list(ids)
     rows = statements.fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
     return {id: dialect.decode_vector(vector) for id, vector in rows}
-
-
-@lru_cache(maxsize=8)
-def _upsert_vector(dialect: Dialect) -> TextClause:
-    return text(
-        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "  # noqa: S608
-        f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
-        "ON CONFLICT (space_id, home_path, memory_id) DO UPDATE SET model = excluded.model, "
-        "vector = excluded.vector"
-    )
 
 
 @lru_cache(maxsize=16)
