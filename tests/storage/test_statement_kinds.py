@@ -1,7 +1,8 @@
 """Statements of kinds that a PostgreSQL sharded by `space_id` refuses are not sent.
 
 `test_sharding.py` shows from the plans that each statement, with its joins, stays in one space.
-Here the text of the same statements is checked.
+Here the text of the same statements is checked. `Database.write_if` is left out: where a server
+refuses its one guarded statement, the caller falls back to an ordinary transaction.
 """
 
 import re

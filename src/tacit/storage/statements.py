@@ -3,6 +3,9 @@
 SQLAlchemy takes longer to execute a statement than SQLite takes to run it. So statements with
 parameters of plain types are compiled once for each shape of their parameters and sent by the
 driver, in the transaction of the SQLAlchemy connection. Rows come back as the driver returns them.
+
+PostgreSQL gets the inserts of a write as one statement, `WITH s0 AS (INSERT …), … SELECT 1`: in a
+pipeline of psycopg, `remember` takes 1.2 to 1.8 times as long.
 """
 
 from __future__ import annotations
@@ -19,7 +22,12 @@ from sqlalchemy.engine.interfaces import Dialect as Grammar
 from sqlalchemy.exc import DBAPIError
 
 _NAMED_PARAMETER = re.compile(r"%\((\w+)\)s|%%")  # psycopg's parameter syntax
+_NUMBERED_PARAMETER = re.compile(r"\$(\d+)")
+_VALUES_CLAUSE = re.compile(r"VALUES \(([^()]*)\)")
+JOINED_MAX_COUNT = 16
 _PIPELINED_MIN_COUNT = 4  # for fewer, a pipeline costs more than it saves
+# A sharded PostgreSQL refuses to join upserts and INSERT … SELECT.
+_KEPT_APART = re.compile(r"\bON CONFLICT\b|\bSELECT\b")
 ListLengths = tuple[tuple[str, int], ...]
 Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its parameters
 
@@ -44,16 +52,58 @@ def fetch_rows(
 
 
 def run_statements(connection: Connection, steps: Sequence[Statement]) -> None:
-    """Run statements without results in the caller's transaction, in this order.
+    """Run statements without results in the caller's transaction.
 
-    PostgreSQL gets several in one round trip.
+    SQLite runs them in this order. PostgreSQL first gets the plain ones, joined into one statement
+    in which none sees the effect of another, and then each of the others.
     """
     rendered = [render(connection.dialect, *step) for step in steps]
     with _translate_driver_errors(connection) as driver:
-        is_pipelined = connection.dialect.name != "sqlite" and len(steps) >= _PIPELINED_MIN_COUNT
+        is_remote = connection.dialect.name != "sqlite"
+        if is_remote and len(steps) <= JOINED_MAX_COUNT:
+            joined = [one for one in rendered if not _KEPT_APART.search(one[0])]
+            if len(joined) > 1:
+                sql = _join_statements(tuple([(sql, len(values)) for sql, values in joined]))
+                execute_on_driver(driver, sql, [value for _, some in joined for value in some])
+                rendered = [one for one in rendered if _KEPT_APART.search(one[0])]
+        is_pipelined = is_remote and len(rendered) >= _PIPELINED_MIN_COUNT
         with driver.pipeline() if is_pipelined else nullcontext():
             for sql, values in rendered:
                 execute_on_driver(driver, sql, values)
+
+
+@lru_cache(maxsize=256)
+def _join_statements(rendered: tuple[tuple[str, int], ...]) -> str:
+    """Join PostgreSQL statements, each given with the number of its parameters."""
+    parts: list[str] = []
+    before = 0
+    for sql, count in rendered:
+        parts.append(f"s{len(parts)} AS ({_shift_parameters(sql, before)})")
+        before += count
+    return f"WITH {', '.join(parts)} SELECT 1"
+
+
+def render_guarded(
+    grammar: Grammar, guard: Statement, steps: Sequence[Statement]
+) -> tuple[str, Sequence[Any]]:
+    """Render inserts that run only if a guard query finds a row, as one PostgreSQL statement.
+
+    The statement returns the number of rows that the guard found.
+    """
+    rendered = [render(grammar, *one) for one in (guard, *steps)]
+    sql = _guard_inserts(tuple([(sql, len(values)) for sql, values in rendered]))
+    return sql, [value for _, some in rendered for value in some]
+
+
+@lru_cache(maxsize=256)
+def _guard_inserts(rendered: tuple[tuple[str, int], ...]) -> str:
+    found, _, inserts = _join_statements(rendered).partition("), s1 AS (")
+    inserts = _VALUES_CLAUSE.sub(r"SELECT \1 FROM s0", inserts).removesuffix("SELECT 1")
+    return f"{found}), s1 AS ({inserts}SELECT count(*) FROM s0"  # noqa: S608
+
+
+def _shift_parameters(sql: str, by: int) -> str:
+    return _NUMBERED_PARAMETER.sub(lambda found: f"${int(found[1]) + by}", sql)
 
 
 def insert_rows(connection: Connection, steps: Sequence[Statement]) -> None:

@@ -456,7 +456,8 @@ class RecentSteps:
         if found is None:
             return None
         metadata = json.loads(mark[3])  # parsed again: the caller may change it
-        return replace(found, step=replace(found.step, metadata=metadata))
+        step = replace(found.step, metadata=metadata)
+        return StoredGraphStep(step=step, values=found.values, writes=found.writes)
 
     def add_saved(
         self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
