@@ -128,7 +128,7 @@ class PostgresPlans:
         special: Any = psycopg.RawCursor(self._connection) if bare else self._connection.cursor()
         special.execute("EXPLAIN (FORMAT JSON) " + statement.sql, statement.params)
         found = _too_wide_in_postgres(_plan(special))
-        sql = statement.sql if bare else _numbered(statement.sql)
+        sql = statement.sql if bare else numbered(statement.sql)
         general = psycopg.RawCursor(self._connection).execute(
             f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {sql}".encode()
         )
@@ -138,7 +138,8 @@ class PostgresPlans:
         self._connection.close()
 
 
-def _numbered(sql: str) -> str:
+def numbered(sql: str) -> str:
+    """The statement with the parameters that PostgreSQL itself knows."""
     names = list(dict.fromkeys(_POSTGRES_PARAMETER.findall(sql)))
     return _POSTGRES_PARAMETER.sub(lambda m: f"${names.index(m[1]) + 1}", sql).replace("%%", "%")
 

@@ -13,7 +13,7 @@ from tacit.memory import Memory
 from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus
 from tacit.settings import EventsSettings, LearnSettings, Settings
 from tacit.settings.sections import MemorySettings, SessionsSettings
-from tacit.storage import history
+from tacit.storage.store import BATCH_COUNT
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
@@ -130,12 +130,12 @@ def test_nothing_is_written_before_there_is_a_batch_or_an_end(
 def test_a_batch_is_written_by_a_thread_of_its_own(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url)
     view = private(memory, ALICE)
-    for number in range(history._BATCH_COUNT):
+    for number in range(BATCH_COUNT):
         view.remember(f"fact {number}")
     writer = memory._storage.events._writer
     assert writer is not None
     writer.join()
-    assert len(rows(memory, ROWS)) == history._BATCH_COUNT
+    assert len(rows(memory, ROWS)) == BATCH_COUNT
 
 
 def test_a_database_that_cannot_be_written_to_costs_events_and_nothing_else(
@@ -208,18 +208,10 @@ def test_an_erased_space_has_no_events_left_and_gets_none(shared_url: str, opene
     assert rows(memory, "SELECT count(*) FROM events WHERE space_id = 'away'") == [(0,)]
 
 
-def test_events_can_be_dropped_by_memory_and_by_person(memory: Memory) -> None:
+def test_events_that_are_not_written_can_be_dropped_by_memory_and_by_person(memory: Memory) -> None:
     ids = [kept(private(memory, who), "one") for who in (ALICE, BOB, CAROL)]
-    store = memory._storage
-    store.events.flush()
-    gone = store.database.write(
-        lambda c: history.delete_events(c, "default", ids[:1], ["ext:telegram:2002"])
-    )
-    assert gone == 2
+    memory._storage.events.discard("default", ids[:1], ["ext:telegram:2002"])
     assert [id for *_, id in written(memory)] == ids[2:]
-    again = kept(private(memory, BOB), "two")
-    store.events.discard("default", (), ["ext:telegram:2002"])
-    assert again not in [id for *_, id in written(memory)]
 
 
 def test_events_are_kept_for_as_many_days_as_the_settings_say(

@@ -36,14 +36,14 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
     here, there = (private(opened(url), ALICE) for _ in range(2))
     here.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"whole")])
     assert there.remember("I was here")
-    plain, calls = statements.render_plain, itertools.count(1)
+    execute, calls = statements.execute_on_driver, itertools.count(1)
 
-    def interrupted(*given: Any) -> Any:
+    def interrupted(*given: Any, **how: Any) -> Any:
         if next(calls) == 3:  # after the guard and the step, before its value
             raise KeyboardInterrupt
-        return plain(*given)
+        return execute(*given, **how)
 
-    monkeypatch.setattr(statements, "render_plain", interrupted)
+    monkeypatch.setattr(statements, "execute_on_driver", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here.checkpoints.steps.save(step("2", c="2"), [value("c", "2", b"half")])
     found = here.checkpoints.steps.find("t")

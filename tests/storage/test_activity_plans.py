@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 import tacit
 from bench.crowd import mixed, one_person, others
 from bench.filling import Filling
-from bench.plans import Statement, recorded
+from bench.plans import Statement, numbered, recorded
 from bench.sinks import open_sink
 from tacit.memory import Memory
 from tacit.view.view import View
@@ -76,7 +76,7 @@ def _postgres(url: str, statement: Statement) -> str | None:
 
     plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain) as connection:
-        sql = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {statement.sql}".encode()
+        sql = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered(statement.sql)}".encode()
         ((found,),) = psycopg.RawCursor(connection).execute(sql).fetchall()
     plan = (json.loads(found) if isinstance(found, str) else found)[0]["Plan"]
     (limit, *_) = [node for node in _nodes(plan) if node["Node Type"] == "Limit"][1:]

@@ -46,6 +46,7 @@ from tacit.storage.memory_reads import AudienceCache
 from tacit.storage.rows import (
     chunks,
     delete_rows,
+    insert_for,
     insert_row,
     select_set,
     to_record,
@@ -57,6 +58,7 @@ from tacit.storage.schema import (
     graph_steps,
     graph_values,
     graph_writes,
+    spaces_table,
 )
 from tacit.storage.statements import Statement, insert_statement
 from tacit.storage.store import (
@@ -330,7 +332,7 @@ def get_step_fast(
             return at_hand
     access = StepAccess(space=request.space, mine=sorted(request.own_identities), places=[""])
     query = _step_query(database.dialect.name, access, thread, ns, id)
-    rows = database.fetch_rows_binary(*statements.render_plain(database.engine.dialect, *query))
+    rows = database.fetch_directly(*query, binary=True)
     own = _own_row(rows) if rows else None
     if rows is None or own is None or own[1] != rev:
         return FAST_PATH_MISS
@@ -344,9 +346,7 @@ def _get_recent_step(
     database: Database, recent: RecentSteps, key: StepKey, rev: int
 ) -> StoredGraphStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
-    rows = database.fetch_rows_binary(
-        *statements.render_plain(database.engine.dialect, SELECT_NEWEST_MARK, params)
-    )
+    rows = database.fetch_directly(SELECT_NEWEST_MARK, params)
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
 
 
@@ -499,7 +499,15 @@ _INSERT_VALUE = text(
 )
 _KEEP_WRITE = text(insert_statement(graph_writes).text + " ON CONFLICT DO NOTHING")
 _REPLACE_WRITE = text(_upsert_text(graph_writes))
-_IDENTITIES_UNCHANGED = text("SELECT 1 FROM spaces WHERE space_id = :space AND identity_rev = :rev")
+# Locked, so that they stay unchanged until the write ends.
+_IDENTITIES_UNCHANGED = (
+    select(spaces_table.c.identity_rev)
+    .where(
+        spaces_table.c.space_id == bindparam("space"),
+        spaces_table.c.identity_rev == bindparam("rev"),
+    )
+    .with_for_update(read=True)
+)
 _NAMESPACE_SEPARATOR = "|"  # separates the names of a graph and its subgraph in LangGraph
 StepStatements = Callable[[Mapping[str, Any]], list[Statement]]
 
@@ -745,7 +753,9 @@ def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCateg
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
         rows = select(*there).where(*_own_rows(tx, table, allowed), c.thread == source)
-        tx.connection.execute(tx.dialect.insert_missing_statement(table).from_select(names, rows))
+        tx.connection.execute(
+            insert_for(tx.connection, table).on_conflict_do_nothing().from_select(names, rows)
+        )
 
 
 def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:

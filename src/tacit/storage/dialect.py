@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Insert, Select, Table, TextClause
+from sqlalchemy import ColumnElement, Connection, Select, Table, TextClause, select
 from sqlalchemy.exc import DBAPIError
 
 from tacit import limits
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
 from tacit.records.text import index_terms, join_neighbors, key_words
+from tacit.storage.rows import insert_for
+from tacit.storage.schema import spaces_table
 from tacit.storage.statements import Statement
 
 # The full-text document of a memory: its words for all searches, and each word again with a prefix
@@ -63,87 +66,95 @@ def fts_owner_token(space: str, owner: str) -> str:
 DIALECT_OPTION = "tacit_dialect"
 
 
-class EqualByType:
-    """Compare dialects by type, because statements are cached per dialect.
+class Dialect(ABC):
+    """What a database does differently. Each has one instance, because statements are cached by it.
 
-    All dialects of one type build the same statements, however many databases a process opens.
+    The locks are PostgreSQL's. On SQLite, BEGIN IMMEDIATE already serializes all writers, and
+    SQLAlchemy renders no FOR UPDATE.
     """
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-
-class Dialect(Protocol):
     name: str
-
-    def __hash__(self) -> int: ...
-
-    one_writer: bool
-    vector_in: str  # SQL expression of a vector parameter
-    vector_out: str  # SQL expression that selects a vector
-    has_notify: bool  # a commit can wake the workers of other processes
-    defers_fts_index: bool  # a search indexes pending documents first: see `search.py`
-    plans_go_stale: bool  # a prepared statement keeps its plan for empty tables
+    one_writer = True
+    has_notify = False  # a commit can wake the workers of other processes
+    defers_fts_index = True  # a search indexes pending documents first: see `search.py`
+    plans_go_stale = False  # a prepared statement keeps its plan for empty tables
+    remains_after_scrub = ""  # what files may hold after `scrub`, as in `erasures.remains`
+    vector_in = ":vector"  # SQL expression of a vector parameter
+    vector_out = "vector"  # SQL expression that selects a vector
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]  # with the dialect under DIALECT_OPTION
     bare_options: Mapping[str, Any]  # outside any transaction
 
+    @abstractmethod
     def is_busy(self, error: DBAPIError) -> bool:
         """Return whether a retry of the whole transaction may succeed."""
 
-    def lock_for_migration(self, connection: Connection) -> None:
+    def lock_for_migration(self, connection: Connection) -> None:  # noqa: B027
         """Block every other process that starts at the same time, until the transaction ends."""
+
+    def acquire_lock(self, connection: Connection, what: str) -> None:  # noqa: B027
+        """Wait for concurrent transactions that hold the lock of this name."""
+
+    def lock_space(self, connection: Connection, space: str) -> None:
+        """Lock for a change of people, links or chats: wait for writes that rely on them."""
+        row = select(spaces_table.c.space_id).where(spaces_table.c.space_id == space)
+        connection.execute(row.with_for_update())
+
+    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
+        """Lock for a write: people, links and chats of the selected space do not change."""
+        return statement.with_for_update(read=True)
+
+    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
+        """Lock the selected memory until the transaction ends.
+
+        FOR NO KEY UPDATE: a concurrent transaction, which this one may wait for, can insert an edge
+        to the memory.
+        """
+        return statement.with_for_update(key_share=True)
+
+    def notify_workers(self, connection: Connection) -> None:  # noqa: B027
+        """Wake the workers of every process when this transaction commits."""
 
     def insert_missing(
         self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> None:
         """Insert the rows whose primary key is new."""
+        if rows:
+            connection.execute(insert_for(connection, table).on_conflict_do_nothing(), list(rows))
 
-    def insert_missing_statement(self, table: Table) -> Insert:
-        """Return the statement of `insert_missing`, for rows or for a query."""
-
-    def lock_space(self, connection: Connection, space: str) -> None:
-        """Lock for a change of people, links or chats: wait for writes that rely on them."""
-
-    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
-        """Lock for a write: people, links and chats of the selected space do not change."""
-
-    def acquire_lock(self, connection: Connection, what: str) -> None:
-        """Wait for concurrent transactions that hold the lock of this name."""
-
-    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        """Lock the selected memory until the transaction ends."""
-
-    def notify_workers(self, connection: Connection) -> None:
-        """Wake the workers of every process when this transaction commits."""
-
+    @abstractmethod
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:
         """Build the inserts of a memory, with its document or a pending index entry."""
 
+    @abstractmethod
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         """Update the document after a change of the memory's words or access paths."""
 
-    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None: ...
+    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:  # noqa: B027
+        """Delete the documents of these memories, if they do not go with their rows."""
 
-    def unindex_space(self, connection: Connection, space: str) -> None: ...
+    def unindex_space(self, connection: Connection, space: str) -> None:  # noqa: B027
+        """Delete the documents of a space, if they do not go with their rows."""
 
+    @abstractmethod
     def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
         """Match memories that contain at least one of the words and have this access path."""
 
+    @abstractmethod
     def word_match_params(
         self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """Return the parameters of `word_match_condition`; no word acts as an operator."""
 
+    @abstractmethod
     def prefix_match_ids(self) -> TextClause:
         """Select from the index the ids of a space where each prefix begins a word."""
 
+    @abstractmethod
     def prefix_match_condition(self, count: int) -> TextClause:
         """Test memories that another condition found for words with each of `count` prefixes."""
 
+    @abstractmethod
     def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
         """Return the parameters of both prefix matches.
 
@@ -151,47 +162,53 @@ class Dialect(Protocol):
         memories are searched; None for all owners.
         """
 
-    def encode_vector(self, vector: bytes) -> Any:
+    def encode_vector(self, vector: bytes) -> bytes:
         """Encode float32, little-endian, as the parameter of `vector_in`."""
+        return vector
 
     def decode_vector(self, sent: bytes) -> bytes:
         """Decode a value of `vector_out` to float32, little-endian."""
+        return sent
 
-    def index_vectors(self, connection: Connection) -> list[str]:
+    def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
         """Create a nearest-neighbor index for each model with many vectors; report the actions."""
+        return []
 
-    def vector_distance(self, dimension: int) -> TextClause | None:
-        """Build the distance to the query vector; None if only the process compares vectors."""
+    def vector_distance(self, dimension: int) -> TextClause | None:  # noqa: ARG002
+        """Build the distance to the vector `n_vector`; None if only the process compares vectors."""
+        return None
 
-    def prepare_vector_search(self, connection: Connection) -> None:
+    def prepare_vector_search(self, connection: Connection) -> None:  # noqa: B027
         """Set the session options of a nearest-neighbor search."""
 
-    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:
-        """Return the parameters of `vector_distance`."""
-
-    remains_after_scrub: str  # what files may hold after `scrub`, as in `erasures.remains`
-
+    @abstractmethod
     def rewrite(self, connection: Connection) -> str | None:
         """Rewrite the files of every table and index, and return the remains.
 
         The remains are as in `erasures.remains`; None if a page may still hold deleted rows.
         """
 
-    def track_wal(self, connection: Connection, remains: str) -> str:
+    def track_wal(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
         """Return what remains now, if the write-ahead log remained before."""
+        return remains
 
-    def logs_parameters(self, connection: Connection) -> bool:
+    def logs_parameters(self, connection: Connection) -> bool:  # noqa: ARG002
         """Return whether the server writes statement parameters to its log files."""
+        return False
 
+    @abstractmethod
     def scrub(self, connection: Connection) -> bool:
         """Remove all traces of erased rows; False if another transaction prevents it."""
 
+    @abstractmethod
     def check(self, connection: Connection) -> list[str]:
         """List defects of files or indexes; empty if there are none."""
 
+    @abstractmethod
     def analyze(self, connection: Connection) -> None:
         """Refresh the statistics of the query planner."""
 
+    @abstractmethod
     def compact(self, connection: Connection) -> None:
         """Free the disk space of deleted rows."""
 

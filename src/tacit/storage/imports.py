@@ -15,13 +15,14 @@ from tacit.policy.predicate import sql_literal
 from tacit.records.drafts import ImportRun
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.request import Request
-from tacit.storage import memory_reads, retention, statements, vectors
+from tacit.storage import memory_reads, retention, statements
 from tacit.storage.memories import (
     Transaction,
     embedded_mark_delete,
     emit_memory_event,
-    first_history_insert,
+    history_insert,
     people_inserts,
+    upsert_vector,
     version_insert,
 )
 from tacit.storage.memory_reads import to_row
@@ -312,12 +313,12 @@ def _memory_inserts(
         ),
         version_insert(memory, audience, tx.actor, tx.at),
         *people_inserts(memory),
-        first_history_insert(
+        history_insert(
             memory, HistoryEvent.ADD, tx.actor, tx.at, {"why": tx.why} if tx.why else None
         ),
     ]
     vector = tx.vectors.of_memory(memory)
     if vector is not None:
         home, model = home_path_of(memory), tx.vectors.model
-        made.append(vectors.upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector))
+        made.append(upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector))
     return made

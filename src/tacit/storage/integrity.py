@@ -12,7 +12,6 @@ from sqlalchemy import (
     Table,
     and_,
     case,
-    delete,
     exists,
     false,
     func,
@@ -31,7 +30,8 @@ from tacit.records.memory import ChatKind, Memory, State, Trust
 from tacit.storage import revisions, statements
 from tacit.storage.dialect import Dialect, fts_document, fts_lexemes
 from tacit.storage.memories import Transaction
-from tacit.storage.memory_reads import MEMORY_COLUMNS, to_memory, to_row
+from tacit.storage.memory_reads import AUDIENCE_INDEX, MEMORY_COLUMNS, to_memory, to_row
+from tacit.storage.rows import delete_rows, select_set
 from tacit.storage.schema import (
     audience_people,
     change_log,
@@ -54,7 +54,7 @@ from tacit.storage.spaces import to_link
 # For `tacit doctor` only: these reads skip the predicate.
 
 _PAGE_COUNT = 1_000
-_MEMORIES = memories_table.c
+_M = memories_table.c
 _V = memory_versions.c
 _H = history_table.c
 _P = memory_people.c
@@ -62,38 +62,36 @@ _T = thread_revisions.c
 _C = change_log.c
 _A = audience_people.c
 _L = learned_facts_table.c
-_IS_MEMORY = _MEMORIES.is_turn.is_(False)
+_IS_MEMORY = _M.is_turn.is_(False)
 
 
 def _has_row(table: Table, *conditions: Any) -> Any:
     """Test whether a memory has such a row in the table."""
-    of = (table.c.space_id == _MEMORIES.space_id, table.c.memory_id == _MEMORIES.id)
+    of = (table.c.space_id == _M.space_id, table.c.memory_id == _M.id)
     return exists().where(*of, *conditions)
 
 
-_VERSIONS = (
-    select(func.count())
-    .where(_V.space_id == _MEMORIES.space_id, _V.memory_id == _MEMORIES.id)
-    .scalar_subquery()
+_SELECT_MEMORY = select(_M.space_id, _M.id)
+_VERSION_COUNT = (
+    select(func.count()).where(_V.space_id == _M.space_id, _V.memory_id == _M.id).scalar_subquery()
 )
 _NEWEST_CHANGE = (
     select(func.max(_C.rev))
     .where(_C.space_id == _T.space_id, _C.thread == _T.thread)
     .scalar_subquery()
 )
-_SELECT_MEMORY = select(_MEMORIES.space_id, _MEMORIES.id)
-_HAS_CURRENT_VERSION = _has_row(
-    memory_versions, _V.version == _MEMORIES.version, _V.content == _MEMORIES.content
-)
-_HAS_PERSON = or_(_MEMORIES.owner.is_not(None), _MEMORIES.speaker.is_not(None))
+_HAS_PERSON = or_(_M.owner.is_not(None), _M.speaker.is_not(None))
 _HAS_SUBJECT = _has_row(memory_people, _P.role.in_([ROLE_SUBJECT, ROLE_MENTIONED]))
 
-WITHOUT_CURRENT_VERSION = _SELECT_MEMORY.where(_IS_MEMORY, not_(_HAS_CURRENT_VERSION))
-VERSION_GAPS = _SELECT_MEMORY.where(_IS_MEMORY, _MEMORIES.version != _VERSIONS)
+WITHOUT_CURRENT_VERSION = _SELECT_MEMORY.where(
+    _IS_MEMORY,
+    not_(_has_row(memory_versions, _V.version == _M.version, _V.content == _M.content)),
+)
+VERSION_GAPS = _SELECT_MEMORY.where(_IS_MEMORY, _M.version != _VERSION_COUNT)
 WITHOUT_HISTORY = _SELECT_MEMORY.where(_IS_MEMORY, not_(_has_row(history_table, _H.event == "ADD")))
 WITHOUT_SUBJECT = _SELECT_MEMORY.where(_HAS_PERSON, not_(_HAS_SUBJECT))
 UNINDEXED_WITHHELD = _SELECT_MEMORY.where(
-    _MEMORIES.has_withheld != _has_row(memory_people, _P.role == ROLE_WITHHELD)
+    _M.has_withheld != _has_row(memory_people, _P.role == ROLE_WITHHELD)
 )
 STALE_THREADS = select(_T.space_id, _T.thread).where(_T.rev < _NEWEST_CHANGE)
 
@@ -108,67 +106,56 @@ INVARIANTS: dict[str, Select[Any]] = {
 }
 
 # Forgotten and expired memories have a purge date; active, pending and quarantined ones have none.
-_IS_RETIRED = _MEMORIES.state.in_([State.FORGOTTEN.value, State.EXPIRED.value])
-_IS_KEPT = _MEMORIES.state.in_([State.ACTIVE.value, State.PENDING.value, State.QUARANTINED.value])
+_IS_RETIRED = _M.state.in_([State.FORGOTTEN.value, State.EXPIRED.value])
+_IS_KEPT = _M.state.in_([State.ACTIVE.value, State.PENDING.value, State.QUARANTINED.value])
 WRONG_PURGE_DATE = _SELECT_MEMORY.where(
     _IS_MEMORY,
     or_(
-        and_(_IS_RETIRED, _MEMORIES.purge_at.is_(None)),
-        and_(_IS_KEPT, _MEMORIES.purge_at.is_not(None)),
+        and_(_IS_RETIRED, _M.purge_at.is_(None)),
+        and_(_IS_KEPT, _M.purge_at.is_not(None)),
     ),
 )
 PENDING_WITHOUT_PROPOSAL = _SELECT_MEMORY.where(
-    _MEMORIES.state == State.PENDING.value, not_(_has_row(proposals))
+    _M.state == State.PENDING.value, not_(_has_row(proposals))
 )
-ANSWERED_PROPOSALS = _SELECT_MEMORY.where(
-    _MEMORIES.state != State.PENDING.value, _has_row(proposals)
-)
-WITHOUT_SPEAKER = select(
-    _MEMORIES.space_id, _MEMORIES.id, _MEMORIES.owner, _MEMORIES.subjects, _MEMORIES.role
-).where(
+ANSWERED_PROPOSALS = _SELECT_MEMORY.where(_M.state != State.PENDING.value, _has_row(proposals))
+WITHOUT_SPEAKER = select(_M.space_id, _M.id, _M.owner, _M.subjects, _M.role).where(
     _IS_MEMORY,
-    _MEMORIES.speaker.is_(None),
-    _MEMORIES.owner.is_not(None),
-    _MEMORIES.inferred.is_(False),
-    _MEMORIES.trust == Trust.STATED.value,
-    _MEMORIES.learned_kind == ChatKind.PRIVATE.value,
+    _M.speaker.is_(None),
+    _M.owner.is_not(None),
+    _M.inferred.is_(False),
+    _M.trust == Trust.STATED.value,
+    _M.learned_kind == ChatKind.PRIVATE.value,
 )
-_IS_CHAT_OF_MEMORY = and_(
-    chats_table.c.space_id == _MEMORIES.space_id, chats_table.c.id == _MEMORIES.learned_in
-)
-CHAT_MISMATCH = (
-    select(_MEMORIES.space_id, _MEMORIES.id, chats_table.c.confidential)
-    .select_from(memories_table.join(chats_table, _IS_CHAT_OF_MEMORY))
-    .where(_MEMORIES.confidential != chats_table.c.confidential)
+_CHAT = chats_table.c
+CHAT_MISMATCH = select(_M.space_id, _M.id, _CHAT.confidential).where(
+    _CHAT.space_id == _M.space_id,
+    _CHAT.id == _M.learned_in,
+    _CHAT.confidential != _M.confidential,
 )
 _OTHER = memories_table.alias("other")
 SUCCESSORS = select(
-    _MEMORIES.space_id,
-    _MEMORIES.id,
-    _MEMORIES.superseded_by,
-    _MEMORIES.updated_at,
+    _M.space_id,
+    _M.id,
+    _M.superseded_by,
+    _M.updated_at,
     exists()
-    .where(_OTHER.c.space_id == _MEMORIES.space_id, _OTHER.c.id == _MEMORIES.superseded_by)
+    .where(_OTHER.c.space_id == _M.space_id, _OTHER.c.id == _M.superseded_by)
     .label("has_successor"),
-).where(_MEMORIES.superseded_by.is_not(None))
-_HOLDER = case((_MEMORIES.owner.is_(None), _MEMORIES.learned_in), else_=_MEMORIES.owner)
+).where(_M.superseded_by.is_not(None))
+_HOLDER = case((_M.owner.is_(None), _M.learned_in), else_=_M.owner)
+_SLOT = (_M.space_id, _M.owner, _HOLDER.label("holder"), _M.category, _M.key)
 DUPLICATE_KEYS = (
-    select(
-        _MEMORIES.space_id,
-        _MEMORIES.owner,
-        _HOLDER.label("holder"),
-        _MEMORIES.category,
-        _MEMORIES.key,
-    )
-    .where(_MEMORIES.key.is_not(None), _MEMORIES.state == State.ACTIVE.value)
-    .group_by(_MEMORIES.space_id, _MEMORIES.owner, _HOLDER, _MEMORIES.category, _MEMORIES.key)
+    select(*_SLOT)
+    .where(_M.key.is_not(None), _M.state == State.ACTIVE.value)
+    .group_by(_M.space_id, _M.owner, _HOLDER, _M.category, _M.key)
     .having(func.count() > 1)
 )
 _NEGATED = case((_L.negated, 1), else_=0)
 DUPLICATE_SLOTS = (
     select(_L.space_id, _L.owner, _L.slot)
-    .join(memories_table, and_(_MEMORIES.space_id == _L.space_id, _MEMORIES.id == _L.memory_id))
-    .where(_L.slot.is_not(None), _MEMORIES.state == State.ACTIVE.value, _IS_MEMORY)
+    .join(memories_table, and_(_M.space_id == _L.space_id, _M.id == _L.memory_id))
+    .where(_L.slot.is_not(None), _M.state == State.ACTIVE.value, _IS_MEMORY)
     .group_by(_L.space_id, _L.owner, _L.slot)
     .having(
         or_(
@@ -178,7 +165,7 @@ DUPLICATE_SLOTS = (
     )
 )
 _SELECT_AUDIENCES = union(
-    select(_MEMORIES.space_id, _MEMORIES.audience).where(_MEMORIES.audience.is_not(None)),
+    select(_M.space_id, _M.audience).where(_M.audience.is_not(None)),
     select(_V.space_id, _V.audience).where(_V.audience.is_not(None)),
 ).subquery()
 
@@ -186,31 +173,24 @@ _SELECT_AUDIENCES = union(
 def list_broken_rows(connection: Connection, statement: Select[Any], space: str) -> list[Any]:
     """List the rows of a space that break an invariant."""
     of_space = next(iter(statement.selected_columns)) == space
-    return list(connection.execute(statement.where(of_space)).all())
+    return list(connection.execute(statement.where(of_space)))
 
 
 def count_broken_rows(connection: Connection, statement: Select[Any]) -> int:
     """Count the rows of all spaces that break an invariant."""
-    return int(
-        connection.execute(select(func.count()).select_from(statement.subquery())).scalar_one()
-    )
+    count = select(func.count()).select_from(statement.subquery())
+    return int(connection.execute(count).scalar_one())
 
 
 def iterate_memory_pages(
     connection: Connection, statement: Select[Any], space: str
 ) -> Iterator[list[Any]]:
     """Yield pages of a statement on memories, in id order; the id is its first column."""
-    after = ""
-    while True:
-        some = statement.where(_MEMORIES.space_id == space, _MEMORIES.id > after).order_by(
-            _MEMORIES.id
-        )
-        found = list(connection.execute(some.limit(_PAGE_COUNT)).all())
-        if found:
-            yield found
-        if len(found) < _PAGE_COUNT:
-            return
-        after = found[-1][0]
+    page = statement.where(_M.space_id == space).order_by(_M.id).limit(_PAGE_COUNT)
+    found = list(connection.execute(page))
+    while found:
+        yield found
+        found = list(connection.execute(page.where(_M.id > found[-1][0])))
 
 
 def load_all_identities(connection: Connection, space: str) -> Identities:
@@ -225,25 +205,27 @@ def list_dependents() -> Iterator[tuple[Table, str]]:
         for constraint in table.constraints:
             if isinstance(constraint, ForeignKeyConstraint):
                 for element in constraint.elements:
-                    if element.column is _MEMORIES.id:
+                    if element.column is _M.id:
                         yield table, element.parent.name
+
+
+def _orphans(space: str, table: Table, column: str) -> tuple[ColumnElement[bool], ...]:
+    of = table.c[column]
+    there = exists().where(_M.space_id == table.c.space_id, _M.id == of)
+    return table.c.space_id == space, of.is_not(None), not_(there)
 
 
 def list_orphans(connection: Connection, space: str, table: Table, column: str) -> list[str]:
     """List ids of deleted memories that this table still refers to."""
-    of = table.c[column]
-    there = exists().where(_MEMORIES.space_id == table.c.space_id, _MEMORIES.id == of)
-    gone = select(of).where(table.c.space_id == space, of.is_not(None), not_(there)).distinct()
+    gone = select(table.c[column]).where(*_orphans(space, table, column)).distinct()
     return list(connection.execute(gone).scalars())
 
 
 def delete_orphans(
     connection: Connection, space: str, table: Table, column: str, ids: Iterable[str]
 ) -> int:
-    of = table.c[column]
-    there = exists().where(_MEMORIES.space_id == table.c.space_id, _MEMORIES.id == of)
-    gone = delete(table).where(table.c.space_id == space, of.in_(list(ids)), not_(there))
-    return connection.execute(gone).rowcount
+    which = (*_orphans(space, table, column), table.c[column].in_(list(ids)))
+    return delete_rows(connection, table, space, *which)
 
 
 def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
@@ -258,13 +240,11 @@ def read_audiences(connection: Connection, space: str) -> dict[str, list[str]]:
 def list_referenced_audiences(connection: Connection, space: str) -> set[str]:
     """Return the audiences that a memory, or an earlier version of one, refers to."""
     sets = select(_SELECT_AUDIENCES.c.audience).where(_SELECT_AUDIENCES.c.space_id == space)
-    return set(connection.execute(sets).scalars())
+    return select_set(connection, sets)
 
 
 # Full-text documents, compared with the content of their memories.
 
-_M = memories_table.c
-_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 _ID_FIRST = (_M.id, *MEMORY_COLUMNS)
 _NOBODY: frozenset[str] = frozenset()
 # Documents of deleted memories, and documents without a row in fts_rows.
@@ -308,7 +288,7 @@ def list_stale_documents(connection: Connection, dialect: Dialect, space: str) -
     for page in iterate_memory_pages(connection, statement, space):
         for row in page:
             memory = to_memory(row[1:width], _NOBODY)
-            if not _is_document_current(memory, row[1 + _AUDIENCE], row[width:]):
+            if not _is_document_current(memory, row[1 + AUDIENCE_INDEX], row[width:]):
                 yield memory.id
 
 

@@ -5,23 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, delete, or_, select, text, update
+from sqlalchemy import Connection, Select, bindparam, or_, select, text
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.llm.budget import Usage
-from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT
+from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, sql_literal
 from tacit.records.memory import Memory, State, Trust
 from tacit.records.text import split_terms
 from tacit.storage import statements
 from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction
-from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, to_memory, unpack_people
+from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, unpack_people
+from tacit.storage.rows import (
+    delete_rows,
+    to_record,
+    update_rows,
+    upsert,
+)
 from tacit.storage.schema import (
     declined_proposals,
     learned_facts_table,
@@ -70,13 +76,12 @@ _SELECT_FACTS = (
     )
 )
 _SELECT_OWNERS_FACTS = _SELECT_FACTS.where(_M.owner.in_(bindparam("owners", expanding=True)))
-_SELECT_NEWEST_FACTS = _SELECT_OWNERS_FACTS.order_by(_M.created_at.desc(), _M.id.desc()).limit(
-    bindparam("most")
-)
+_NEWEST_FIRST = (_M.created_at.desc(), _M.id.desc())
+_SELECT_NEWEST_FACTS = _SELECT_OWNERS_FACTS.order_by(*_NEWEST_FIRST).limit(bindparam("most"))
 _SELECT_FACT = _SELECT_OWNERS_FACTS.where(_M.id == bindparam("id"))
 _SELECT_CHAT_FACTS = (
     _SELECT_FACTS.where(_M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True)))
-    .order_by(_M.created_at.desc(), _M.id.desc())
+    .order_by(*_NEWEST_FIRST)
     .limit(bindparam("most"))
 )
 _SELECT_SIMILAR_FACTS = _SELECT_OWNERS_FACTS.where(
@@ -90,7 +95,7 @@ _SELECT_HEARSAY = (
     _SELECT_FACTS.join(memory_people, (_P.space_id == _M.space_id) & (_P.memory_id == _M.id))
     .where(
         _P.person.in_(bindparam("people", expanding=True)),
-        _P.role.in_(bindparam("roles", expanding=True)),
+        _P.role.in_([sql_literal(ROLE_SUBJECT), sql_literal(ROLE_MENTIONED)]),
         _M.trust == Trust.HEARSAY.value,
         _L.slot == bindparam("slot"),
     )
@@ -135,24 +140,20 @@ def normalized_digest(content: str) -> str:
 def list_newest_facts(
     connection: Connection, space: str, owners: Collection[str], most: int
 ) -> list[ComparedMemory]:
-    return _fetch_facts(
-        connection, _SELECT_NEWEST_FACTS, space, {"owners": sorted(owners), "most": most}
-    )
+    return _fetch_facts(connection, _SELECT_NEWEST_FACTS, space, owners=owners, most=most)
 
 
 def list_chat_facts(
     connection: Connection, space: str, rooms: Collection[str], most: int
 ) -> list[ComparedMemory]:
     """List the newest facts that these chats own."""
-    return _fetch_facts(
-        connection, _SELECT_CHAT_FACTS, space, {"rooms": sorted(rooms), "most": most}
-    )
+    return _fetch_facts(connection, _SELECT_CHAT_FACTS, space, rooms=rooms, most=most)
 
 
 def get_fact(
     connection: Connection, space: str, owners: Collection[str], id: str
 ) -> ComparedMemory | None:
-    found = _fetch_facts(connection, _SELECT_FACT, space, {"owners": sorted(owners), "id": id})
+    found = _fetch_facts(connection, _SELECT_FACT, space, owners=owners, id=id)
     return found[0] if found else None
 
 
@@ -165,13 +166,10 @@ def list_similar_facts(
     most: int,
 ) -> list[ComparedMemory]:
     """List facts of these owners with the same wording or in one of these slots, of any age."""
-    params = {
-        "owners": sorted(owners),
-        "content_digest": sorted(content_digests),
-        "slots": sorted(slots),
-        "most": most,
-    }
-    return _fetch_facts(connection, _SELECT_SIMILAR_FACTS, space, params)
+    digests = {"content_digest": content_digests, "slots": slots}
+    return _fetch_facts(
+        connection, _SELECT_SIMILAR_FACTS, space, owners=owners, **digests, most=most
+    )
 
 
 def list_hearsay(
@@ -182,9 +180,7 @@ def list_hearsay(
     most: int,
 ) -> list[ComparedMemory]:
     """List what other people said about a person in one slot."""
-    roles = [ROLE_SUBJECT, ROLE_MENTIONED]
-    params = {"people": sorted(about), "roles": roles, "slot": slot, "most": most}
-    return _fetch_facts(connection, _SELECT_HEARSAY, space, params)
+    return _fetch_facts(connection, _SELECT_HEARSAY, space, people=about, slot=slot, most=most)
 
 
 def save_fact(
@@ -198,18 +194,13 @@ def save_fact(
 ) -> None:
     """Save the fact of a memory. Replace the stored one unless the memory is `new`."""
     if not new:
-        drop = delete(learned_facts_table).where(_L.space_id == tx.space, _L.memory_id == memory_id)
-        tx.connection.execute(drop)
+        delete_rows(tx.connection, learned_facts_table, tx.space, _L.memory_id == memory_id)
     row = {
         "space_id": tx.space,
         "memory_id": memory_id,
         "owner": owner,
         "content_digest": normalized_digest(content),
-        "slot": fact.slot,
-        "value": fact.value,
-        "negated": fact.negated,
-        "about_speaker": fact.about_speaker,
-        "about": fact.about,
+        **fact._asdict(),
     }
     statements.run_statements(tx.connection, [(_INSERT_FACT, row)])
 
@@ -225,9 +216,15 @@ def unpack_mentions(text: str) -> list[tuple[str, str | None, str | None, str | 
 
 
 def _fetch_facts(
-    connection: Connection, statement: Select[Any], space: str, params: dict[str, Any]
+    connection: Connection,
+    statement: Select[Any],
+    space: str,
+    **params: int | str | Collection[str],
 ) -> list[ComparedMemory]:
-    rows = statements.fetch_rows(connection, statement, {"space": space, **params})
+    given = {
+        name: one if isinstance(one, (int, str)) else sorted(one) for name, one in params.items()
+    }
+    rows = statements.fetch_rows(connection, statement, {"space": space, **given})
     return [_to_compared_memory(row) for row in rows]
 
 
@@ -241,23 +238,10 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
         own = not subjects or owner in subjects
         content_digest, fact = normalized_digest(content), StoredFact(slot=named, about_speaker=own)
     else:
-        fact = StoredFact(
-            slot=slot,
-            value=value,
-            negated=bool(negated),
-            about_speaker=bool(about_speaker),
-            about=about,
-        )
+        fact = StoredFact(slot, bool(about_speaker), value, bool(negated), about)
+    at = from_micros(updated_at)
     return ComparedMemory(
-        id=id,
-        owner=owner,
-        category=category,
-        content=content,
-        subjects=subjects,
-        created_at=created_at,
-        updated_at=from_micros(updated_at),
-        content_digest=content_digest,
-        fact=fact,
+        id, owner, category, content, subjects, created_at, at, content_digest, fact
     )
 
 
@@ -265,46 +249,17 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
 
 _PROPOSAL = proposals.c
 _D = declined_proposals.c
-_FACT = learned_facts_table.c
-_MEMORY = memories_table.c
-_SELECT_PROPOSALS = (
-    select(
-        _PROPOSAL.memory_id,
-        _PROPOSAL.concerns,
-        _PROPOSAL.reason,
-        _PROPOSAL.replaces,
-        _PROPOSAL.signals,
-        _PROPOSAL.created_at,
-        _PROPOSAL.expires_at,
-    )
-    .where(
-        _PROPOSAL.space_id == bindparam("space"),
-        _PROPOSAL.concerns.in_(bindparam("who", expanding=True)),
-        _PROPOSAL.expires_at > bindparam("now"),
-    )
-    .order_by(_PROPOSAL.created_at, _PROPOSAL.memory_id)
-)
-
-_SELECT_SAME_PROPOSAL = select(_FACT.memory_id).where(
-    _FACT.space_id == bindparam("space"),
-    _FACT.owner.in_(bindparam("who", expanding=True)),
-    _FACT.content_digest == bindparam("content_digest"),
+_SELECT_SAME_FACT = select(_L.memory_id).where(
+    _L.space_id == bindparam("space"),
+    _L.owner.in_(bindparam("who", expanding=True)),
+    _L.content_digest == bindparam("digest"),
 )
 _SELECT_REFUSAL = select(_D.content_digest).where(
     _D.space_id == bindparam("space"),
     _D.concerns.in_(bindparam("who", expanding=True)),
-    _D.content_digest == bindparam("content_digest"),
+    _D.content_digest == bindparam("digest"),
     _D.until > bindparam("now"),
 )
-_SELECT_EXPIRED_PROPOSALS = (
-    select(_PROPOSAL.memory_id)
-    .where(_PROPOSAL.space_id == bindparam("space"), _PROPOSAL.expires_at <= bindparam("now"))
-    .limit(bindparam("most"))
-)
-_SELECT_PROPOSED_MEMORY = select(*MEMORY_COLUMNS).where(
-    _MEMORY.space_id == bindparam("space"), _MEMORY.id == bindparam("id")
-)
-_AUDIENCE = MEMORY_COLUMNS.index(_MEMORY.audience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,100 +292,76 @@ def insert_proposal(
 def list_proposals(
     connection: Connection, space: str, who: Collection[str], now: datetime
 ) -> list[PendingProposal]:
-    params = {"space": space, "who": sorted(who), "now": to_micros(now)}
-    return [
-        PendingProposal(
-            memory_id=row.memory_id,
-            concerns=row.concerns,
-            reason=row.reason,
-            replaces=row.replaces,
-            signals=row.signals,
-            created_at=from_micros(row.created_at),
-            expires_at=from_micros(row.expires_at),
+    waiting = (
+        select(proposals)
+        .where(
+            _PROPOSAL.space_id == space,
+            _PROPOSAL.concerns.in_(sorted(who)),
+            _PROPOSAL.expires_at > to_micros(now),
         )
-        for row in connection.execute(_SELECT_PROPOSALS, params)
-    ]
+        .order_by(_PROPOSAL.created_at, _PROPOSAL.memory_id)
+    )
+    return [to_record(PendingProposal, row) for row in connection.execute(waiting)]
 
 
 def get_proposed_memory(
     connection: Connection, audiences: AudienceCache, space: str, id: str
 ) -> Memory | None:
     """Return the memory of a proposal. The caller checks the disclosure rules."""
-    row = connection.execute(_SELECT_PROPOSED_MEMORY, {"space": space, "id": id}).first()
-    if row is None:
-        return None
-    members = audiences.get_people(connection, space, [row[_AUDIENCE]])
-    return to_memory(row, members[row[_AUDIENCE]])
+    proposed = select(*MEMORY_COLUMNS).where(_M.space_id == space, _M.id == id)
+    rows = connection.execute(proposed).all()
+    return next(iter(audiences.to_memories(connection, space, rows)), None)
 
 
 def find_same_proposal(
     tx: Transaction, who: Collection[str], content_digest: str
 ) -> PendingProposal | None:
     """Return a waiting proposal with the same wording."""
-    params = {"space": tx.space, "who": sorted(who), "content_digest": content_digest}
-    ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_PROPOSAL, params)}
+    params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
+    ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_FACT, params)}
     found = list_proposals(tx.connection, tx.space, who, tx.at) if ids else []
     return next((one for one in found if one.memory_id in ids), None)
 
 
 def add_proposal_signal(tx: Transaction, memory_id: str) -> None:
-    one = update(proposals).where(_PROPOSAL.space_id == tx.space, _PROPOSAL.memory_id == memory_id)
-    tx.connection.execute(one.values(signals=_PROPOSAL.signals + 1))
+    more = {"signals": _PROPOSAL.signals + 1}
+    update_rows(tx.connection, proposals, tx.space, _PROPOSAL.memory_id == memory_id, **more)
 
 
 def delete_proposal(tx: Transaction, memory_id: str) -> None:
     """Delete a proposal that was answered."""
-    tx.connection.execute(
-        delete(proposals).where(_PROPOSAL.space_id == tx.space, _PROPOSAL.memory_id == memory_id)
-    )
+    delete_rows(tx.connection, proposals, tx.space, _PROPOSAL.memory_id == memory_id)
 
 
 def insert_refusal(tx: Transaction, concerns: str, content_digest: str) -> None:
     """Record a refusal as a hash, so that learning does not ask again for a while."""
     until = to_micros(tx.at + timedelta(days=limits.DECLINED_PROPOSAL_KEEP_DAYS))
-    old = delete(declined_proposals).where(
-        _D.space_id == tx.space, _D.concerns == concerns, _D.content_digest == content_digest
-    )
-    tx.connection.execute(old)
-    row = {
-        "space_id": tx.space,
-        "concerns": concerns,
-        "content_digest": content_digest,
-        "until": until,
-    }
-    tx.dialect.insert_missing(tx.connection, declined_proposals, [row])
+    row = {"space_id": tx.space, "concerns": concerns, "content_digest": content_digest}
+    upsert(tx.connection, declined_proposals, {**row, "until": until})
 
 
 def is_declined(tx: Transaction, who: Collection[str], content_digest: str) -> bool:
-    params = {
-        "space": tx.space,
-        "who": sorted(who),
-        "content_digest": content_digest,
-        "now": to_micros(tx.at),
-    }
-    return bool(statements.fetch_rows(tx.connection, _SELECT_REFUSAL, params))
+    params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
+    return bool(
+        statements.fetch_rows(tx.connection, _SELECT_REFUSAL, {**params, "now": to_micros(tx.at)})
+    )
 
 
 def list_expired_proposals(
     connection: Connection, space: str, now: datetime, most: int
 ) -> list[str]:
     """List the memories whose proposals were not answered in time."""
-    params = {"space": space, "now": to_micros(now), "most": most}
-    return [id for (id,) in statements.fetch_rows(connection, _SELECT_EXPIRED_PROPOSALS, params)]
+    expired = select(_PROPOSAL.memory_id).where(
+        _PROPOSAL.space_id == space, _PROPOSAL.expires_at <= to_micros(now)
+    )
+    return list(connection.execute(expired.limit(most)).scalars())
 
 
 # Usage of learning and of language models, counted across processes.
 
 _U = llm_usage.c
 _DAYS = learning_days.c
-_ADD_LLM_USAGE = text(
-    "INSERT INTO llm_usage (space_id, day, requests, tokens_in, tokens_out, cost_micros) "
-    "VALUES (:space, :day, 1, :tokens_in, :tokens_out, :cost) "
-    "ON CONFLICT (space_id, day) DO UPDATE SET requests = llm_usage.requests + 1, "
-    "tokens_in = llm_usage.tokens_in + excluded.tokens_in, "
-    "tokens_out = llm_usage.tokens_out + excluded.tokens_out, "
-    "cost_micros = llm_usage.cost_micros + excluded.cost_micros"
-)
+# These run for every turn: compiled once, on the driver.
 _INCREMENT_LEARNED = text(
     "INSERT INTO learning_days (space_id, owner, day, writes) VALUES (:space, :owner, :day, 1) "
     "ON CONFLICT (space_id, owner, day) DO UPDATE SET writes = learning_days.writes + 1"
@@ -442,12 +373,7 @@ _MARK_LAST_TURN = text(
     "WHEN learning_days.last_turn_at >= excluded.last_turn_at "
     "THEN learning_days.last_turn_at + 1 ELSE excluded.last_turn_at END"
 )
-_SELECT_LAST_TURN = select(_DAYS.last_turn_at).where(
-    _DAYS.space_id == bindparam("space"),
-    _DAYS.owner == bindparam("owner"),
-    _DAYS.day == bindparam("day"),
-)
-_SELECT_LEARNED = select(_DAYS.writes).where(
+_SELECT_DAY = select(_DAYS.writes, _DAYS.last_turn_at).where(
     _DAYS.space_id == bindparam("space"),
     _DAYS.owner == bindparam("owner"),
     _DAYS.day == bindparam("day"),
@@ -465,16 +391,10 @@ class DatabaseLedger:
             return read_llm_usage(connection, space, day)
 
     def add(self, space: str, day: date, usage: Usage) -> None:
-        params = {
-            "space": space,
-            "day": day.isoformat(),
-            "tokens_in": usage.tokens_in,
-            "tokens_out": usage.tokens_out,
-            "cost": usage.cost_micros,
-        }
-        self.database.write(
-            lambda connection: statements.run_statements(connection, [(_ADD_LLM_USAGE, params)])
-        )
+        key = {"space_id": space, "day": day.isoformat()}
+        counts = {"requests": 1, **asdict(usage)}
+        sums = {name: _U[name] + count for name, count in counts.items()}
+        self.database.write(lambda c: upsert(c, llm_usage, {**key, **counts}, **sums))
 
 
 def read_llm_usage(connection: Connection, space: str, day: date) -> Usage:
@@ -482,17 +402,12 @@ def read_llm_usage(connection: Connection, space: str, day: date) -> Usage:
         _U.space_id == space, _U.day == day.isoformat()
     )
     row = connection.execute(found).first()
-    if row is None:
-        return Usage()
-    return Usage(tokens_in=row.tokens_in, tokens_out=row.tokens_out, cost_micros=row.cost_micros)
+    return Usage() if row is None else to_record(Usage, row)
 
 
 def count_learned_on(connection: Connection, space: str, owner: str, day: date) -> int:
     """Count the writes that learning made for an owner on a day."""
-    found = statements.fetch_rows(
-        connection, _SELECT_LEARNED, {"space": space, "owner": owner, "day": day.isoformat()}
-    )
-    return int(found[0][0]) if found else 0
+    return _read_day(connection, space, owner, day)[0]
 
 
 def increment_learned(connection: Connection, space: str, owner: str, day: date) -> None:
@@ -516,8 +431,13 @@ def last_turn_at(
     connection: Connection, space: str, owner: str | None, day: date
 ) -> datetime | None:
     """Return when the owner's last turn of a day was read; None if there was none."""
-    if owner is None:
-        return None
+    at = None if owner is None else _read_day(connection, space, owner, day)[1]
+    return None if at is None else from_micros(at)
+
+
+def _read_day(connection: Connection, space: str, owner: str, day: date) -> tuple[int, int | None]:
+    """Return the number of writes, and when the last turn was read."""
     params = {"space": space, "owner": owner, "day": day.isoformat()}
-    found = statements.fetch_rows(connection, _SELECT_LAST_TURN, params)
-    return from_micros(found[0][0]) if found and found[0][0] is not None else None
+    for writes, last_turn in statements.fetch_rows(connection, _SELECT_DAY, params):
+        return writes, last_turn
+    return 0, None

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, TextClause, and_, bindparam, delete, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, TextClause, and_, bindparam, func, select, text
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -22,7 +22,7 @@ from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.records.text import text_to_embed
-from tacit.storage import memory_reads, statements, vectors
+from tacit.storage import memory_reads, statements
 from tacit.storage.chats import read_chat
 from tacit.storage.dialect import Dialect
 from tacit.storage.memory_reads import (
@@ -30,8 +30,6 @@ from tacit.storage.memory_reads import (
     AudienceCache,
     MemoryEdge,
     effective_subjects,
-    pack_people,
-    to_memory,
     to_row,
     unpack_object,
 )
@@ -45,6 +43,7 @@ from tacit.storage.revisions import (
     stored_access_paths,
     update_note_links,
 )
+from tacit.storage.rows import delete_rows, update_rows
 from tacit.storage.schema import (
     change_log,
     history_table,
@@ -65,45 +64,45 @@ _INSERT_PERSON = insert_statement(memory_people)
 _INSERT_EVENT = insert_statement(history_table)
 # A revision only grows. It follows the clock: a plain counter would reveal how many hidden writes
 # happened between two visible ones.
-INCREMENT_THREAD_REVISION = text(
+_INCREMENT_THREAD_REVISION = text(
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (:space, :thread, :at) "
     "ON CONFLICT (space_id, thread) DO UPDATE SET rev = CASE WHEN thread_revisions.rev < "
     "excluded.rev THEN excluded.rev ELSE thread_revisions.rev + 1 END RETURNING rev"
 )
 _INSERT_CHANGE = insert_statement(change_log)
+_INSERT_EDGE = text(
+    "INSERT INTO relations "  # noqa: S608
+    "(space_id, from_id, to_id, relation_type, strength, found, created_at) "
+    f"VALUES (:space, :from_id, :to_id, '{RELATED_TO}', :strength, :found, :at) "
+    "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
+)
 _DELETE_EMBEDDED_MARK = text(
     "DELETE FROM embedded_spaces WHERE space_id = :space AND model <> :model"
+)
+_SELECT_LAST_SEQ = select(func.max(history_table.c.seq)).where(
+    history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id")
 )
 
 
 def version_insert(memory: Memory, audience: str | None, actor: str, at: datetime) -> Statement:
+    row = to_row(memory, audience)
     return _INSERT_VERSION, {
-        "space_id": memory.space,
+        **{name: row[name] for name in _VERSION_COLUMNS},
         "memory_id": memory.id,
-        "version": memory.version,
-        "content": memory.content,
-        "speaker": memory.speaker,
-        "subjects": pack_people(memory.subjects),
-        "audience": audience,
-        "visibility": memory.visibility.value,
-        "sensitivity": memory.sensitivity.value,
-        "portable": memory.portable,
         "actor": actor,
         "created_at": to_micros(at),
     }
+
+
+_VERSION_COLUMNS = set(memory_versions.c.keys()) & set(memories_table.c.keys()) - {"created_at"}
 
 
 def people_inserts(memory: Memory) -> list[Statement]:
     about = ROLE_SUBJECT if memory.learned_kind is ChatKind.GROUP else ROLE_MENTIONED
     named = [(about, person) for person in effective_subjects(memory)]
     named += [(ROLE_WITHHELD, person) for person in memory.withheld_from]
-    return [
-        (
-            _INSERT_PERSON,
-            {"space_id": memory.space, "memory_id": memory.id, "role": role, "person": person},
-        )
-        for role, person in sorted(named)
-    ]
+    of = {"space_id": memory.space, "memory_id": memory.id}
+    return [(_INSERT_PERSON, {**of, "role": role, "person": who}) for role, who in sorted(named)]
 
 
 def embedded_mark_delete(space: str, model: str) -> Statement:
@@ -111,41 +110,19 @@ def embedded_mark_delete(space: str, model: str) -> Statement:
     return _DELETE_EMBEDDED_MARK, {"space": space, "model": model}
 
 
-_SELECT_LAST_SEQ = select(func.max(history_table.c.seq)).where(
-    history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id")
-)
-
-
 def history_insert(
-    connection: Connection,
     memory: Memory,
     what: HistoryEvent,
     actor: str,
     at: datetime,
-    detail: dict[str, str] | None,
+    detail: Mapping[str, str] | None = None,
+    seq: int = 1,
 ) -> Statement:
-    """Append an event to the history of a memory, whose row the transaction has locked."""
-    key = {"space": memory.space, "id": memory.id}
-    ((last,),) = statements.fetch_rows(connection, _SELECT_LAST_SEQ, key)
+    """Insert an entry into the history of a memory; the first has the number 1."""
     return _INSERT_EVENT, {
-        **_history_row(memory, what, actor, at, detail),
-        "seq": (last or 0) + 1,
-    }
-
-
-def first_history_insert(
-    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
-) -> Statement:
-    """Insert the first history entry of a new memory; its sequence number is 1."""
-    return _INSERT_EVENT, {**_history_row(memory, what, actor, at, detail), "seq": 1}
-
-
-def _history_row(
-    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: dict[str, str] | None
-) -> dict[str, Any]:
-    return {
         "space_id": memory.space,
         "memory_id": memory.id,
+        "seq": seq,
         "event": what.value,
         "version": memory.version,
         "actor": actor,
@@ -155,50 +132,36 @@ def _history_row(
     }
 
 
-@lru_cache(maxsize=32)
-def _edge_insert(count: int) -> TextClause:
-    rows = ", ".join(
-        f"(:space, :from{n}, :to{n}, '{RELATED_TO}', :strength{n}, :found, :at)"
-        for n in range(count)
-    )
+def upsert_vector(
+    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
+) -> Statement:
+    """Store a vector under the home path of its memory; `vector` is float32, little-endian."""
+    row = {"space": space, "home": home, "id": id, "model": model}
+    return _upsert_vector(dialect), row | {"vector": dialect.encode_vector(vector)}
+
+
+@lru_cache(maxsize=8)
+def _upsert_vector(dialect: Dialect) -> TextClause:
     return text(
-        "INSERT INTO relations "  # noqa: S608
-        f"(space_id, from_id, to_id, relation_type, strength, found, created_at) VALUES {rows}"
+        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "  # noqa: S608
+        f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
+        "ON CONFLICT (space_id, home_path, memory_id) DO UPDATE SET model = excluded.model, "
+        "vector = excluded.vector"
     )
 
 
-def edge_inserts(space: str, found: Sequence[MemoryEdge], at: datetime) -> Statement:
-    """Insert the relations of a new memory to similar ones; it has none yet, so none can clash."""
-    params: dict[str, Any] = {"space": space, "found": True, "at": to_micros(at)}
-    for n, edge in enumerate(found):
-        params[f"from{n}"], params[f"to{n}"] = edge.from_id, edge.to_id
-        params[f"strength{n}"] = edge.strength
-    return _edge_insert(len(found)), params
+def similarity_edges(id: str, similarity: Mapping[str, float]) -> list[MemoryEdge]:
+    """Return an edge to each memory. It has no direction: it runs from the smaller id."""
+    return [
+        MemoryEdge(min(id, other), max(id, other), round(strength, 4), found=True)
+        for other, strength in similarity.items()
+    ]
 
 
-def change_log_insert(memory: Memory, thread: str, rev: int, word: str, at: datetime) -> Statement:
-    """The delta of a thread tells of it under this revision."""
-    return _INSERT_CHANGE, {
-        "space_id": memory.space,
-        "thread": thread,
-        "rev": rev,
-        "memory_id": memory.id,
-        "event": word,
-        "at": to_micros(at),
-    }
-
-
-def increment_with_thread(
-    connection: Connection, space: str, paths: Collection[str], thread: str, at: int
-) -> tuple[dict[str, int], int]:
-    """Increment the revisions of these access paths and of a thread; return the new ones.
-
-    The paths come first and in sorted order, so that two writers never deadlock.
-    """
-    revisions = increment_revisions(connection, space, paths)
-    params = {"space": space, "thread": thread, "at": at}
-    ((rev,),) = statements.fetch_rows(connection, INCREMENT_THREAD_REVISION, params)
-    return revisions, int(rev)
+def edge_inserts(space: str, found: Sequence[MemoryEdge], at: datetime) -> list[Statement]:
+    """Insert similarity edges, unless a person has stated them. Each returns what it inserted."""
+    fixed = {"space": space, "found": True, "at": to_micros(at)}
+    return [(_INSERT_EDGE, {**edge._asdict(), **fixed}) for edge in found]
 
 
 # What a write did, told by the write itself and recorded once it is committed.
@@ -231,22 +194,29 @@ class EventRecord(NamedTuple):
     category: str | None = None
     likeness: float | None = None  # to the nearest other memory, where that is known
 
+    @classmethod
+    def of_memory(
+        cls, memory: Any, node: EventNode, op: EventOperation, likeness: float | None = None
+    ) -> EventRecord:
+        """Build the event of a memory or of its row."""
+        of = (memory.id, memory.owner, memory.thread, memory.category)
+        return cls(node, op, EventStatus.OK, *of, likeness)
+
+
+def _node_of(tx: Transaction) -> EventNode:
+    return EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+
 
 def emit_memory_event(
     tx: Transaction, memory: Memory, event: HistoryEvent, near: Mapping[str, float] | None = None
 ) -> None:
     """Emit an event of a memory; `near` maps the ids of similar memories to their similarity."""
     best = max(near.values()) if near else None
-    node = EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
-    tx.events.append(_event_of(memory, node, _OPERATIONS[event], best))
-
-
-def emit_turn_event(tx: Transaction, turn: Memory) -> None:
-    tx.events.append(_event_of(turn, EventNode.EPISODIC, EventOperation.CREATE))
+    tx.events.append(EventRecord.of_memory(memory, _node_of(tx), _OPERATIONS[event], best))
 
 
 def emit_erase_events(tx: Transaction, ids: Sequence[str]) -> None:
-    node = EventNode.WORKER if tx.actor == SYSTEM_ACTOR else EventNode.HOTPATH
+    node = _node_of(tx)
     tx.events.extend(EventRecord(node, EventOperation.ERASE, memory_id=id) for id in ids)
 
 
@@ -263,21 +233,12 @@ def emit_skipped_classification(tx: Transaction) -> None:
 
 
 def set_event_similarity(tx: Transaction, id: str, near: Mapping[str, float]) -> None:
-    """What a memory that this write made or changed is like, found before it was written."""
+    """Set the similarity of a memory that this write made or changed to the nearest other one."""
     best = max((likeness for other, likeness in near.items() if other != id), default=None)
-    if best is None:
-        return
     for place, one in enumerate(tx.events):
-        if one.memory_id == id and one.op in (EventOperation.CREATE, EventOperation.UPDATE):
+        changed = one.op in (EventOperation.CREATE, EventOperation.UPDATE)
+        if best is not None and one.memory_id == id and changed:
             tx.events[place] = one._replace(likeness=best)
-
-
-def _event_of(
-    memory: Memory, node: EventNode, op: EventOperation, likeness: float | None = None
-) -> EventRecord:
-    return EventRecord(
-        node, op, EventStatus.OK, memory.id, memory.owner, memory.thread, memory.category, likeness
-    )
 
 
 # Writing memories: each change with its version, history, words and delta, or none of it.
@@ -286,19 +247,10 @@ _M = memories_table.c
 _SELECT_MEMORY = select(*MEMORY_COLUMNS).where(
     _M.space_id == bindparam("space"), _M.id == bindparam("id")
 )
-_UPDATE_MEMORY = update(memories_table).where(
-    _M.space_id == bindparam("b_space"), _M.id == bindparam("b_id")
-)
 _SELECT_TOMBSTONE = select(tombstones.c.digest).where(
     tombstones.c.space_id == bindparam("space"), tombstones.c.digest == bindparam("digest")
 )
 _V = memory_versions.c
-_UPDATE_CURRENT_VERSION = update(memory_versions).where(
-    _V.space_id == bindparam("b_space"),
-    _V.memory_id == bindparam("b_id"),
-    _V.version == bindparam("b_version"),
-)
-_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,13 +333,10 @@ def _is_erased_id(tx: Transaction, id: str) -> bool:
 
 def get_for_update(tx: Transaction, id: str) -> Memory | None:
     """Lock and return a memory. The caller must ask `may_change` before revealing that it exists."""
-    row = tx.connection.execute(
+    rows = tx.connection.execute(
         tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}
-    ).first()
-    if row is None:
-        return None
-    members = tx.audiences.get_people(tx.connection, tx.space, [row[_AUDIENCE]])
-    return to_memory(row, members[row[_AUDIENCE]])
+    ).all()
+    return next(iter(tx.audiences.to_memories(tx.connection, tx.space, rows)), None)
 
 
 def lock_memories(tx: Transaction, ids: Iterable[str]) -> Iterator[Memory]:
@@ -407,7 +356,9 @@ def insert_memory(
     With `in_delta` the change log of its thread gets an entry too, which `delta` reports.
     """
     audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
-    stamp, delta = _increment_counters(tx, memory, audience, in_delta=in_delta)
+    paths = access_paths_of(memory, audience)
+    stamp = increment_revisions(tx.connection, tx.space, paths)[home_path_of(memory)]
+    delta = _change_log_inserts(tx, memory, "created") if in_delta else []
     row = to_row(memory, audience) | {"stamp": stamp}
     statements.run_statements(
         tx.connection,
@@ -416,7 +367,7 @@ def insert_memory(
             version_insert(memory, audience, tx.actor, tx.at),
             *people_inserts(memory),
             *_vector_statements(tx, memory),
-            first_history_insert(memory, event, tx.actor, tx.at, _event_detail(tx, None)),
+            history_insert(memory, event, tx.actor, tx.at, _event_detail(tx, None)),
             *delta,
             *_similarity_inserts(tx, memory, stamp),
         ],
@@ -442,7 +393,8 @@ def insert_turn(tx: Transaction, turn: Memory) -> None:
             *_vector_statements(tx, turn),
         ],
     )
-    emit_turn_event(tx, turn)
+    event = EventRecord.of_memory(turn, EventNode.EPISODIC, EventOperation.CREATE)
+    tx.events.append(event)
 
 
 def update_content(
@@ -456,29 +408,14 @@ def update_content(
 
     With `same_words` the stored vector is kept.
     """
-    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
-    _replace_row(tx, memory, audience)
-    tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
+    audience = _replace_row(tx, memory)
+    inserts = [version_insert(memory, audience, tx.actor, tx.at)]
     if not same_words:
         _delete_vector(tx, memory)
-    statements.run_statements(
-        tx.connection,
-        [
-            version_insert(memory, audience, tx.actor, tx.at),
-            *([] if same_words else _vector_statements(tx, memory)),
-            history_insert(
-                tx.connection,
-                memory,
-                HistoryEvent.UPDATE,
-                tx.actor,
-                tx.at,
-                _event_detail(tx, detail),
-            ),
-            *_change_log_inserts(tx, memory, "updated"),
-        ],
-    )
+        inserts += _vector_statements(tx, memory)
+    statements.run_statements(tx.connection, inserts)
     update_note_links(tx, memory)
-    emit_memory_event(tx, memory, HistoryEvent.UPDATE)
+    record_event(tx, memory, HistoryEvent.UPDATE, "updated", detail)
 
 
 def update_fields(
@@ -489,19 +426,16 @@ def update_fields(
     detail: dict[str, str] | None = None,
 ) -> None:
     """Change fields of a memory but not its content. `shown` is the verb of the delta entry, if any."""
-    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
-    _replace_row(tx, memory, audience)
-    tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
-    tx.connection.execute(
-        _UPDATE_CURRENT_VERSION,
-        {
-            "b_space": tx.space,
-            "b_id": memory.id,
-            "b_version": memory.version,
-            "visibility": memory.visibility.value,
-            "sensitivity": memory.sensitivity.value,
-            "portable": memory.portable,
-        },
+    _replace_row(tx, memory)
+    update_rows(
+        tx.connection,
+        memory_versions,
+        tx.space,
+        _V.memory_id == memory.id,
+        _V.version == memory.version,
+        visibility=memory.visibility.value,
+        sensitivity=memory.sensitivity.value,
+        portable=memory.portable,
     )
     update_note_links(tx, memory)
     record_event(tx, memory, event, shown, detail)
@@ -515,9 +449,19 @@ def record_event(
     detail: dict[str, str] | None = None,
 ) -> None:
     delta = [] if shown is None else _change_log_inserts(tx, memory, shown)
-    what = history_insert(tx.connection, memory, event, tx.actor, tx.at, _event_detail(tx, detail))
+    what = _next_history_insert(tx, memory, event, detail)
     statements.run_statements(tx.connection, [what, *delta])
     emit_memory_event(tx, memory, event)
+
+
+def _next_history_insert(
+    tx: Transaction, memory: Memory, event: HistoryEvent, detail: dict[str, str] | None
+) -> Statement:
+    """Append to the history of a memory, whose row the transaction has locked."""
+    key = {"space": memory.space, "id": memory.id}
+    ((last,),) = statements.fetch_rows(tx.connection, _SELECT_LAST_SEQ, key)
+    detail = _event_detail(tx, detail)
+    return history_insert(memory, event, tx.actor, tx.at, detail, (last or 0) + 1)
 
 
 def _event_detail(tx: Transaction, detail: dict[str, str] | None) -> dict[str, str] | None:
@@ -526,35 +470,8 @@ def _event_detail(tx: Transaction, detail: dict[str, str] | None) -> dict[str, s
 
 def increment_thread_revision(tx: Transaction, thread: str) -> int:
     params = {"space": tx.space, "thread": thread, "at": to_micros(tx.at)}
-    ((rev,),) = statements.fetch_rows(tx.connection, INCREMENT_THREAD_REVISION, params)
+    ((rev,),) = statements.fetch_rows(tx.connection, _INCREMENT_THREAD_REVISION, params)
     return int(rev)
-
-
-def _increment_stamp(tx: Transaction, memory: Memory, audience: str | None, *, before: bool) -> int:
-    """Increment the revision of every access path of the memory, so that caches over them expire.
-
-    With `before`, also those of the row as it is stored now.
-    """
-    through = access_paths_of(memory, audience)
-    if before:
-        through |= stored_access_paths(tx.connection, tx.space, [memory.id])
-    return increment_revisions(tx.connection, tx.space, through)[home_path_of(memory)]
-
-
-def _increment_counters(
-    tx: Transaction, memory: Memory, audience: str | None, *, in_delta: bool
-) -> tuple[int, list[Statement]]:
-    """Return the stamp of a new memory and the inserts of its delta entries."""
-    threads = _threads_of(tx, memory) if in_delta else []
-    if len(threads) != 1:
-        stamp = _increment_stamp(tx, memory, audience, before=False)
-        return stamp, _change_log_inserts(tx, memory, "created") if in_delta else []
-    through, (thread,) = access_paths_of(memory, audience), threads
-    revisions, rev = increment_with_thread(
-        tx.connection, tx.space, through, thread, to_micros(tx.at)
-    )
-    entry = change_log_insert(memory, thread, rev, "created", tx.at)
-    return revisions[home_path_of(memory)], [entry]
 
 
 def _threads_of(tx: Transaction, memory: Memory) -> list[str]:
@@ -568,7 +485,17 @@ def _change_log_inserts(tx: Transaction, memory: Memory, word: str) -> list[Stat
         # A change that the owner makes in private is not reported to the group.
         threads = [thread for thread in threads if thread == tx.thread]
     return [
-        change_log_insert(memory, thread, increment_thread_revision(tx, thread), word, tx.at)
+        (
+            _INSERT_CHANGE,
+            {
+                "space_id": memory.space,
+                "thread": thread,
+                "rev": increment_thread_revision(tx, thread),
+                "memory_id": memory.id,
+                "event": word,
+                "at": to_micros(tx.at),
+            },
+        )
         for thread in threads
     ]
 
@@ -580,110 +507,103 @@ def _similarity_inserts(tx: Transaction, memory: Memory, stamp: int) -> list[Sta
         return []
     if alike.revision != stamp - 1:
         raise StaleRevision
-    tx.edges[:] = [
-        MemoryEdge(min(memory.id, other), max(memory.id, other), round(strength, 4), found=True)
-        for other, strength in alike.similarity.items()
-    ]
-    return [edge_inserts(tx.space, tx.edges, tx.at)] if tx.edges else []
+    tx.edges[:] = similarity_edges(memory.id, alike.similarity)
+    return edge_inserts(tx.space, tx.edges, tx.at)
 
 
 def _vector_statements(tx: Transaction, memory: Memory) -> list[Statement]:
-    """The vector that was made before this transaction; without one it is made afterwards."""
+    """Store the vector that was made before this transaction; without one it is made afterwards."""
     vector = tx.vectors.of_memory(memory)
     if vector is None:
         return [embedded_mark_delete(tx.space, "")]
     model, home = tx.vectors.model, home_path_of(memory)
     return [
         embedded_mark_delete(tx.space, model),
-        vectors.upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
+        upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
     ]
 
 
 def _delete_vector(tx: Transaction, memory: Memory) -> None:
-    v = vectors_table.c
-    tx.connection.execute(
-        delete(vectors_table).where(
-            v.space_id == tx.space,
-            v.home_path == home_path_of(memory),
-            v.memory_id == memory.id,
-        )
+    v, home = vectors_table.c, home_path_of(memory)
+    delete_rows(
+        tx.connection, vectors_table, tx.space, v.home_path == home, v.memory_id == memory.id
     )
 
 
-def _replace_row(tx: Transaction, memory: Memory, audience: str | None) -> None:
-    values = to_row(memory, audience) | {
-        "stamp": _increment_stamp(tx, memory, audience, before=True)
-    }
-    del values["space_id"], values["id"], values["created_at"]
-    del values["access_count"], values["last_accessed_at"]  # moved by reads alone
-    tx.connection.execute(_UPDATE_MEMORY, {"b_space": tx.space, "b_id": memory.id, **values})
-    p = memory_people.c
-    tx.connection.execute(
-        delete(memory_people).where(p.space_id == tx.space, p.memory_id == memory.id)
-    )
+def _replace_row(tx: Transaction, memory: Memory) -> str | None:
+    """Replace the row of a memory, its people and words; return the id of its audience.
+
+    The revisions of every access path that it had or has are incremented, so that caches over them
+    expire.
+    """
+    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    paths = access_paths_of(memory, audience)
+    paths |= stored_access_paths(tx.connection, tx.space, [memory.id])
+    revisions = increment_revisions(tx.connection, tx.space, paths)
+    values = to_row(memory, audience) | {"stamp": revisions[home_path_of(memory)]}
+    for fixed in ("space_id", "id", "created_at", "access_count", "last_accessed_at"):
+        del values[fixed]  # the last two are changed by reads alone
+    update_rows(tx.connection, memories_table, tx.space, _M.id == memory.id, **values)
+    delete_rows(tx.connection, memory_people, tx.space, memory_people.c.memory_id == memory.id)
     statements.run_statements(tx.connection, people_inserts(memory))
+    tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
+    return audience
 
 
 # Keys: one active value for each (owner or room, category, key).
 
-_HAS_KEY = (
-    _M.space_id == bindparam("space"),
-    _M.category == bindparam("category"),
-    _M.key == bindparam("key"),
-    _M.key.is_not(None),
-)
+
+def _list_key_values(
+    tx: Transaction, category: str | None, key: str | None, *which: ColumnElement[bool]
+) -> list[Any]:
+    found = select(_M.id, _M.owner, _M.overridden).where(
+        _M.space_id == tx.space, _M.category == category, _M.key == key, _M.key.is_not(None), *which
+    )
+    return list(tx.connection.execute(found))
+
+
 _IS_ACTIVE = _M.state == sql_literal(State.ACTIVE)
-_SELECT_OWNERS_VALUES = select(_M.id, _M.owner, _M.overridden).where(
-    *_HAS_KEY, _M.owner.in_(bindparam("owners", expanding=True))
-)
-_SELECT_CHAT_VALUES = select(_M.id, _M.owner, _M.overridden).where(
-    *_HAS_KEY, _M.owner.is_(None), _M.learned_in.in_(bindparam("rooms", expanding=True))
-)
+
+
+def _is_of_owners(owners: Iterable[str]) -> ColumnElement[bool]:
+    return _M.owner.in_(sorted(owners))
+
+
+def _is_of_room(chat_ids: Iterable[str]) -> ColumnElement[bool]:
+    return and_(_M.owner.is_(None), _M.learned_in.in_(sorted(chat_ids)))
+
+
+def _is_of_same_owner(tx: Transaction, owner: str) -> ColumnElement[bool]:
+    known = load_identities(tx.connection, tx.space, [owner])
+    return _is_of_owners(known.current_identities(owner))
 
 
 def list_key_holders(tx: Transaction, category: str, key: str, *, for_room: bool) -> list[Any]:
-    """The active values of a key, of all the writer's identities or of the room."""
-    params: dict[str, Any] = {"space": tx.space, "category": category, "key": key}
-    if for_room:
-        params["rooms"] = sorted(tx.request.chat_ids)
-        return list(tx.connection.execute(_SELECT_CHAT_VALUES.where(_IS_ACTIVE), params))
-    params["owners"] = sorted(tx.request.own_identities)
-    return list(tx.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params))
+    """List the active values of a key, of all the writer's identities or of the room."""
+    request = tx.request
+    mine = _is_of_room(request.chat_ids) if for_room else _is_of_owners(request.own_identities)
+    return _list_key_values(tx, category, key, mine, _IS_ACTIVE)
 
 
 def is_key_taken(tx: Transaction, memory: Memory) -> bool:
-    """Whether another memory holds this one's key by now."""
+    """Return whether another memory holds the key of this one by now."""
     if memory.key is None:
         return False
-    params: dict[str, Any] = {"space": tx.space, "category": memory.category, "key": memory.key}
     if memory.owner is None:
-        rooms = sorted(read_chat(tx.connection, tx.space, memory.learned_in or "").chat_ids)
-        found = tx.connection.execute(
-            _SELECT_CHAT_VALUES.where(_IS_ACTIVE), params | {"rooms": rooms}
-        )
+        holds = _is_of_room(read_chat(tx.connection, tx.space, memory.learned_in or "").chat_ids)
     else:
-        params["owners"] = sorted(
-            load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
-                memory.owner
-            )
-        )
-        found = tx.connection.execute(_SELECT_OWNERS_VALUES.where(_IS_ACTIVE), params)
+        holds = _is_of_same_owner(tx, memory.owner)
+    found = _list_key_values(tx, memory.category, memory.key, holds, _IS_ACTIVE)
     return any(row.id != memory.id for row in found)
 
 
 def list_key_siblings(tx: Transaction, memory: Memory) -> list[str]:
-    """Values of the same key that other identities of the owner hold, in any state."""
+    """List the values of the same key that other identities of the owner hold, in any state."""
     if memory.key is None or memory.owner is None:
         return []
-    owners = sorted(
-        load_identities(tx.connection, tx.space, [memory.owner]).current_identities(memory.owner)
-    )
-    params = {"space": tx.space, "category": memory.category, "key": memory.key, "owners": owners}
-    return [
-        row.id
-        for row in tx.connection.execute(_SELECT_OWNERS_VALUES, params)
-        if row.id != memory.id
-    ]
+    holds = _is_of_same_owner(tx, memory.owner)
+    found = _list_key_values(tx, memory.category, memory.key, holds)
+    return [row.id for row in found if row.id != memory.id]
 
 
 def has_duplicate(tx: Transaction, asked: Draft) -> bool:
@@ -693,9 +613,9 @@ def has_duplicate(tx: Transaction, asked: Draft) -> bool:
         return bool(list_key_holders(tx, asked.category, asked.key, for_room=False))
     same = select(_M.data).where(
         _M.space_id == tx.space,
-        _M.owner.in_(sorted(tx.request.own_identities)),
+        _is_of_owners(tx.request.own_identities),
         _M.content == asked.content,
-        _M.state == sql_literal(State.ACTIVE),
+        _IS_ACTIVE,
     )
     kept = tx.connection.execute(same).scalars()
     return any(
@@ -767,11 +687,8 @@ def _mark_overridden(connection: Connection, space: str, rows: Collection[Any]) 
         if row.overridden != overridden:
             through = stored_access_paths(connection, space, [row.id])
             stamp = increment_revisions(connection, space, through)[person_path(row.owner)]
-            connection.execute(
-                update(memories_table)
-                .where(_M.space_id == space, _M.id == row.id)
-                .values(overridden=overridden, stamp=stamp)
-            )
+            values = {"overridden": overridden, "stamp": stamp}
+            update_rows(connection, memories_table, space, _M.id == row.id, **values)
 
 
 def key_precedence(row: Any) -> tuple[bool, int, str]:
@@ -792,8 +709,5 @@ def _update_withheld_unknown(connection: Connection, space: str, people: Collect
         )
         withheld_from = connection.execute(named).scalars().all()
         known = load_identities(connection, space, withheld_from).is_recognizable
-        connection.execute(
-            update(memories_table)
-            .where(_M.space_id == space, _M.id == id)
-            .values(withheld_unknown=not all(known(person) for person in withheld_from))
-        )
+        unknown = not all(known(person) for person in withheld_from)
+        update_rows(connection, memories_table, space, _M.id == id, withheld_unknown=unknown)

@@ -1,15 +1,34 @@
-"""Read memories: the predicate is in each query, `decide` is asserted on each row."""
+"""Read memories: the predicate is in each query, `decide` is asserted on each row.
+
+Every read requires a request. Statements are built once for each shape of request and filter,
+because building one costs more than running it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from enum import Enum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, false, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    false,
+    func,
+    or_,
+    select,
+)
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -26,7 +45,6 @@ from tacit.policy.rules import can_see_data, decide
 from tacit.records.memory import (
     ChatKind,
     HistoryEntry,
-    HistoryEvent,
     Kind,
     Memory,
     Sensitivity,
@@ -40,6 +58,7 @@ from tacit.records.request import Decision, Request
 from tacit.records.validation import dump_json
 from tacit.storage import statements
 from tacit.storage.dialect import Dialect
+from tacit.storage.rows import to_record
 from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
@@ -52,39 +71,24 @@ from tacit.storage.schema import (
 )
 from tacit.storage.spaces import audience_id
 
-# Convert memories to rows and back. An unreadable column value becomes the strictest default.
-
-_KINDS = {k.value: k for k in Kind}
-_VISIBILITIES = {v.value: v for v in Visibility}
-_SENSITIVITIES = {s.value: s for s in Sensitivity}
-_STATES = {s.value: s for s in State}
-_TRUSTS = {t.value: t for t in Trust}
-_LEARNED_KINDS = {"private": ChatKind.PRIVATE, "group": ChatKind.GROUP}
+_M = memories_table.c
 _NOBODY: frozenset[str] = frozenset()
 
-# The columns of the record, in the order that `to_memory` unpacks.
-MEMORY_COLUMNS = tuple(c for c in memories_table.c if c.name not in ("is_turn", "stamp"))
-
-
-def to_visibility(text: str) -> Visibility:
-    return _VISIBILITIES.get(text, Visibility.PRIVATE_ONLY)
-
-
-def to_sensitivity(text: str) -> Sensitivity:
-    return _SENSITIVITIES.get(text, Sensitivity.SENSITIVE)
+# Rows and records. An unreadable column value becomes the strictest default.
 
 
 def pack_people(words: Iterable[str]) -> str:
-    found = sorted(words)
-    return json.dumps(found, ensure_ascii=False) if found else "[]"
+    return json.dumps(sorted(words), ensure_ascii=False) if words else "[]"
 
 
 def unpack_people(text: str) -> frozenset[str]:
     """Return the people of a JSON list; an empty set if it is unreadable."""
-    return _NOBODY if text == "[]" else frozenset(_parse_string_list(text) or ())
+    return frozenset(_parse_string_list(text) or ())
 
 
-def _parse_string_list(text: str) -> list[str] | None:
+def _parse_string_list(text: str) -> Sequence[str] | None:
+    if text == "[]":
+        return ()
     try:
         found = json.loads(text)
     except ValueError:
@@ -101,137 +105,87 @@ def unpack_object(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found else None
 
 
-def _to_datetime(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
+def _enum_or(default: Any) -> Callable[[str], Any]:
+    known: dict[str, Enum] = {one.value: one for one in type(default)}
+    return lambda text: known.get(text, default)
 
 
-def to_micros_or_none(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
+to_visibility = _enum_or(Visibility.PRIVATE_ONLY)
+to_sensitivity = _enum_or(Sensitivity.SENSITIVE)
+_to_group_visibility = _enum_or(Visibility.ROOM)
+
+# The columns of the record, and how each is decoded and encoded.
+MEMORY_COLUMNS = tuple(c for c in memories_table.c if c.name not in ("is_turn", "stamp"))
+AUDIENCE_INDEX = MEMORY_COLUMNS.index(_M.audience)
+_FIELD_NAMES = {"space_id": "space", "overridden": "shadowed"}
+# Interned: as keyword arguments, other strings take many times as long to match.
+_READ_NAMES = [sys.intern(_FIELD_NAMES.get(c.name, str(c.name))) for c in MEMORY_COLUMNS]
+_FLAGS = [
+    name
+    for name, column in zip(_READ_NAMES, MEMORY_COLUMNS, strict=True)
+    if isinstance(column.type, Boolean)
+]
+_TIMES = [str(c.name) for c in MEMORY_COLUMNS if isinstance(c.type, BigInteger) and c is not _M.seq]
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_FLAGS, bool),
+    **dict.fromkeys(_TIMES, from_micros),
+    "subjects": unpack_people,
+    "tags": lambda text: tuple(_parse_string_list(text) or ()),
+    "learned_kind": {"private": ChatKind.PRIVATE, "group": ChatKind.GROUP}.get,
+    "kind": _enum_or(Kind.KNOWLEDGE),
+    "sensitivity": _enum_or(Sensitivity.PERSONAL),
+    "trust": _enum_or(Trust.UNTRUSTED),
+    "state": _enum_or(State.QUARANTINED),
+    "data": unpack_object,
+}
+_ENCODERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_TIMES, to_micros),
+    **dict.fromkeys(("subjects", "withheld_from", "tags"), pack_people),
+    **dict.fromkeys(
+        ("learned_kind", "kind", "visibility", "sensitivity", "trust", "state"),
+        attrgetter("value"),
+    ),
+}
+_COLUMNS_ONLY = ("audience", "has_withheld", "source_channel", "source_chat", "source_message")
+_WRITTEN_NAMES = [str(c.name) for c in memories_table.c if c.name not in {*_COLUMNS_ONLY, "stamp"}]
+_written_fields = attrgetter(*(_FIELD_NAMES.get(name, name) for name in _WRITTEN_NAMES))
 
 
-def to_memory(row: Any, heard_by: frozenset[str]) -> Memory:
+def to_memory(row: Sequence[Any], heard_by: frozenset[str]) -> Memory:
     """Build a memory from a row of MEMORY_COLUMNS and its audience, which is fetched separately."""
-    (
-        space, id, owner, speaker, subjects, learned_in, learned_kind, _heard, confidential, kind,
-        category, key, slot, content, version, visibility, sensitivity, portable, withheld_from,
-        _has_withheld, withheld_unknown, inferred, trust, importance, confidence, pinned, tags,
-        source_channel, source_chat, source_message, thread, agent, run, role, created_at,
-        updated_at, observed_at, expires_at, last_accessed_at, access_count, state, purge_at,
-        superseded_by, overridden, session, seq, name, data,
-    ) = row  # fmt: skip
-    learned = _LEARNED_KINDS.get(learned_kind)
-    unreadable = Visibility.ROOM if learned is ChatKind.GROUP else Visibility.PRIVATE_ONLY
-    return Memory(
-        id=id,
-        space=space,
-        owner=owner,
-        speaker=speaker,
-        subjects=unpack_people(subjects),
-        learned_in=learned_in,
-        learned_kind=learned,
-        heard_by=heard_by,
-        confidential=bool(confidential),
-        kind=_KINDS.get(kind, Kind.KNOWLEDGE),
-        category=category,
-        key=key,
-        slot=slot,
-        content=content,
-        version=version,
-        visibility=_VISIBILITIES.get(visibility, unreadable),
-        sensitivity=_SENSITIVITIES.get(sensitivity, Sensitivity.PERSONAL),
-        portable=bool(portable),
-        withheld_from=unpack_people(withheld_from),
-        # An unreadable `withheld_from` list counts as withheld from an unknown person.
-        withheld_unknown=bool(withheld_unknown)
-        or (withheld_from != "[]" and _parse_string_list(withheld_from) is None),
-        inferred=bool(inferred),
-        trust=_TRUSTS.get(trust, Trust.UNTRUSTED),
-        importance=importance,
-        confidence=confidence,
-        pinned=bool(pinned),
-        tags=() if tags == "[]" else tuple(_parse_string_list(tags) or ()),
-        source=Source(channel=source_channel, chat=source_chat, message=source_message),
-        thread=thread,
-        agent=agent,
-        run=run,
-        role=role,
-        created_at=from_micros(created_at),
-        updated_at=from_micros(updated_at),
-        observed_at=_to_datetime(observed_at),
-        expires_at=_to_datetime(expires_at),
-        last_accessed_at=_to_datetime(last_accessed_at),
-        access_count=access_count,
-        state=_STATES.get(state, State.QUARANTINED),
-        purge_at=_to_datetime(purge_at),
-        superseded_by=superseded_by,
-        shadowed=bool(overridden),
-        session=session,
-        seq=seq,
-        name=name,
-        data=None if data is None else unpack_object(data),
-    )
+    found = dict(zip(_READ_NAMES, row, strict=True))
+    for name, decode in _DECODERS.items():
+        if found[name] is not None:
+            found[name] = decode(found[name])
+    of_group = found["learned_kind"] is ChatKind.GROUP
+    to_known = _to_group_visibility if of_group else to_visibility
+    found["visibility"] = to_known(found["visibility"])
+    withheld_from = _parse_string_list(found["withheld_from"])
+    found["withheld_from"] = frozenset(withheld_from or ())
+    # An unreadable list counts as withheld from an unknown person.
+    found["withheld_unknown"] = found["withheld_unknown"] or withheld_from is None
+    _, _, channel, chat, message = map(found.pop, _COLUMNS_ONLY)
+    source = Source(channel=channel, chat=chat, message=message)
+    return Memory(heard_by=heard_by, source=source, **found)
 
 
 def to_row(memory: Memory, audience: str | None) -> dict[str, Any]:
-    return {
-        "space_id": memory.space,
-        "id": memory.id,
-        "owner": memory.owner,
-        "speaker": memory.speaker,
-        "subjects": pack_people(memory.subjects),
-        "learned_in": memory.learned_in,
-        "learned_kind": memory.learned_kind.value if memory.learned_kind else None,
-        "audience": audience,
-        "confidential": memory.confidential,
-        "kind": memory.kind.value,
-        "category": memory.category,
-        "key": memory.key,
-        "slot": memory.slot,
-        "content": memory.content,
-        "version": memory.version,
-        "visibility": memory.visibility.value,
-        "sensitivity": memory.sensitivity.value,
-        "portable": memory.portable,
-        "withheld_from": pack_people(memory.withheld_from),
-        "has_withheld": bool(memory.withheld_from),
-        "withheld_unknown": memory.withheld_unknown,
-        "inferred": memory.inferred,
-        "trust": memory.trust.value,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "pinned": memory.pinned,
-        "tags": pack_people(memory.tags),
-        "source_channel": memory.source.channel,
-        "source_chat": memory.source.chat,
-        "source_message": memory.source.message,
-        "thread": memory.thread,
-        "agent": memory.agent,
-        "run": memory.run,
-        "role": memory.role,
-        "created_at": to_micros(memory.created_at),
-        "updated_at": to_micros(memory.updated_at),
-        "observed_at": to_micros_or_none(memory.observed_at),
-        "expires_at": to_micros_or_none(memory.expires_at),
-        "last_accessed_at": to_micros_or_none(memory.last_accessed_at),
-        "access_count": memory.access_count,
-        "state": memory.state.value,
-        "purge_at": to_micros_or_none(memory.purge_at),
-        "superseded_by": memory.superseded_by,
-        "overridden": memory.shadowed,
-        "is_turn": memory.is_turn,
-        "session": memory.session,
-        "seq": memory.seq,
-        "name": memory.name,
-        "data": dump_json(memory.data) if memory.data else None,
-    }
+    row = dict(zip(_WRITTEN_NAMES, _written_fields(memory), strict=True))
+    for name, encode in _ENCODERS.items():
+        if row[name] is not None:
+            row[name] = encode(row[name])
+    source = memory.source
+    row["data"] = dump_json(memory.data) if memory.data else None
+    only = (audience, bool(memory.withheld_from), source.channel, source.chat, source.message)
+    return row | dict(zip(_COLUMNS_ONLY, only, strict=True))
 
 
 def effective_subjects(memory: Memory) -> frozenset[str]:
     """Return the subjects of a memory: as given, else its speaker, else its owner."""
     if memory.subjects:
         return memory.subjects
-    somebody = memory.speaker or memory.owner
-    return frozenset({somebody}) if somebody else _NOBODY
+    person = memory.speaker or memory.owner
+    return frozenset({person}) if person else _NOBODY
 
 
 # Audiences. An audience is immutable under its id, so a cached one stays valid.
@@ -260,17 +214,10 @@ class AudienceCache:
     def get_people(
         self, connection: Connection, space: str, ids: Iterable[str | None]
     ) -> dict[str | None, frozenset[str]]:
-        found: dict[str | None, frozenset[str]] = {None: _NOBODY}
-        missing = []
-        for id in set(ids) - {None}:
-            assert id is not None
-            known = self._known.get((space, id))
-            if known is None:
-                missing.append(id)
-            else:
-                found[id] = known
+        found = {id: self.get_cached(space, id) for id in ids}
+        missing = [id for id, people in found.items() if people is None]
         if missing:
-            sets: dict[str, set[str]] = {id: set() for id in missing}
+            sets: dict[str | None, set[str]] = {id: set() for id in missing}
             for audience, person in statements.fetch_rows(
                 connection, _SELECT_AUDIENCE_PEOPLE, {"space": space, "ids": missing}
             ):
@@ -279,9 +226,16 @@ class AudienceCache:
                 self._known.clear()
             for id, people in sets.items():
                 found[id] = frozenset(people)
-                if people:  # an empty audience may be one not committed yet
-                    self._known[space, id] = found[id]
-        return found
+                if id and people:  # an empty audience may be one not committed yet
+                    self._known[space, id] = frozenset(people)
+        return {id: people or _NOBODY for id, people in found.items()}
+
+    def to_memories(
+        self, connection: Connection, space: str, rows: Sequence[Sequence[Any]]
+    ) -> list[Memory]:
+        """Build memories from rows of MEMORY_COLUMNS."""
+        people = self.get_people(connection, space, (row[AUDIENCE_INDEX] for row in rows))
+        return [to_memory(row, people[row[AUDIENCE_INDEX]]) for row in rows]
 
 
 def ensure_audience(
@@ -297,25 +251,102 @@ def ensure_audience(
     return id
 
 
-# Every read of memories. The predicate is in each query; `decide` is asserted on each row.
-#
-# Every read requires a request. Statements are built once for each shape of request and filter,
-# because building one costs more than running it.
-
-_M = memories_table.c
-_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
-
 MemoryDecision = tuple[Memory, Decision]
+
+
+def fetch_permitted(
+    connection: Connection,
+    request: Request,
+    build: Callable[..., Select[Any]],
+    *given: Any,
+    **params: Any,
+) -> Sequence[tuple[Any, ...]]:
+    """Fetch the rows of the query that `build` makes for the shape of the request and `given`.
+
+    The query contains the predicate. A request that may see nothing has no shape, and no rows.
+    """
+    shape = shape_of_request(request)
+    if shape is None:
+        return []
+    params = predicate_parameters(request) | params
+    return statements.fetch_rows(connection, build(shape, *given), params)
+
+
+def fetch_visible(
+    connection: Connection,
+    audiences: AudienceCache,
+    request: Request,
+    build: Callable[..., Select[Any]],
+    *given: Any,
+    **params: Any,
+) -> list[MemoryDecision]:
+    """Fetch memories by a query of MEMORY_COLUMNS, as `fetch_permitted` does."""
+    rows = fetch_permitted(connection, request, build, *given, **params)
+    found = []
+    for memory in audiences.to_memories(connection, request.space, rows):
+        _, decision = check_decision(request, memory)
+        found.append((apply_expiry(memory, request.at), decision))
+    return found
+
+
+def check_decision(request: Request, memory: Memory) -> MemoryDecision:
+    """Return the memory with the decision on it; raise DisclosureBreach if it is hidden."""
+    decision = decide(request, memory)
+    if not decision.allowed or memory.space != request.space:
+        raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
+    return memory, decision
+
+
+def apply_expiry(memory: Memory, at: datetime) -> Memory:
+    """Return the memory as expired if its time is past, even before the sweep marks it."""
+    if memory.state is State.ACTIVE and memory.expires_at and memory.expires_at <= at:
+        return replace(memory, state=State.EXPIRED)
+    return memory
+
+
+def any_branch_condition(shape: RequestShape) -> ColumnElement[bool]:
+    return or_(false(), *(branch.condition for branch in build_branches(shape, POLICY_TABLES)))
+
+
+def sees_all_condition(shape: RequestShape) -> ColumnElement[bool]:
+    """Test whether the requester sees every field, as `policy.redaction` decides."""
+    of_room = _M.owner.is_(None)
+    mine = _M.owner.in_(bindparam("p_me", expanding=True))
+    return or_(of_room, mine) if shape.private else of_room
+
+
+MemoryLookup = Literal["id", "ids", "key"]
+
+
+def lookup_condition(by: MemoryLookup) -> ColumnElement[bool]:
+    """Test for an id, for ids, or for the requester's own value of a category and key."""
+    if by == "id":
+        return _M.id == bindparam("id")
+    if by == "ids":
+        return _M.id.in_(bindparam("ids", expanding=True))
+    return and_(
+        _M.owner.in_(bindparam("p_me", expanding=True)),
+        _M.category == bindparam("category"),
+        _M.key == bindparam("key"),
+        _M.key.is_not(None),
+        _M.state == sql_literal(State.ACTIVE),
+        _M.overridden.is_(False),  # among a person's identities one value counts
+    )
+
+
+@lru_cache(maxsize=256)
+def _select_permitted(
+    shape: RequestShape, by: MemoryLookup, columns: tuple[Any, ...] = MEMORY_COLUMNS
+) -> Select[Any]:
+    return select(*columns).where(
+        _M.space_id == bindparam("p_space"), lookup_condition(by), any_branch_condition(shape)
+    )
 
 
 def get_memory(
     connection: Connection, audiences: AudienceCache, request: Request, id: str
 ) -> MemoryDecision | None:
-    shape = shape_of_request(request)
-    if shape is None:
-        return None
-    params = predicate_parameters(request) | {"id": id}
-    found = fetch_visible(connection, audiences, request, _select_by_id(shape), params)
+    found = fetch_visible(connection, audiences, request, _select_permitted, "id", id=id)
     return found[0] if found else None
 
 
@@ -323,12 +354,20 @@ def get_memory_by_key(
     connection: Connection, audiences: AudienceCache, request: Request, category: str, key: str
 ) -> MemoryDecision | None:
     """Return the requester's own value of a key, if it may be disclosed here."""
-    shape = shape_of_request(request)
-    if shape is None:
-        return None
-    params = predicate_parameters(request) | {"category": category, "key": key}
-    found = fetch_visible(connection, audiences, request, _select_by_key(shape), params)
+    found = fetch_visible(
+        connection, audiences, request, _select_permitted, "key", category=category, key=key
+    )
     return found[0] if found else None
+
+
+def list_visible(
+    connection: Connection, audiences: AudienceCache, request: Request, ids: Sequence[str]
+) -> dict[str, MemoryDecision]:
+    """Return these memories in full, filtered by the predicate again."""
+    if not ids:
+        return {}
+    found = fetch_visible(connection, audiences, request, _select_permitted, "ids", ids=list(ids))
+    return {memory.id: (memory, decision) for memory, decision in found}
 
 
 def list_versions(
@@ -342,15 +381,8 @@ def list_versions(
     members = audiences.get_people(connection, memory.space, (row.audience for row in rows))
     found: list[Version] = []
     for row in rows:
-        version = Version(
-            number=row.version,
-            content=row.content,
-            speaker=row.speaker,
-            subjects=unpack_people(row.subjects),
-            heard_by=members[row.audience],
-            actor=row.actor,
-            created_at=from_micros(row.created_at),
-        )
+        subjects, heard_by = unpack_people(row.subjects), members[row.audience]
+        version = to_record(Version, row, number=row.version, subjects=subjects, heard_by=heard_by)
         # Apply the audience of that version, and the stricter of the rules then and now.
         then = replace(
             memory,
@@ -395,17 +427,7 @@ def visible_version(
 
 def list_memory_history(connection: Connection, memory: Memory) -> list[HistoryEntry]:
     rows = connection.execute(_SELECT_HISTORY, {"space": memory.space, "id": memory.id})
-    return [
-        HistoryEntry(
-            event=HistoryEvent(row.event),
-            at=from_micros(row.at),
-            actor=row.actor,
-            version=row.version,
-            content=None,
-            detail=json.loads(row.detail),
-        )
-        for row in rows
-    ]
+    return [to_record(HistoryEntry, row, content=None) for row in rows]
 
 
 SELECT_VERSIONS = (
@@ -425,79 +447,17 @@ _SELECT_HISTORY = (
 )
 
 
-def fetch_visible(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    statement: Select[Any],
-    params: dict[str, Any],
-) -> list[MemoryDecision]:
-    rows = statements.fetch_rows(connection, statement, params)
-    members = audiences.get_people(connection, request.space, [row[_AUDIENCE] for row in rows])
-    found: list[MemoryDecision] = []
-    for row in rows:
-        memory = to_memory(row, members[row[_AUDIENCE]])
-        decision = decide(request, memory)
-        if not decision.allowed or memory.space != request.space:
-            raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
-        found.append((apply_expiry(memory, request.at), decision))
-    return found
-
-
-def apply_expiry(memory: Memory, at: datetime) -> Memory:
-    """Return the memory as expired if its time is past, even before the sweep marks it."""
-    if memory.state is State.ACTIVE and memory.expires_at and memory.expires_at <= at:
-        return replace(memory, state=State.EXPIRED)
-    return memory
-
-
-def any_branch_condition(shape: RequestShape) -> ColumnElement[bool]:
-    return or_(false(), *(branch.condition for branch in build_branches(shape, POLICY_TABLES)))
-
-
-def sees_all_condition(shape: RequestShape) -> ColumnElement[bool]:
-    """Test whether the requester sees every field, as `policy.redaction` decides."""
-    of_room = _M.owner.is_(None)
-    mine = _M.owner.in_(bindparam("p_me", expanding=True))
-    return or_(of_room, mine) if shape.private else of_room
-
-
-@lru_cache(maxsize=256)
-def _select_by_id(shape: RequestShape) -> Select[Any]:
-    return select(*MEMORY_COLUMNS).where(
-        _M.space_id == bindparam("p_space"), _M.id == bindparam("id"), any_branch_condition(shape)
-    )
-
-
-@lru_cache(maxsize=256)
-def _select_by_key(shape: RequestShape) -> Select[Any]:
-    return select(*MEMORY_COLUMNS).where(own_key_condition(), any_branch_condition(shape))
-
-
-def own_key_condition() -> ColumnElement[bool]:
-    """Test for the value of a key: among a person's identities only one is not overridden."""
-    return and_(
-        _M.space_id == bindparam("p_space"),
-        _M.owner.in_(bindparam("p_me", expanding=True)),
-        _M.category == bindparam("category"),
-        _M.key == bindparam("key"),
-        _M.key.is_not(None),
-        _M.state == sql_literal(State.ACTIVE),
-        _M.overridden.is_(False),
-    )
-
-
 # Ids of the memories that a request may see: the predicate only, by branch, without ranking.
 #
 # A branch that leads with an owner can be read for one owner, and only for changes since a
 # revision. This makes it cheap to keep a person's memories in the index cache.
 
 _L = learned_facts_table.c
-_MEMORY = memories_table.c
 _R = relations_table.c
 _V = memory_versions.c
 _X = vectors_table.c
 _IDS_AT_ONCE_COUNT = 500
+_CANDIDATE_COLUMNS = (_M.id, _M.stamp, _M.owner, _M.learned_in)
 
 
 class Candidate(NamedTuple):
@@ -529,13 +489,11 @@ def list_candidates(
     since: int | None = None,
 ) -> list[Candidate]:
     """List at most `most` memories that the branch with this number permits."""
-    shape = shape_of_request(request)
-    if shape is None:
-        return []
-    statement = _select_candidates(shape, number, owner is not None, since is not None)
-    named = {"c_owner": owner, "c_since": since, "c_most": most}
-    params = predicate_parameters(request) | {k: v for k, v in named.items() if v is not None}
-    return list(map(Candidate._make, statements.fetch_rows(connection, statement, params)))
+    which = (number, owner is not None, since is not None)
+    rows = fetch_permitted(
+        connection, request, _select_candidates, *which, c_owner=owner, c_since=since, c_most=most
+    )
+    return [Candidate(*row) for row in rows]
 
 
 @lru_cache(maxsize=512)
@@ -543,20 +501,18 @@ def _select_candidates(
     shape: RequestShape, number: int, of_owner: bool, since: bool
 ) -> Select[Any]:
     branch = build_branches(shape, POLICY_TABLES)[number]
-    found = select(_MEMORY.id, _MEMORY.stamp, _MEMORY.owner, _MEMORY.learned_in).where(
-        branch.condition
-    )
+    found = select(*_CANDIDATE_COLUMNS).where(branch.condition)
     if of_owner:
-        found = found.where(_MEMORY.owner == bindparam("c_owner"))
+        found = found.where(_M.owner == bindparam("c_owner"))
     if since:
-        found = found.where(_MEMORY.stamp > bindparam("c_since"))
+        found = found.where(_M.stamp > bindparam("c_since"))
     return found.limit(bindparam("c_most"))
 
 
-_SELECT_CHANGED = select(_MEMORY.id, _MEMORY.stamp).where(
-    _MEMORY.space_id == bindparam("space"),
-    _MEMORY.owner == bindparam("owner"),
-    _MEMORY.stamp > bindparam("since"),
+_SELECT_CHANGED = select(_M.id, _M.stamp).where(
+    _M.space_id == bindparam("space"),
+    _M.owner == bindparam("owner"),
+    _M.stamp > bindparam("since"),
 )
 
 
@@ -568,45 +524,13 @@ def list_changed(
     return [(id, stamp) for id, stamp in statements.fetch_rows(connection, _SELECT_CHANGED, params)]
 
 
-def list_visible(
-    connection: Connection, audiences: AudienceCache, request: Request, ids: Sequence[str]
-) -> dict[str, MemoryDecision]:
-    """Return these memories in full, filtered by the predicate again."""
-    shape = shape_of_request(request)
-    if shape is None or not ids:
-        return {}
-    params = predicate_parameters(request) | {"ids": list(ids)}
-    found = fetch_visible(connection, audiences, request, _select_visible(shape), params)
-    return {memory.id: (memory, decision) for memory, decision in found}
-
-
-@lru_cache(maxsize=256)
-def _select_visible(shape: RequestShape) -> Select[Any]:
-    return select(*MEMORY_COLUMNS).where(
-        _MEMORY.space_id == bindparam("p_space"),
-        _MEMORY.id.in_(bindparam("ids", expanding=True)),
-        any_branch_condition(shape),
-    )
-
-
 def filter_visible(connection: Connection, request: Request, ids: Sequence[str]) -> list[Candidate]:
     """Return the candidates among these ids that the request may see."""
-    shape = shape_of_request(request)
-    if shape is None or not ids:
+    if not ids:
         return []
-    params = predicate_parameters(request) | {"ids": list(ids)}
-    return list(
-        map(Candidate._make, statements.fetch_rows(connection, _select_filtered(shape), params))
-    )
-
-
-@lru_cache(maxsize=256)
-def _select_filtered(shape: RequestShape) -> Select[Any]:
-    return select(_MEMORY.id, _MEMORY.stamp, _MEMORY.owner, _MEMORY.learned_in).where(
-        _MEMORY.space_id == bindparam("p_space"),
-        _MEMORY.id.in_(bindparam("ids", expanding=True)),
-        any_branch_condition(shape),
-    )
+    which = ("ids", _CANDIDATE_COLUMNS)
+    rows = fetch_permitted(connection, request, _select_permitted, *which, ids=list(ids))
+    return [Candidate(*row) for row in rows]
 
 
 def list_slot_candidates(
@@ -621,13 +545,11 @@ def list_slot_candidates(
         for slot in sorted(slots)
     ]
     statement = (
-        select(_MEMORY.id, _MEMORY.stamp, _MEMORY.owner, _MEMORY.learned_in)
-        .join(
-            learned_facts_table, and_(_L.space_id == _MEMORY.space_id, _L.memory_id == _MEMORY.id)
-        )
+        select(*_CANDIDATE_COLUMNS)
+        .join(learned_facts_table, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
         .where(_L.space_id == bindparam("p_space"), or_(*filled), any_branch_condition(shape))
         .where(_L.owner.in_(sorted(request.own_identities)))
-        .order_by(_MEMORY.created_at.desc(), _MEMORY.id)
+        .order_by(_M.created_at.desc(), _M.id)
         .limit(most)
     )
     return [Candidate(*row) for row in connection.execute(statement, predicate_parameters(request))]
@@ -643,33 +565,23 @@ def list_nearest(
 ) -> list[Candidate]:
     """List the nearest vectors of each branch, if the database compares vectors."""
     shape = shape_of_request(request)
-    if shape is None or dialect.vector_distance(len(vector) // 4) is None:
+    distance = dialect.vector_distance(len(vector) // 4)
+    if shape is None or distance is None:
         return []
-    params = predicate_parameters(request) | {"n_most": most, "n_model": model}
-    params |= dialect.vector_distance_params(vector)
     dialect.prepare_vector_search(connection)
-    found = []
-    for number in range(len(build_branches(shape, POLICY_TABLES))):
-        statement = _select_nearest(shape, number, dialect, len(vector) // 4)
-        found += [Candidate(*row) for row in connection.execute(statement, params)]
-    return found
-
-
-@lru_cache(maxsize=256)
-def _select_nearest(
-    shape: RequestShape, number: int, dialect: Dialect, dimension: int
-) -> Select[Any]:
-    nearness = dialect.vector_distance(dimension)
-    assert nearness is not None
-    return (
-        select(_MEMORY.id, _MEMORY.stamp, _MEMORY.owner, _MEMORY.learned_in)
-        .join(vectors_table, and_(_X.space_id == _MEMORY.space_id, _X.memory_id == _MEMORY.id))
-        .where(
-            build_branches(shape, POLICY_TABLES)[number].condition, _X.model == bindparam("n_model")
-        )
-        .order_by(nearness)
-        .limit(bindparam("n_most"))
+    params = predicate_parameters(request) | {"n_vector": dialect.encode_vector(vector)}
+    nearest = (
+        select(*_CANDIDATE_COLUMNS)
+        .join(vectors_table, and_(_X.space_id == _M.space_id, _X.memory_id == _M.id))
+        .where(_X.model == model)
+        .order_by(distance)
+        .limit(most)
     )
+    return [
+        Candidate(*row)
+        for branch in build_branches(shape, POLICY_TABLES)
+        for row in connection.execute(nearest.where(branch.condition), params)
+    ]
 
 
 class RankingFeatures(NamedTuple):
@@ -709,26 +621,27 @@ class RankingFeatures(NamedTuple):
 # The time of the current wording: versions that changed only data do not count.
 _WORDED_AT = (
     select(func.min(_V.created_at))
-    .where(
-        _V.space_id == _MEMORY.space_id, _V.memory_id == _MEMORY.id, _V.content == _MEMORY.content
-    )
+    .where(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.content == _M.content)
     .scalar_subquery()
 )
-_SELECT_FEATURES = select(
-    *(_MEMORY[name] for name in RankingFeatures._fields[:-1]), _WORDED_AT
-).where(_MEMORY.space_id == bindparam("space"), _MEMORY.id.in_(bindparam("ids", expanding=True)))
+_SELECT_FEATURES = select(*(_M[name] for name in RankingFeatures._fields[:-1]), _WORDED_AT).where(
+    _M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True))
+)
 
 
 def read_features(connection: Connection, space: str, ids: Sequence[str]) -> list[RankingFeatures]:
     """Read the features of ids that passed the predicate in the same snapshot."""
-    found: list[RankingFeatures] = []
+    return [
+        RankingFeatures(*row) for row in _fetch_in_chunks(connection, _SELECT_FEATURES, space, ids)
+    ]
+
+
+def _fetch_in_chunks(
+    connection: Connection, statement: Select[Any], space: str, ids: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
-        some = list(ids[start : start + _IDS_AT_ONCE_COUNT])
-        found += map(
-            RankingFeatures._make,
-            statements.fetch_rows(connection, _SELECT_FEATURES, {"space": space, "ids": some}),
-        )
-    return found
+        params = {"space": space, "ids": list(ids[start : start + _IDS_AT_ONCE_COUNT])}
+        yield from statements.fetch_rows(connection, statement, params)
 
 
 _SELECT_EDGES = [
@@ -744,11 +657,8 @@ def list_edges(connection: Connection, space: str, ids: Sequence[str]) -> set[Me
 
     The other end may be any memory: check its visibility before use.
     """
-    found: set[MemoryEdge] = set()
-    for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
-        params = {"space": space, "ids": list(ids[start : start + _IDS_AT_ONCE_COUNT])}
-        for statement in _SELECT_EDGES:
-            found.update(
-                map(MemoryEdge._make, statements.fetch_rows(connection, statement, params))
-            )
-    return found
+    return {
+        MemoryEdge(*row)
+        for statement in _SELECT_EDGES
+        for row in _fetch_in_chunks(connection, statement, space, ids)
+    }

@@ -325,11 +325,8 @@ def have_notes_changed(database: Database, seen: Mapping[str, int]) -> bool:
     This runs on the driver because idle processes poll it.
     """
     for space, revision_then in seen.items():
-        sql, values = statements.render_plain(
-            database.engine.dialect, _SELECT_REVISION, {"space": space}
-        )
-        row = database.fetch_row(sql, values)
-        if (0 if row is None else int(row[0])) != revision_then:
+        rows = database.fetch_directly(_SELECT_REVISION, {"space": space})
+        if (int(rows[0][0]) if rows else 0) != revision_then:
             return True
     return False
 

@@ -16,19 +16,15 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Insert,
-    Select,
-    Table,
     TextClause,
     bindparam,
     cast,
     create_engine,
     event,
     literal_column,
-    select,
     text,
 )
-from sqlalchemy.dialects.postgresql import TSQUERY, insert
+from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -39,12 +35,12 @@ from tacit.records.memory import Memory
 from tacit.storage import erasures
 from tacit.storage.dialect import (
     DIALECT_OPTION,
-    EqualByType,
+    Dialect,
     build_fts_document,
     fts_document,
     fts_lexemes,
 )
-from tacit.storage.schema import memories_table, metadata, spaces_table
+from tacit.storage.schema import memories_table, metadata
 from tacit.storage.statements import Statement, insert_statement
 
 if TYPE_CHECKING:
@@ -149,57 +145,6 @@ def wait_for_readers(connection: Connection, erased: str) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-def rewrite_tables(connection: Connection, tables: Sequence[str]) -> str | None:
-    """Rewrite every table and index, and refresh the planner's statistics."""
-    erased = current_transaction_id(connection)
-    if not wait_for_readers(connection, erased):
-        return None
-    names = ", ".join(tables)
-    ours = {"tables": "{" + ",".join(tables) + "}"}
-    connection.exec_driver_sql(f"ANALYZE {names}")
-    connection.exec_driver_sql(f"VACUUM (FULL) {names}")
-    if connection.execute(_CAN_CLEAR_STATISTICS).scalar():  # PostgreSQL 18
-        for row in connection.execute(_STALE_STATISTICS, ours).mappings().all():
-            connection.execute(_CLEAR_STATISTICS, dict(row))
-    replaced = current_transaction_id(connection)
-    if not wait_for_readers(connection, replaced):
-        return None
-    connection.exec_driver_sql("VACUUM (FULL) pg_statistic")
-    transactions = {"erased": erased, "replaced": replaced}
-    kept = connection.execute(_UNREWRITTEN_FILES, {**ours, **transactions}).scalar()
-    figures = connection.execute(_STALE_STATISTICS, ours).all()
-    if kept or figures or connection.execute(_IS_DISTRIBUTED).scalar():
-        return None
-    return IN_WAL + str(connection.execute(_WAL_INSERTED_TO).scalar_one())
-
-
-def track_wal(connection: Connection, remains: str) -> str:
-    """Return the current remains, as described at the head of this file.
-
-    If this role may not list the segments, they are unknown.
-    """
-    if (
-        not remains.startswith((IN_WAL, IN_RECYCLED_WAL))
-        or not connection.execute(_MAY_LIST_WAL).scalar()
-    ):
-        return remains
-    last = remains.partition(":")[2]
-    current = str(connection.execute(_WAL_WRITTEN_TO).scalar_one())
-    timeline, number = current[:_TIMELINE_CHARS], current[_TIMELINE_CHARS:]
-    if remains.startswith(IN_RECYCLED_WAL) and last.startswith(timeline):
-        return "" if number > last[_TIMELINE_CHARS:] else remains
-    numbers = _segment_numbers(connection)
-    if numbers is None:
-        return remains
-    if remains.startswith(IN_WAL) and min(numbers) <= last[_TIMELINE_CHARS:]:
-        return remains
-    return IN_RECYCLED_WAL + timeline + max(numbers)
-
-
-def logs_parameters(connection: Connection) -> bool:
-    return bool(connection.execute(_LOGS_PARAMETERS).scalar())
 
 
 def _segment_numbers(connection: Connection) -> list[str] | None:
@@ -323,10 +268,6 @@ class EncodedVector(bytes):
     """
 
 
-def _encode_vector(vector: bytes) -> EncodedVector:
-    return EncodedVector(struct.pack("!HH", len(vector) // 4, 0) + _swap_bytes(vector))
-
-
 def _swap_bytes(numbers: bytes) -> bytes:
     """Convert float32 values between network and native byte order."""
     found = array("f", numbers)
@@ -335,7 +276,7 @@ def _swap_bytes(numbers: bytes) -> bytes:
     return found.tobytes()
 
 
-class PostgreSQL(EqualByType):
+class PostgreSQL(Dialect):
     name = "postgresql"
     one_writer = False
     has_notify = True
@@ -343,16 +284,14 @@ class PostgreSQL(EqualByType):
     defers_fts_index = False
     remains_after_scrub = erasures.IN_FREE_PAGES
     # Both directions use the binary format, which parses many times faster than text.
-    vector_in, vector_out = "CAST(:vector AS vector)", "vector_send(vector)"
+    vector_in = "CAST(:vector AS vector)"
+    vector_out = "vector_send(vector)"
     # A read may take several statements: they see one snapshot.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     bare_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
 
     def __init__(self) -> None:
-        self.write_options: Mapping[str, Any] = {
-            "isolation_level": "READ COMMITTED",
-            DIALECT_OPTION: self,
-        }
+        self.write_options = {"isolation_level": "READ COMMITTED", DIALECT_OPTION: self}
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE_STATES
@@ -360,31 +299,10 @@ class PostgreSQL(EqualByType):
     def lock_for_migration(self, connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _MIGRATION_LOCK})
 
-    def insert_missing(
-        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-    ) -> None:
-        if rows:
-            connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
-
-    def insert_missing_statement(self, table: Table) -> Insert:
-        return insert(table).on_conflict_do_nothing()
-
-    def lock_space(self, connection: Connection, space: str) -> None:
-        row = select(spaces_table.c.space_id).where(spaces_table.c.space_id == space)
-        connection.execute(row.with_for_update())
-
-    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
-        return statement.with_for_update(read=True)
-
     def acquire_lock(self, connection: Connection, what: str) -> None:
         connection.execute(
             text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what}
         )
-
-    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        # FOR NO KEY UPDATE: a concurrent transaction, which this one may wait for, can insert an
-        # edge to the memory.
-        return statement.with_for_update(key_share=True)
 
     def notify_workers(self, connection: Connection) -> None:
         # Without a payload: the server merges equal notifications of one transaction.
@@ -398,12 +316,6 @@ class PostgreSQL(EqualByType):
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002
         words = fts_lexemes(fts_document(memory))
         connection.execute(_SET_WORDS, {"space": memory.space, "id": memory.id, "words": words})
-
-    def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
-        """Do nothing: the document is deleted with its row."""
-
-    def unindex_space(self, connection: Connection, space: str) -> None:
-        """Do nothing: the documents are deleted with their rows."""
 
     def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
         """Match words by the GIN index for audiences; otherwise test the rows of the branch."""
@@ -428,8 +340,8 @@ class PostgreSQL(EqualByType):
         door = "" if owner is None else f"_{owner}"
         return {"b_begun": " & ".join(f"'{door}{word}':*" for word in begun)}
 
-    def encode_vector(self, vector: bytes) -> bytes:
-        return _encode_vector(vector)
+    def encode_vector(self, vector: bytes) -> EncodedVector:
+        return EncodedVector(struct.pack("!HH", len(vector) // 4, 0) + _swap_bytes(vector))
 
     def decode_vector(self, sent: bytes) -> bytes:
         return _swap_bytes(sent[4:])
@@ -462,9 +374,6 @@ class PostgreSQL(EqualByType):
         connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
         connection.execute(text("SET LOCAL hnsw.max_scan_tuples = 2147483647"))
 
-    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:
-        return {"n_vector": _encode_vector(vector)}
-
     def scrub(self, connection: Connection) -> bool:
         """Vacuum, after waiting for older snapshots: VACUUM keeps rows that they may read."""
         alone = wait_for_readers(connection, current_transaction_id(connection))
@@ -472,13 +381,51 @@ class PostgreSQL(EqualByType):
         return alone
 
     def rewrite(self, connection: Connection) -> str | None:
-        return rewrite_tables(connection, sorted(metadata.tables))
+        erased = current_transaction_id(connection)
+        if not wait_for_readers(connection, erased):
+            return None
+        tables = sorted(metadata.tables)
+        names, ours = ", ".join(tables), {"tables": "{" + ",".join(tables) + "}"}
+        connection.exec_driver_sql(f"ANALYZE {names}")
+        connection.exec_driver_sql(f"VACUUM (FULL) {names}")
+        if connection.execute(_CAN_CLEAR_STATISTICS).scalar():  # PostgreSQL 18
+            for row in connection.execute(_STALE_STATISTICS, ours).mappings().all():
+                connection.execute(_CLEAR_STATISTICS, dict(row))
+        replaced = current_transaction_id(connection)
+        if not wait_for_readers(connection, replaced):
+            return None
+        connection.exec_driver_sql("VACUUM (FULL) pg_statistic")
+        transactions = {"erased": erased, "replaced": replaced}
+        kept = connection.execute(_UNREWRITTEN_FILES, {**ours, **transactions}).scalar()
+        figures = connection.execute(_STALE_STATISTICS, ours).all()
+        if kept or figures or connection.execute(_IS_DISTRIBUTED).scalar():
+            return None
+        return IN_WAL + str(connection.execute(_WAL_INSERTED_TO).scalar_one())
 
     def track_wal(self, connection: Connection, remains: str) -> str:
-        return track_wal(connection, remains)
+        """Return the current remains, as described at the head of this file.
+
+        If this role may not list the segments, they are unknown.
+        """
+        if (
+            not remains.startswith((IN_WAL, IN_RECYCLED_WAL))
+            or not connection.execute(_MAY_LIST_WAL).scalar()
+        ):
+            return remains
+        last = remains.partition(":")[2]
+        current = str(connection.execute(_WAL_WRITTEN_TO).scalar_one())
+        timeline, number = current[:_TIMELINE_CHARS], current[_TIMELINE_CHARS:]
+        if remains.startswith(IN_RECYCLED_WAL) and last.startswith(timeline):
+            return "" if number > last[_TIMELINE_CHARS:] else remains
+        numbers = _segment_numbers(connection)
+        if numbers is None:
+            return remains
+        if remains.startswith(IN_WAL) and min(numbers) <= last[_TIMELINE_CHARS:]:
+            return remains
+        return IN_RECYCLED_WAL + timeline + max(numbers)
 
     def logs_parameters(self, connection: Connection) -> bool:
-        return logs_parameters(connection)
+        return bool(connection.execute(_LOGS_PARAMETERS).scalar())
 
     def check(self, connection: Connection) -> list[str]:
         """List indexes that the server marks as invalid. The server verifies checksums itself."""
@@ -501,3 +448,6 @@ class PostgreSQL(EqualByType):
     def _on_tables(self, connection: Connection, command: str) -> None:
         names = ", ".join(sorted(metadata.tables))
         connection.exec_driver_sql(f"{command} {names}")
+
+
+DIALECT = PostgreSQL()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -12,14 +12,12 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    TextClause,
     and_,
     bindparam,
     delete,
     func,
     or_,
     select,
-    text,
     union_all,
 )
 
@@ -28,20 +26,27 @@ from tacit.clock import from_micros, to_micros
 from tacit.policy.predicate import (
     RequestShape,
     build_branches,
-    predicate_parameters,
-    shape_of_request,
     sql_literal,
 )
 from tacit.records.memory import Kind, Memory, State
 from tacit.records.request import Request
 from tacit.storage import memory_reads, revisions, statements
-from tacit.storage.memories import RELATED_TO, Transaction
+from tacit.storage.memories import RELATED_TO, Transaction, edge_inserts, similarity_edges
 from tacit.storage.memory_reads import (
     MEMORY_COLUMNS,
     AudienceCache,
     MemoryEdge,
+    fetch_permitted,
     fetch_visible,
-    to_memory,
+)
+from tacit.storage.rows import (
+    chunks,
+    delete_rows,
+    encode,
+    has_row,
+    select_set,
+    to_record,
+    upsert,
 )
 from tacit.storage.schema import (
     POLICY_TABLES,
@@ -57,7 +62,7 @@ from tacit.storage.schema import (
 # Edges between memories: found by similarity, stated by a person, or learned from a turn.
 
 _R = relations_table.c
-_MEMORY = memories_table.c
+_M = memories_table.c
 # Use two statements: an OR over both columns would use neither index.
 _DELETE_FOUND_EDGES = [
     delete(relations_table).where(
@@ -65,56 +70,30 @@ _DELETE_FOUND_EDGES = [
     )
     for side in (_R.from_id, _R.to_id)
 ]
-
-
-_SELECT_ACTIVE = select(_MEMORY.id).where(
-    _MEMORY.space_id == bindparam("space"),
-    _MEMORY.id.in_(bindparam("ids", expanding=True)),
-    _MEMORY.state == sql_literal(State.ACTIVE),
-    _MEMORY.is_turn.is_(False),
+_SELECT_ACTIVE = select(_M.id).where(
+    _M.space_id == bindparam("space"),
+    _M.id.in_(bindparam("ids", expanding=True)),
+    _M.state == sql_literal(State.ACTIVE),
+    _M.is_turn.is_(False),
 )
-
-
-@lru_cache(maxsize=limits.RELATIONS_PER_MEMORY_MAX_COUNT)
-def _insert_found_edges(count: int) -> TextClause:
-    rows = ", ".join(
-        f"(:space, :from{n}, :to{n}, '{RELATED_TO}', :strength{n}, :found, :at)"
-        for n in range(count)
-    )
-    return text(
-        "INSERT INTO relations "  # noqa: S608
-        f"(space_id, from_id, to_id, relation_type, strength, found, created_at) VALUES {rows} "
-        "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
-    )
 
 
 def replace_found_edges(
     tx: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
 ) -> list[MemoryEdge]:
-    """Replace the similarity edges of a memory.
-
-    A similarity edge has no direction: it runs from the smaller id, so that each pair has one edge.
-    """
+    """Replace the similarity edges of a memory, and return those that were inserted."""
     if not new:
         for statement in _DELETE_FOUND_EDGES:
             tx.connection.execute(statement, {"space": tx.space, "id": id})
     others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
     others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
-    if others:
-        params_of_others = {"space": tx.space, "ids": others}
-        active = {
-            id for (id,) in statements.fetch_rows(tx.connection, _SELECT_ACTIVE, params_of_others)
-        }
-        others = [one for one in others if one in active]
-    if not others:
-        return []
-    params: dict[str, Any] = {"space": tx.space, "found": True, "at": to_micros(tx.at)}
-    for n, other in enumerate(others):
-        params[f"from{n}"], params[f"to{n}"] = min(id, other), max(id, other)
-        params[f"strength{n}"] = round(likeness[other], 4)
+    rows = statements.fetch_rows(tx.connection, _SELECT_ACTIVE, {"space": tx.space, "ids": others})
+    active = {one for (one,) in rows}
+    edges = similarity_edges(id, {one: likeness[one] for one in others if one in active})
     return [
         MemoryEdge(*row)
-        for row in statements.fetch_rows(tx.connection, _insert_found_edges(len(others)), params)
+        for step in edge_inserts(tx.space, edges, tx.at)
+        for row in statements.fetch_rows(tx.connection, *step)
     ]
 
 
@@ -127,51 +106,32 @@ def insert_stated_edge(
     """
     if relation_type == RELATED_TO:
         from_id, to_id = min(from_id, to_id), max(from_id, to_id)
-    tx.connection.execute(
-        delete(relations_table).where(
-            _R.space_id == tx.space,
-            _R.from_id == from_id,
-            _R.to_id == to_id,
-            _R.relation_type == relation_type,
-        )
-    )
-    row = _edge_row(tx, from_id, to_id, relation_type=relation_type, strength=strength, found=False)
-    tx.dialect.insert_missing(tx.connection, relations_table, [row])
-    revisions.restamp_memories(tx.connection, tx.space, [from_id, to_id])
-
-
-def _edge_row(
-    tx: Transaction, from_id: str, to_id: str, strength: float, relation_type: str, *, found: bool
-) -> dict[str, Any]:
-    return {
+    row = {
         "space_id": tx.space,
         "from_id": from_id,
         "to_id": to_id,
         "relation_type": relation_type,
         "strength": round(strength, 4),
-        "found": found,
+        "found": False,
         "created_at": to_micros(tx.at),
     }
+    upsert(tx.connection, relations_table, row)
+    revisions.restamp_memories(tx.connection, tx.space, [from_id, to_id])
 
 
 def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
     """Insert the turns that a memory was learned from, limited to the requester's own turns."""
-    named = select(_MEMORY.id).where(
-        _MEMORY.space_id == tx.space,
-        _MEMORY.id.in_(sorted(turns)),
-        _MEMORY.is_turn.is_(True),
-        _MEMORY.owner == tx.request.subject,
+    named = select(_M.id).where(
+        _M.space_id == tx.space,
+        _M.id.in_(sorted(turns)),
+        _M.is_turn.is_(True),
+        _M.owner == tx.request.subject,
     )
-    rows = [
-        {"space_id": tx.space, "memory_id": id, "turn_id": turn}
-        for turn in tx.connection.execute(named).scalars()
-    ]
-    tx.dialect.insert_missing(tx.connection, derived_from, rows)
+    insert_sources(tx, id, tx.connection.execute(named).scalars())
 
 
 # Graph: memories in the order pinned, important, newest, and the edges between them.
 
-_M = memories_table.c
 _GRAPH_ORDER = (_M.pinned.desc(), _M.importance.desc(), _M.created_at.desc(), _M.id.desc())
 _IS_ACTIVE: ColumnElement[bool] = and_(
     _M.state == sql_literal(State.ACTIVE),
@@ -188,21 +148,18 @@ def list_graph_memories(
 ) -> tuple[list[Memory], int]:
     """List the requester's first active memories in graph order, and count all of them."""
     asked = request.for_management()
-    shape = shape_of_request(asked)
-    if shape is None:
-        return [], 0
-    mine = sorted(asked.own_identities)
-    owners = {f"g_owner{n}": one for n, one in enumerate(mine)}
-    params = predicate_parameters(asked) | owners | {"g_most": most}
-    if categories is not None:
-        params["g_categories"] = list(categories)
-    statement = _select_graph_memories(shape, len(mine), categories is not None)
-    found = [memory for memory, _ in fetch_visible(connection, audiences, asked, statement, params)]
+    mine, narrowed = sorted(asked.own_identities), categories is not None
+    params: dict[str, Any] = {f"g_owner{n}": one for n, one in enumerate(mine)}
+    params["g_categories"] = list(categories or ())
+    rows = fetch_visible(
+        *(connection, audiences, asked, _select_graph_memories, len(mine), narrowed),
+        **params,
+        g_most=most,
+    )
+    found = [memory for memory, _ in rows]
     if len(found) < most:
         return found, len(found)
-    ((count,),) = statements.fetch_rows(
-        connection, _select_graph_count(shape, categories is not None), params
-    )
+    ((count,),) = fetch_permitted(connection, asked, _select_graph_count, narrowed, **params)
     return found, count
 
 
@@ -256,14 +213,11 @@ def list_graph_edges(
 # Queries of consolidation and reflection: next owner, memories to compare, compared pairs and
 # sources.
 
-_MEMORIES = memories_table.c
 _V = memory_versions.c
 _K = pair_checks.c
 _REFLECTIONS = reflections.c
 _D = derived_from.c
 _N = person_names.c
-_AUDIENCE = MEMORY_COLUMNS.index(_MEMORIES.audience)
-_IDS_AT_ONCE_COUNT = 500
 # A person has said that this pair is not a duplicate: kept as long as both memories exist.
 FOREVER = timedelta(days=36_500)
 STATED_BY_PERSON = -1
@@ -292,9 +246,7 @@ def pair_key(one: str, other: str) -> PairKey:
 
 def next_owner(connection: Connection, space: str, after: str) -> str | None:
     """Return the next identity that owns a memory, in the order of identities."""
-    found = select(func.min(_MEMORIES.owner)).where(
-        _MEMORIES.space_id == space, _MEMORIES.owner > after
-    )
+    found = select(func.min(_M.owner)).where(_M.space_id == space, _M.owner > after)
     return connection.execute(found).scalar()
 
 
@@ -308,8 +260,8 @@ def list_mergeable(
     since = now - timedelta(days=limits.CONSOLIDATE_RECENCY_DAYS)
     found = (
         _select_active(space, owner, now)
-        .where(_MEMORIES.updated_at >= to_micros(since), _MEMORIES.data.is_(None))
-        .order_by(_MEMORIES.updated_at.desc(), _MEMORIES.id)
+        .where(_M.updated_at >= to_micros(since), _M.data.is_(None))
+        .order_by(_M.updated_at.desc(), _M.id)
         .limit(limits.CONSOLIDATE_POOL_MAX_COUNT)
     )
     return list(_fetch_worded(connection, audiences, space, found))
@@ -320,16 +272,14 @@ def list_evidence(
 ) -> list[WordedMemory]:
     """List plain statements of the owner from private chats: recently used ones, then new ones."""
     own = _select_active(space, owner, now).where(
-        _MEMORIES.speaker == owner,
-        _MEMORIES.learned_kind == "private",
-        _MEMORIES.sensitivity != "sensitive",
-        _MEMORIES.has_withheld.is_(False),
-        _MEMORIES.trust == "stated",
+        _M.speaker == owner,
+        _M.learned_kind == "private",
+        _M.sensitivity != "sensitive",
+        _M.has_withheld.is_(False),
+        _M.trust == "stated",
     )
-    used = own.where(_MEMORIES.last_accessed_at.is_not(None)).order_by(
-        _MEMORIES.last_accessed_at.desc(), _MEMORIES.id
-    )
-    newest = own.order_by(_MEMORIES.created_at.desc(), _MEMORIES.id)
+    used = own.where(_M.last_accessed_at.is_not(None)).order_by(_M.last_accessed_at.desc(), _M.id)
+    newest = own.order_by(_M.created_at.desc(), _M.id)
     found: dict[str, WordedMemory] = {}
     for statement, most in (
         (used, limits.REFLECT_USED_MAX_COUNT),
@@ -346,20 +296,20 @@ def _select_active(space: str, owner: str, now: datetime) -> Select[Any]:
         .join(
             memory_versions,
             and_(
-                _V.space_id == _MEMORIES.space_id,
-                _V.memory_id == _MEMORIES.id,
-                _V.version == _MEMORIES.version,
+                _V.space_id == _M.space_id,
+                _V.memory_id == _M.id,
+                _V.version == _M.version,
             ),
         )
         .where(
-            _MEMORIES.space_id == space,
-            _MEMORIES.owner == owner,
-            _MEMORIES.is_turn.is_(False),
-            _MEMORIES.state == State.ACTIVE.value,
-            _MEMORIES.inferred.is_(False),
-            _MEMORIES.overridden.is_(False),
-            _MEMORIES.kind.not_in([Kind.INSIGHT.value, Kind.PROCEDURE.value]),
-            or_(_MEMORIES.expires_at.is_(None), _MEMORIES.expires_at > to_micros(now)),
+            _M.space_id == space,
+            _M.owner == owner,
+            _M.is_turn.is_(False),
+            _M.state == State.ACTIVE.value,
+            _M.inferred.is_(False),
+            _M.overridden.is_(False),
+            _M.kind.not_in([Kind.INSIGHT.value, Kind.PROCEDURE.value]),
+            or_(_M.expires_at.is_(None), _M.expires_at > to_micros(now)),
         )
     )
 
@@ -367,11 +317,10 @@ def _select_active(space: str, owner: str, now: datetime) -> Select[Any]:
 def _fetch_worded(
     connection: Connection, audiences: AudienceCache, space: str, statement: Select[Any]
 ) -> Iterator[WordedMemory]:
-    rows = [tuple(row) for row in connection.execute(statement)]
-    members = audiences.get_people(connection, space, {row[1 + _AUDIENCE] for row in rows})
-    for worded_at, *row in rows:
-        memory = to_memory(row, members[row[_AUDIENCE]])
-        yield WordedMemory(memory=memory, worded_at=from_micros(worded_at))
+    rows = connection.execute(statement).all()
+    found = audiences.to_memories(connection, space, [row[1:] for row in rows])
+    for row, memory in zip(rows, found, strict=True):
+        yield WordedMemory(memory=memory, worded_at=from_micros(row[0]))
 
 
 def get_public_name(connection: Connection, space: str, owner: str) -> str | None:
@@ -397,7 +346,7 @@ def is_name_of_other(connection: Connection, space: str, owner: str, words: Sequ
         _N.person != owner,
         _N.kind.in_(["name", "username", "alias"]),
     )
-    return connection.execute(found.limit(1)).first() is not None
+    return has_row(connection, found)
 
 
 # Pairs
@@ -409,46 +358,25 @@ def list_pair_checks(
     """Read valid checks of pairs whose smaller id is one of these."""
     since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
     found: dict[PairKey, PairCheck] = {}
-    for some in _id_chunks(ids):
-        rows = connection.execute(
-            select(pair_checks).where(
-                _K.space_id == space, _K.first_id.in_(some), _K.checked_at >= since
-            )
-        )
-        for row in rows:
-            found[row.first_id, row.second_id] = PairCheck(
-                similarity=row.similarity,
-                is_same=row.is_same,
-                checked_at=from_micros(row.checked_at),
-            )
+    for some in chunks(ids):
+        which = (_K.space_id == space, _K.first_id.in_(some), _K.checked_at >= since)
+        for row in connection.execute(select(pair_checks).where(*which)):
+            found[row.first_id, row.second_id] = to_record(PairCheck, row)
     return found
 
 
 def save_pair_checks(tx: Transaction, noted: Mapping[PairKey, PairCheck]) -> None:
     """Replace the checks of these pairs. Both memories of each pair must exist."""
     for (first, second), check in noted.items():
-        tx.connection.execute(
-            delete(pair_checks).where(
-                _K.space_id == tx.space, _K.first_id == first, _K.second_id == second
-            )
-        )
-        row = {
-            "space_id": tx.space,
-            "first_id": first,
-            "second_id": second,
-            "similarity": check.similarity,
-            "is_same": check.is_same,
-            "checked_at": to_micros(check.checked_at),
-        }
-        tx.dialect.insert_missing(tx.connection, pair_checks, [row])
+        row = {"space_id": tx.space, "first_id": first, "second_id": second}
+        row |= {field.name: encode(getattr(check, field.name)) for field in fields(check)}
+        upsert(tx.connection, pair_checks, row)
 
 
 def delete_old_pair_checks(tx: Transaction) -> None:
     """Delete expired checks, so that these pairs are compared again."""
     before = to_micros(tx.at - timedelta(days=limits.PAIR_CHECK_DAYS))
-    tx.connection.execute(
-        delete(pair_checks).where(_K.space_id == tx.space, _K.checked_at < before)
-    )
+    delete_rows(tx.connection, pair_checks, tx.space, _K.checked_at < before)
 
 
 # Frequency and cost
@@ -467,20 +395,8 @@ def last_reflection(
 
 
 def save_reflection(tx: Transaction, owner: str, task: str, at: datetime, spent: int) -> None:
-    which = (
-        _REFLECTIONS.space_id == tx.space,
-        _REFLECTIONS.owner == owner,
-        _REFLECTIONS.task == task,
-    )
-    tx.connection.execute(delete(reflections).where(*which))
-    row = {
-        "space_id": tx.space,
-        "owner": owner,
-        "task": task,
-        "at": to_micros(at),
-        "spent": spent,
-    }
-    tx.dialect.insert_missing(tx.connection, reflections, [row])
+    key = {"space_id": tx.space, "owner": owner, "task": task}
+    upsert(tx.connection, reflections, {**key, "at": to_micros(at), "spent": spent})
 
 
 # Sources
@@ -497,24 +413,16 @@ def insert_sources(tx: Transaction, id: str, evidence: Iterable[str]) -> None:
 def list_insights(tx: Transaction, ids: Collection[str]) -> list[str]:
     """List the insights derived from any of these memories, in any state."""
     found: set[str] = set()
-    for some in _id_chunks(sorted(ids)):
-        resting = (
+    for some in chunks(ids):
+        derived = (
             select(_D.memory_id)
-            .join(
-                memories_table,
-                and_(_MEMORIES.space_id == _D.space_id, _MEMORIES.id == _D.memory_id),
-            )
+            .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.memory_id))
             .where(
                 _D.space_id == tx.space,
                 _D.turn_id.in_(some),
-                _MEMORIES.kind == Kind.INSIGHT.value,
-                _MEMORIES.inferred.is_(True),
+                _M.kind == Kind.INSIGHT.value,
+                _M.inferred.is_(True),
             )
         )
-        found.update(tx.connection.execute(resting).scalars())
+        found |= select_set(tx.connection, derived)
     return sorted(found)
-
-
-def _id_chunks(ids: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
-        yield list(ids[start : start + _IDS_AT_ONCE_COUNT])

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Select,
     Table,
     bindparam,
-    delete,
     func,
     insert,
     literal_column,
@@ -29,7 +28,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import HistoryEvent, State
-from tacit.records.results import EventNode, EventOperation, EventStatus
+from tacit.records.results import EventNode, EventOperation
 from tacit.storage import queue, statements
 from tacit.storage.memories import EventRecord, Transaction
 from tacit.storage.revisions import (
@@ -38,6 +37,7 @@ from tacit.storage.revisions import (
     stored_access_paths,
     update_note_links_of_many,
 )
+from tacit.storage.rows import delete_rows
 from tacit.storage.schema import (
     access_log_table,
     blocks,
@@ -62,7 +62,6 @@ from tacit.storage.spaces import keyed_digest
 
 _M = memories_table.c
 _IS_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
-_IN_SPACE: ColumnElement[bool] = _M.space_id == bindparam("space")
 _INDEXED_BELOW_IMPORTANCE = 3  # as in ix_memories_decay
 _WINDOW_MICROS = 100_000
 _INSERT_CHANGE = statements.insert_statement(change_log)
@@ -79,53 +78,9 @@ _SELECT_LAST_EVENTS = (
         history_table,
         (history_table.c.space_id == _M.space_id) & (history_table.c.memory_id == _M.id),
     )
-    .where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))
     .group_by(_M.space_id, _M.id, _M.version, _M.owner)
 )
-_UPDATE_RETIRED = (
-    update(memories_table)
-    .where(_M.space_id == bindparam("b_space"), _M.id == bindparam("b_id"))
-    .values(
-        state=bindparam("b_state"),
-        purge_at=bindparam("b_purge_at"),
-        updated_at=bindparam("b_at"),
-        stamp=bindparam("b_stamp"),
-    )
-)
 _SELECT_RETIRED = select(_M.id, _M.owner, _M.learned_in, _M.thread, _M.category)
-_SELECT_OWNER_COUNTS = (
-    select(_M.owner, func.count().label("count"))
-    .where(_IN_SPACE, _M.owner > bindparam("after"), _M.is_turn.is_(False), _IS_ACTIVE)
-    .group_by(_M.owner)
-    .order_by(_M.owner)
-    .limit(bindparam("most"))
-)
-_SELECT_EVICTABLE = select(
-    _M.id,
-    _M.access_count,
-    _M.last_accessed_at,
-    _M.updated_at,
-    _M.importance,
-    _M.key.is_not(None).label("keyed"),
-).where(
-    _IN_SPACE,
-    _M.owner == bindparam("owner"),
-    _M.is_turn.is_(False),
-    _IS_ACTIVE,
-    _M.pinned.is_(False),
-    _M.updated_at <= bindparam("until"),
-)
-_SELECT_DUE_FOR_PURGE = (
-    select(_M.id, _M.owner, _M.category, _M.key, _M.overridden, _M.purge_at)
-    .where(
-        _IN_SPACE,
-        _M.purge_at.is_not(None),
-        _M.purge_at <= bindparam("now"),
-        _M.state.in_([sql_literal(State.FORGOTTEN), sql_literal(State.EXPIRED)]),
-    )
-    .order_by(_M.purge_at, _M.id)
-    .limit(bindparam("most"))
-)
 
 
 def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
@@ -133,16 +88,14 @@ def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
     statement = (
         select(_M.id)
         .where(
-            _IN_SPACE,
-            _M.is_turn.is_(turns),
-            _IS_ACTIVE,
+            *_active_in(tx.space, turns=turns),
             _M.expires_at.is_not(None),
-            _M.expires_at <= bindparam("now"),
+            _M.expires_at <= to_micros(tx.at),
         )
         .order_by(_M.expires_at, _M.id)
-        .limit(bindparam("most"))
+        .limit(most)
     )
-    return _lock_ids(tx, statement, {"now": to_micros(tx.at), "most": most})
+    return _lock_ids(tx, statement)
 
 
 def list_unused(tx: Transaction, since: datetime, below: int, after: str, most: int) -> list[str]:
@@ -151,47 +104,70 @@ def list_unused(tx: Transaction, since: datetime, below: int, after: str, most: 
     An index covers importance below the default threshold. Above it, the query scans the space by
     id.
     """
-    before: ColumnElement[int] = bindparam("before")
+    before = to_micros(since)
     statement = select(_M.id).where(
-        _IN_SPACE,
-        _M.is_turn.is_(False),
-        _IS_ACTIVE,
+        *_active_in(tx.space),
         _M.pinned.is_(False),
-        _M.importance < bindparam("below"),
+        _M.importance < below,
         _M.updated_at < before,
         or_(_M.last_accessed_at.is_(None), _M.last_accessed_at < before),
     )
-    params: dict[str, Any] = {"before": to_micros(since), "below": below, "most": most}
     if below <= _INDEXED_BELOW_IMPORTANCE:
         few = _M.importance < literal_column(str(_INDEXED_BELOW_IMPORTANCE))
         statement = statement.where(few).order_by(_M.updated_at, _M.id)
     else:
-        statement = statement.where(_M.id > bindparam("after")).order_by(_M.id)
-        params |= {"after": after}
-    return _lock_ids(tx, statement.limit(bindparam("most")), params)
+        statement = statement.where(_M.id > after).order_by(_M.id)
+    return _lock_ids(tx, statement.limit(most))
 
 
 def list_owner_counts(tx: Transaction, after: str, most: int) -> list[tuple[str, int]]:
     """List the next owners with the number of their active memories."""
-    params = {"space": tx.space, "after": after, "most": most}
-    return [(row.owner, int(row[1])) for row in tx.connection.execute(_SELECT_OWNER_COUNTS, params)]
+    counts = (
+        select(_M.owner, func.count())
+        .where(*_active_in(tx.space), _M.owner > after)
+        .group_by(_M.owner)
+        .order_by(_M.owner)
+        .limit(most)
+    )
+    return [(owner, int(count)) for owner, count in tx.connection.execute(counts)]
 
 
 def list_evictable(tx: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
     """List an owner's memories that may be evicted: not pinned, and not changed since."""
-    params = {"space": tx.space, "owner": owner, "until": to_micros(until)}
-    return tx.connection.execute(_SELECT_EVICTABLE, params).all()
+    is_keyed = _M.key.is_not(None).label("keyed")
+    found = select(
+        _M.id, _M.access_count, _M.last_accessed_at, _M.updated_at, _M.importance, is_keyed
+    ).where(
+        *_active_in(tx.space),
+        _M.owner == owner,
+        _M.pinned.is_(False),
+        _M.updated_at <= to_micros(until),
+    )
+    return tx.connection.execute(found).all()
 
 
 def list_due_for_purge(tx: Transaction, most: int) -> Sequence[Row[Any]]:
     """List and lock memories due for purge."""
-    params = {"space": tx.space, "now": to_micros(tx.at), "most": most}
-    return tx.connection.execute(tx.dialect.lock_memory(_SELECT_DUE_FOR_PURGE), params).all()
+    due = (
+        select(_M.id, _M.owner, _M.category, _M.key, _M.overridden, _M.purge_at)
+        .where(
+            _M.space_id == tx.space,
+            _M.purge_at.is_not(None),
+            _M.purge_at <= to_micros(tx.at),
+            _M.state.in_([sql_literal(State.FORGOTTEN), sql_literal(State.EXPIRED)]),
+        )
+        .order_by(_M.purge_at, _M.id)
+        .limit(most)
+    )
+    return tx.connection.execute(tx.dialect.lock_memory(due)).all()
 
 
-def _lock_ids(tx: Transaction, statement: Select[Any], params: dict[str, Any]) -> list[str]:
-    locked = tx.dialect.lock_memory(statement)
-    return list(tx.connection.execute(locked, {"space": tx.space, **params}).scalars())
+def _active_in(space: str, *, turns: bool = False) -> tuple[ColumnElement[bool], ...]:
+    return _M.space_id == space, _M.is_turn.is_(turns), _IS_ACTIVE
+
+
+def _lock_ids(tx: Transaction, statement: Select[Any]) -> list[str]:
+    return list(tx.connection.execute(tx.dialect.lock_memory(statement)).scalars())
 
 
 def retire_memories(
@@ -221,26 +197,19 @@ def _retire_active(
 
     Their content, people and access paths do not change.
     """
-    params = {"space": tx.space, "ids": list(ids)}
-    active = _SELECT_RETIRED.where(
-        _IN_SPACE, _M.id.in_(bindparam("ids", expanding=True)), _IS_ACTIVE
-    )
-    rows = tx.connection.execute(tx.dialect.lock_memory(active), params).all() if ids else []
+    active = _SELECT_RETIRED.where(_M.space_id == tx.space, _M.id.in_(list(ids)), _IS_ACTIVE)
+    rows = tx.connection.execute(tx.dialect.lock_memory(active)).all() if ids else []
     if not rows:
         return 0
     at, found = to_micros(tx.at), [row.id for row in rows]
     through = stored_access_paths(tx.connection, tx.space, found)
     revisions = increment_revisions(tx.connection, tx.space, through)
-    fixed = {
-        "b_space": tx.space,
-        "b_state": state.value,
-        "b_at": at,
-        "b_purge_at": to_micros(until),
-    }
+    values = {"state": state.value, "updated_at": at, "purge_at": to_micros(until)}
+    retired = update(memories_table).where(_M.space_id == tx.space, _M.id == bindparam("b_id"))
     tx.connection.execute(
-        _UPDATE_RETIRED,
+        retired.values(**values, stamp=bindparam("b_stamp")),
         [
-            fixed | {"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]}
+            {"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]}
             for row in rows
         ],
     )
@@ -251,12 +220,12 @@ def _retire_active(
         "detail": json.dumps(detail),
         "at": at,
     }
-    last = tx.connection.execute(_SELECT_LAST_EVENTS, {"space": tx.space, "ids": found}).all()
+    last = _SELECT_LAST_EVENTS.where(_M.space_id == tx.space, _M.id.in_(found))
     tx.connection.execute(
         insert(history_table),
         [
             told | {"memory_id": id, "version": version, "owner": owner, "seq": (seq or 0) + 1}
-            for id, version, owner, seq in last
+            for id, version, owner, seq in tx.connection.execute(last).all()
         ],
     )
     update_note_links_of_many(tx, found)
@@ -265,10 +234,7 @@ def _retire_active(
         if event is HistoryEvent.TTL
         else (EventNode.HOTPATH, EventOperation.DELETE)
     )
-    tx.events.extend(
-        EventRecord(node, op, EventStatus.OK, row.id, row.owner, row.thread, row.category)
-        for row in rows
-    )
+    tx.events.extend(EventRecord.of_memory(row, node, op) for row in rows)
     if shown is not None:
         both = [(thread, row.id) for row in rows for thread in {row.thread or "", tx.thread}]
         insert_thread_changes(tx, both, shown)
@@ -352,10 +318,9 @@ def delete_old_rows(connection: Connection, space: str, now: datetime, most: int
 def _delete_some(
     connection: Connection, space: str, table: Table, when: ColumnElement[bool], most: int
 ) -> int:
-    key = tuple_(*table.primary_key.columns)
-    some = select(*table.primary_key.columns).where(table.c.space_id == space, when).limit(most)
-    gone = delete(table).where(table.c.space_id == space, key.in_(some))
-    return connection.execute(gone).rowcount
+    key = table.primary_key.columns
+    some = select(*key).where(table.c.space_id == space, when).limit(most)
+    return delete_rows(connection, table, space, tuple_(*key).in_(some))
 
 
 def delete_old_changes(
@@ -375,6 +340,5 @@ def delete_old_changes(
     count = _delete_some(connection, space, change_log, some, most)
     if count >= most:
         return count, after
-    old = (_B.space_id == space) & _B.thread.in_(threads) & (_B.used_at <= since)
-    count += connection.execute(delete(blocks).where(old)).rowcount
+    count += delete_rows(connection, blocks, space, _B.thread.in_(threads), _B.used_at <= since)
     return count, threads[-1] if len(threads) >= most else None

@@ -16,7 +16,6 @@ from sqlalchemy import (
     select,
     text,
     union_all,
-    update,
 )
 
 from tacit import limits
@@ -25,6 +24,7 @@ from tacit.records.memory import Memory, State
 from tacit.records.request import Request
 from tacit.storage import statements
 from tacit.storage.memory_reads import effective_subjects
+from tacit.storage.rows import AT_ONCE_COUNT, chunks, update_rows
 from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
@@ -54,12 +54,9 @@ _AUDIENCES_MAX_COUNT = 300  # above this, a search by the words alone is cheaper
 
 def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
     people = effective_subjects(memory) | {memory.owner, memory.speaker} - {None}
-    tokens = [_acl_token(memory.space, "person", person) for person in people if person]
-    if memory.learned_in:
-        tokens.append(_acl_token(memory.space, "room", memory.learned_in))
-    if audience:
-        tokens.append(_acl_token(memory.space, "heard", audience))
-    return " ".join(sorted(tokens))
+    named = [("person", person) for person in people]
+    named += [("room", memory.learned_in), ("heard", audience)]
+    return " ".join(sorted(_acl_token(memory.space, kind, name) for kind, name in named if name))
 
 
 def acl_tokens_of_request(
@@ -75,9 +72,8 @@ def acl_tokens_of_request(
     if asked is not None:
         most = asked.limit(_AUDIENCES_MAX_COUNT + 1)
         sets = connection.execute(most, params).scalars().all()
-        return (
-            None if len(sets) > _AUDIENCES_MAX_COUNT else _acl_tokens(request.space, "heard", sets)
-        )
+        many = len(sets) > _AUDIENCES_MAX_COUNT
+        return None if many else _acl_tokens(request.space, "heard", sets)
     if door is AccessPath.ROOM:
         return _acl_tokens(request.space, "room", params["p_rooms"])
     return _acl_tokens(
@@ -104,7 +100,6 @@ _P = revisions_table.c
 _A = audience_people.c
 _M = memories_table.c
 _W = memory_people.c
-INCREMENTED_AT_ONCE_COUNT = 200
 NOTES_PATH = "n:notes"  # not an access path: incremented when a note changes
 
 Revisions = dict[str, tuple[int, int]]  # access path → (revision, revision of the last removal)
@@ -158,7 +153,7 @@ _SELECT_STORED_PEOPLE = select(_W.person).where(
 def stored_access_paths(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
     """Return the stored access paths of memories, before they are changed or deleted."""
     params = {"space": space, "ids": sorted(ids)}
-    doors: set[str] = set()
+    doors = set(map(person_path, connection.execute(_SELECT_STORED_PEOPLE, params).scalars()))
     for row in connection.execute(_SELECT_STORED, params):
         doors |= {person_path(one) for one in (row.owner, row.speaker) if one}
         doors.add(home_path(row.owner, row.learned_in))
@@ -166,9 +161,6 @@ def stored_access_paths(connection: Connection, space: str, ids: Collection[str]
             doors.add(chat_path(row.learned_in))
         if row.audience:
             doors.add(audience_path(row.audience))
-    doors |= {
-        person_path(one) for one in connection.execute(_SELECT_STORED_PEOPLE, params).scalars()
-    }
     return doors
 
 
@@ -179,18 +171,16 @@ def increment_revisions(
 
     Rows are locked in a fixed order, so that two writers never deadlock.
     """
-    names = sorted(set(doors))
     revisions: dict[str, int] = {}
-    for start in range(0, len(names), INCREMENTED_AT_ONCE_COUNT):
-        some = names[start : start + INCREMENTED_AT_ONCE_COUNT]
-        params = {"space": space, **increment_params(some)}
-        revisions |= dict(statements.fetch_rows(connection, increment_statement(len(some)), params))
-    if removing and names:
-        connection.execute(
-            update(revisions_table)
-            .where(_P.space_id == space, _P.access_path.in_(names))
-            .values(cleared_rev=_P.rev)
-        )
+    for names in chunks(set(doors)):
+        # A random start: no revision of this name had it before its space was erased.
+        params: dict[str, Any] = {"space": space, "new": secrets.randbits(60) + 1}
+        params |= {f"d{number}": name for number, name in enumerate(names)}
+        statement = _increment_statement(len(names))
+        revisions |= dict(statements.fetch_rows(connection, statement, params))
+        if removing:
+            where = _P.access_path.in_(names)
+            update_rows(connection, revisions_table, space, where, cleared_rev=_P.rev)
     return revisions
 
 
@@ -199,22 +189,11 @@ def restamp_memories(connection: Connection, space: str, ids: Collection[str]) -
     revisions = increment_revisions(connection, space, stored_access_paths(connection, space, ids))
     for row in connection.execute(_SELECT_STORED, {"space": space, "ids": sorted(ids)}).all():
         stamp = revisions[home_path(row.owner, row.learned_in)]
-        connection.execute(
-            update(memories_table).where(_M.space_id == space, _M.id == row.id).values(stamp=stamp)
-        )
+        update_rows(connection, memories_table, space, _M.id == row.id, stamp=stamp)
 
 
-def increment_params(names: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters of `increment_statement`, except the space."""
-    # A random start: no revision of this name had it before its space was erased.
-    params: dict[str, Any] = {"new": secrets.randbits(60) + 1}
-    for number, name in enumerate(names):
-        params[f"d{number}"] = name
-    return params
-
-
-@lru_cache(maxsize=INCREMENTED_AT_ONCE_COUNT)
-def increment_statement(count: int) -> TextClause:
+@lru_cache(maxsize=AT_ONCE_COUNT)
+def _increment_statement(count: int) -> TextClause:
     rows = ", ".join(f"(:space, :d{number}, :new, :new)" for number in range(count))
     return text(
         f"INSERT INTO revisions (space_id, access_path, rev, cleared_rev) VALUES {rows} "  # noqa: S608
@@ -265,11 +244,8 @@ _N = notes_table.c
 _I = note_items.c
 _F = note_files.c
 _L = note_lines.c
-_MEMORY = memories_table.c
-_AT_ONCE_COUNT = 500
 _SPACE: Any = bindparam("space")
 _IDS: Any = bindparam("ids", expanding=True)
-_PATHS: Any = bindparam("paths", expanding=True)
 
 
 def _select_notes_with(of_item: Any, of_summary: Any) -> CompoundSelect[Any]:
@@ -286,19 +262,6 @@ _NOTES_WITH_MEMORIES = _select_notes_with(_I.memory_id.in_(_IDS), _N.summary_id.
 _FILES_WITH_MEMORIES = (
     select(_L.path).where(_L.space_id == _SPACE, _L.memory_id.in_(_IDS)).distinct()
 )  # includes files not updated since the memory left the note
-_SET_NOTE_STAMP = (
-    update(notes_table)
-    .where(_N.space_id == bindparam("b_space"), _N.path == bindparam("b_path"))
-    .values(stamp=bindparam("b_stamp"))
-)
-_RESET_FILE_STAMP = (
-    update(note_files).where(_F.space_id == _SPACE, _F.path.in_(_PATHS)).values(stamp=-1)
-)
-_CLEAR_SUMMARY = (
-    update(notes_table)
-    .where(_N.space_id == _SPACE, _N.summary_id.in_(_IDS))
-    .values(summary_id=None)
-)
 _COPY_ITEM = text(
     "INSERT INTO note_items (space_id, path, memory_id, section, position, added_on) "
     "SELECT space_id, path, :new, section, position, added_on FROM note_items "
@@ -333,9 +296,11 @@ def remove_note_links(tx: Transaction, ids: Sequence[str]) -> None:
     if not paths:
         return
     mark_notes_changed(tx, paths)
-    tx.connection.execute(_CLEAR_SUMMARY, params)
-    for some in split_into_chunks(paths):
-        tx.connection.execute(_RESET_FILE_STAMP, {"space": tx.space, "paths": some})
+    update_rows(
+        tx.connection, notes_table, tx.space, _N.summary_id.in_(params["ids"]), summary_id=None
+    )
+    for some in chunks(paths):
+        update_rows(tx.connection, note_files, tx.space, _F.path.in_(some), stamp=-1)
 
 
 def mark_notes_changed(tx: Transaction, paths: Collection[str]) -> None:
@@ -352,10 +317,8 @@ def stamp_changed_notes(tx: Transaction) -> None:
         for id in sorted(superseded):
             _replace_superseded(tx, path, id)
     stamp = increment_revisions(tx.connection, tx.space, [NOTES_PATH])[NOTES_PATH]
-    of = {"b_space": tx.space, "b_stamp": stamp}
-    tx.connection.execute(
-        _SET_NOTE_STAMP, [of | {"b_path": path} for path in sorted(tx.changed_notes)]
-    )
+    for paths in chunks(tx.changed_notes):
+        update_rows(tx.connection, notes_table, tx.space, _N.path.in_(paths), stamp=stamp)
     tx.changed_notes.clear()
 
 
@@ -372,24 +335,17 @@ def _replace_superseded(tx: Transaction, path: str, id: str) -> None:
         return
     params = {"space": tx.space, "path": path, "old": id, "new": row.superseded_by}
     statements.run_statements(tx.connection, [(_COPY_ITEM, params)])
-    one = update(notes_table).where(_N.space_id == tx.space, _N.path == path, _N.summary_id == id)
-    tx.connection.execute(one.values(summary_id=row.superseded_by))
+    which = (_N.path == path, _N.summary_id == id)
+    update_rows(tx.connection, notes_table, tx.space, *which, summary_id=row.superseded_by)
 
 
 def _select_home(tx: Transaction, id: str) -> Any:
-    one = select(_MEMORY.owner, _MEMORY.learned_in, _MEMORY.superseded_by)
-    return tx.connection.execute(one.where(_MEMORY.space_id == tx.space, _MEMORY.id == id)).first()
+    one = select(_M.owner, _M.learned_in, _M.superseded_by)
+    return tx.connection.execute(one.where(_M.space_id == tx.space, _M.id == id)).first()
 
 
 def _is_same_home(tx: Transaction, before: Any, after: Any) -> bool:
     if before.owner is None or after.owner is None:
         return bool(before.owner == after.owner and before.learned_in == after.learned_in)
-    return after.owner in load_identities(
-        tx.connection, tx.space, [before.owner]
-    ).current_identities(before.owner)
-
-
-def split_into_chunks(names: Collection[str]) -> list[list[str]]:
-    """Split names into lists that fit into one statement."""
-    todo = sorted(names)
-    return [todo[at : at + _AT_ONCE_COUNT] for at in range(0, len(todo), _AT_ONCE_COUNT)]
+    known = load_identities(tx.connection, tx.space, [before.owner])
+    return after.owner in known.current_identities(before.owner)

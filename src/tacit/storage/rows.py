@@ -18,7 +18,7 @@ from tacit.storage.dialect import dialect_of
 
 R = TypeVar("R")
 T = TypeVar("T")
-_AT_ONCE_COUNT = 500
+AT_ONCE_COUNT = 500
 _ENUM_OR_BOOL = (Enum, bool)
 
 
@@ -66,7 +66,7 @@ def _decoder(hint: Any) -> Callable[[Any], Any] | None:
         return lambda column: kind(json.loads(column))
     if kind in (datetime, date):
         return from_micros if kind is datetime else date.fromisoformat
-    if kind is Mapping:
+    if kind in (Mapping, dict):
         return json.loads
     return kind if isinstance(kind, type) and issubclass(kind, _ENUM_OR_BOOL) else None
 
@@ -88,8 +88,8 @@ def _column_names(statement: Select[Any]) -> tuple[str, ...]:
 def chunks(items: Iterable[T]) -> Iterator[list[T]]:
     """Yield the items, sorted, in lists that fit into one statement."""
     todo: list[T] = sorted(items)  # type: ignore[type-var]
-    for start in range(0, len(todo), _AT_ONCE_COUNT):
-        yield todo[start : start + _AT_ONCE_COUNT]
+    for start in range(0, len(todo), AT_ONCE_COUNT):
+        yield todo[start : start + AT_ONCE_COUNT]
 
 
 def select_set(connection: Connection, statement: Executable) -> set[Any]:

@@ -369,24 +369,21 @@ imported_items = _table(
 )
 
 
-# The schema of learning: turns that wait for it, what it knows of a memory, and what it asks.
+# Learning: the job queue, parsed facts, proposals and usage.
 
-# What was accepted and is not done. A row goes in the transaction that writes what came of it, so
-# that nothing is done twice and nothing is lost. Threads keep their order: `seq` only grows.
-# A task that comes round has one row in each space, in a thread of its own, and it stays: the
-# transaction that ends a run sets when it is due again.
+# Jobs that are not done. The transaction that writes the result deletes the row, so nothing is done
+# twice or lost. `seq` only grows: the jobs of a thread run in order. A scheduled task has one row
+# in each space, in its own thread; the transaction that ends a run sets when it is due again.
 jobs = _table(
     "jobs",
     *_texts("thread"),
     *_times("seq"),
-    *_texts("kind"),  # learn, or the name of a task
-    *_texts("owner"),  # whose it is: gone with whatever of theirs is erased; a task is nobody's
-    *_texts("payload"),  # JSON: the turn, or how far a task has come
+    *_texts("kind", "owner"),  # kind: learn or a task; owner: an erasure deletes it; '' for a task
+    *_texts("payload"),  # JSON: the turn, or the progress of a task
     *_integers("attempts"),
-    *_times("due_at", "leased_until?"),  # leased_until: somebody is at it, unless they died
-    *_texts("worker?"),
-    *_texts("problem?"),  # what kind of failure the last one was; never people's words
-    *_flags("parked"),  # tried often enough: waits for an operator, and holds nobody up
+    *_times("due_at", "leased_until?"),  # leased_until: a worker has it until then
+    *_texts("worker?", "problem?"),  # problem: the kind of the last failure; no content
+    *_flags("parked"),  # failed too often: waits for an operator and does not delay other jobs
     *_times("created_at"),
     Index("ix_jobs_due", "kind", "parked", "due_at"),
     _index("ix_jobs_owner", "owner"),
@@ -427,8 +424,8 @@ declined_proposals = _table(
     key="concerns content_digest",
 )
 
-# How much was learned from somebody on a day, and when the last turn of theirs was read: what they
-# stated in it is what a correction without a subject may mean.
+# The number of writes that learning made for a person on a day, and when it read that person's last
+# turn: a correction without a subject refers to the statements of that turn.
 learning_days = _table(
     "learning_days",
     *_texts("owner", "day"),
@@ -447,9 +444,7 @@ llm_usage = _table(
 )
 
 
-# The schema of notes: which there are, what stands in them, and what mirrors know of their files.
-#
-# What a note says is in its memories alone.
+# Notes, their items, and the files that mirror them. Only memories hold the text of a note.
 
 notes_table = _table(
     "notes",
@@ -482,11 +477,11 @@ note_items = _table(
     rowid=False,
 )
 
-# A file as it was when it last agreed with the store. It outlives its note, so that whoever keeps
-# the file knows that it has to go.
+# A file as it was when it last agreed with the storage. The row outlives the note, so that the
+# mirror knows which file to delete.
 note_files = _table(
     "note_files",
-    *_texts("folder", "path", "digest"),  # digest: of its bytes; empty: it has to be looked at
+    *_texts("folder", "path", "digest"),  # digest: of its bytes; empty: to be read again
     *_times("stamp"),  # of the note at that time
     *_texts("problem?"),
     *_integers("asked"),  # deletions that wait for a yes
@@ -495,7 +490,7 @@ note_files = _table(
     key="folder path",
 )
 
-# And its lines. What hangs on a memory goes with it: nothing here outlives an erasure.
+# The lines of a file. An erased memory deletes its lines.
 note_lines = _table(
     "note_lines",
     *_texts("folder", "path", "memory_id"),
@@ -510,10 +505,10 @@ note_lines = _table(
 )
 
 
-# The schema of recall: vectors, relations, and what keeps answers in a process honest.
+# Recall: vectors, relations, and the revisions that guard caches.
 
-# A memory's place in the space of meanings, beside the others of its home: its owner's, or those of
-# the room that owns it. The vector itself is a column that each database has a type of its own for.
+# The vector of a memory, under its home path: its owner, or the chat that owns it. The vector itself
+# is a column whose type differs between the databases.
 vectors_table = _table(
     "vectors",
     *_texts("home_path", "memory_id", "model"),
@@ -536,7 +531,7 @@ revisions_table = _table(
     rowid=False,
 )
 
-# Edges between memories. Those that were found by likeness run from the smaller id to the larger.
+# Edges between memories. Edges found by similarity run from the smaller id to the larger.
 relations_table = _table(
     "relations",
     *_texts("from_id", "to_id", "relation_type"),
@@ -549,7 +544,7 @@ relations_table = _table(
     key="from_id to_id relation_type",
 )
 
-# Which turns a memory was learned from.
+# The turns or memories that a memory was learned from.
 derived_from = _table(
     "derived_from",
     *_texts("memory_id", "turn_id"),
@@ -559,16 +554,15 @@ derived_from = _table(
     key="memory_id turn_id",
 )
 
-# When the block of a thread was put together for an audience: what is newer waits in the delta.
+# When the block of a thread was built for an audience. Newer changes are in the delta.
 blocks = _table(
     "blocks", *_texts("thread", "audience"), *_times("built_at", "used_at"), key="thread audience"
 )
 
 
-# The schema of upkeep: what ran and when, what the clock said, pairs that were compared, when
-# somebody was thought about, what was erased, and what happened.
+# Lifecycle: runs of tasks, the clock guard, compared pairs, reflections, erasures and events.
 
-# The last runs of each task in a space. What is to be done, and who is at it, stands in `jobs`.
+# The last runs of each task in a space. `jobs` holds when a task is due, and its lease.
 job_runs = _table(
     "job_runs",
     *_texts("task"),
@@ -578,16 +572,16 @@ job_runs = _table(
     key="task seq",
 )
 
-# What the clock said at the last sweep; and if it leapt since the one before, from where to where:
-# then nothing is purged until somebody vouches for it. What was to be purged by `purged_until` is
-# gone; a memory that turns up behind it was dated by a clock that was wrong.
+# The time of the last sweep. If the clock jumped since the sweep before, also from when to when:
+# nothing is purged until an operator accepts the clock. All memories due by `purged_until` were
+# purged; one that is due earlier was dated by a wrong clock.
 clock_guard = _table(
     "clock_guard",
     *_times("seen_at", "jump_from?", "jump_to?", "purged_until?"),
     key="",
 )
 
-# Pairs of memories that were compared, and need not be again for a while.
+# Pairs of memories that were compared recently.
 pair_checks = _table(
     "pair_checks",
     *_texts("first_id", "second_id"),  # first_id: the smaller id
@@ -601,7 +595,7 @@ pair_checks = _table(
     key="first_id second_id",
 )
 
-# When a person was last thought about, and compared: both at most once in a while.
+# When each task last ran for a person.
 reflections = _table(
     "reflections",
     *_texts("owner", "task"),  # task: reflect | consolidate | summarise
@@ -610,8 +604,7 @@ reflections = _table(
     key="owner task",
 )
 
-# Erasures in the order they happened, as keyed hashes and counts: enough to do them again to an
-# older copy, and nothing more.
+# Erasures in order, as keyed hashes and counts: enough to repeat them on a restored backup.
 erasures_table = _table(
     "erasures",
     *_texts("id", "scope"),  # scope: memory | person | subject | source | space
@@ -625,7 +618,7 @@ erasures_table = _table(
     key="id",
 )
 
-# What happened, for counts over time: never content.
+# Events, for counts over time; without content.
 events = _table(
     "events",
     *_texts("id", "owner?", "thread?", "node"),  # node: hotpath | context | episodic | worker
@@ -641,11 +634,10 @@ events = _table(
 )
 
 
-# The schema of a graph's steps: what LangGraph calls checkpoints, for the person they were made
-# with. Nothing here is a memory: no recall reads it.
+# Steps of a graph, which LangGraph calls checkpoints. They are not memories: recall does not read
+# them.
 
-# Whose they are, and where: in private `chat` is empty, else it is the chat. A thread is one
-# run of conversation, and each subgraph in it has a namespace of its own.
+# `chat` is empty in private. A thread is one conversation; each of its subgraphs has a namespace.
 _THREAD_KEY = "person chat thread ns"
 
 
@@ -677,7 +669,7 @@ graph_steps = _table(
     key=f"{_THREAD_KEY} id",
 )
 
-# The value of a channel, once for all steps that it did not change in.
+# The values of channels; steps in which a value did not change share its row.
 graph_values = _table(
     "graph_values",
     *_texts(*_THREAD_KEY.split()),
@@ -688,7 +680,7 @@ graph_values = _table(
     key=f"{_THREAD_KEY} channel version",
 )
 
-# What a task wrote after a step, before the next one was made of it.
+# What tasks wrote after a step and before the next.
 graph_writes = _table(
     "graph_writes",
     *_texts(*_THREAD_KEY.split()),
@@ -702,7 +694,7 @@ graph_writes = _table(
 )
 
 
-# Memories, and what belongs to each of them.
+# Memories, with their versions, people and audiences.
 
 _BROWSE_COLUMNS = "state expires_at category kind visibility sensitivity pinned learned_in"
 
@@ -731,26 +723,25 @@ memories_table = _table(
     *_times("purge_at?"),
     *_texts("superseded_by?"),
     *_flags("overridden"),
-    # A turn of a conversation as it was said, and its place in there. Only a search for turns
-    # finds it: every index that a listing goes by keeps the two apart.
+    # A turn of a conversation, word for word. Only a search for turns finds it: the indexes of
+    # listings keep turns and memories apart.
     Column("is_turn", Boolean, nullable=False, server_default=false()),
     *_texts("session?"),
     *_times("seq?"),
     *_texts("name?", "data?"),  # name: what the speaker went by; data: JSON object
-    # The revision of its owner's partition (or its room's) when anything of it last changed.
+    # The revision of its home path at its last change.
     Column("stamp", BigInteger, nullable=False, server_default=text("0")),
-    # With all that a person looks through their memories by: what is rare among them is found
-    # without reading the rows.
+    # With the columns of all filters: rare matches are found without reading the rows.
     _index("ix_memories_owner", f"owner is_turn created_at id {_BROWSE_COLUMNS}"),
-    # The same for operators, through everybody's. All have a version: that is said by operators'
-    # reads alone, so that no other one is led through a whole space.
+    # The same for operators, over all owners. Only reads of operators state `version > 0`, which is
+    # always true, so that no other read uses the index of a whole space.
     _index(
         "ix_memories_created",
         f"created_at id {_BROWSE_COLUMNS}",
         where="is_turn IS 0 AND version > 0",
         postgresql_where="is_turn IS false AND version > 0",
     ),
-    # Owners who are also the speaker find it by owner.
+    # An owner who is also the speaker finds the memory by the index on owners.
     _index(
         "ix_memories_speaker",
         "speaker is_turn created_at id",
@@ -773,7 +764,7 @@ memories_table = _table(
         where="owner IS NULL AND key IS NOT NULL AND state = 'active'",
     ),
     _index("ix_memories_purge_at", "purge_at", where="purge_at IS NOT NULL"),
-    # What is past its time, memories and turns apart; and what may fade, of which there is little.
+    # Expired memories and turns, and the few memories that may decay.
     _index(
         "ix_memories_expires_at",
         "is_turn expires_at id",
@@ -786,7 +777,7 @@ memories_table = _table(
         "owner is_turn pinned importance created_at id expires_at",
         where="state = 'active'",
     ),
-    # A replaced memory points at what replaced it; to erase that, the pointer has to be found.
+    # The erasure of a memory finds those that it replaced.
     _index("ix_memories_superseded_by", "superseded_by", where="superseded_by IS NOT NULL"),
     key="id",
 )
@@ -815,8 +806,8 @@ memory_people = _table(
     rowid=False,
 )
 
-# Sets of listeners. A room's memories share one set until somebody comes or goes, so a write in a
-# group of thirty costs one reference and not thirty rows. A set never changes.
+# Sets of listeners, which never change. The memories of a chat share one set until a person joins or
+# leaves, so a write in a group of thirty costs one reference and not thirty rows.
 audience_people = _table(
     "audience_people",
     *_texts("audience", "person"),
@@ -824,7 +815,7 @@ audience_people = _table(
     key="audience person",
 )
 
-# What was erased, as keyed hashes of ids: enough never to use an id again, and nothing more.
+# Keyed hashes of erased ids, so that no id is used again.
 tombstones = _table(
     "tombstones",
     *_texts("digest"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -44,17 +44,20 @@ from tacit.policy.predicate import (
 from tacit.records.memory import Memory, Purpose, State
 from tacit.records.request import Request
 from tacit.records.results import Stats
-from tacit.storage import dialect, revisions, statements
-from tacit.storage.dialect import Dialect, fts_document
+from tacit.storage import revisions, statements
+from tacit.storage.dialect import Dialect, fts_document, fts_owner_token
 from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import (
+    AUDIENCE_INDEX,
     MEMORY_COLUMNS,
     SELECT_VERSIONS,
     AudienceCache,
     MemoryDecision,
     apply_expiry,
+    fetch_permitted,
     fetch_visible,
+    policy_branches,
     sees_all_condition,
     to_memory,
 )
@@ -65,7 +68,6 @@ from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
 # more memories are permitted than the process caches.
 
 _M = memories_table.c
-_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
 _AT_ONCE_COUNT = 500
 _NOBODY: frozenset[str] = frozenset()
 FTS_ROWS = table("fts_rows", column("number"), column("space_id"), column("memory_id"))
@@ -103,12 +105,9 @@ def require_fresh_index(connection: Connection, dialect: Dialect) -> None:
 
 def update_fts_index(database: Database) -> int:
     """Index the remaining documents in batches, and return how many were indexed."""
-    count = done = 0
-    while done == _AT_ONCE_COUNT or not count:
-        done = database.write(_index_batch)
+    count = 0
+    while done := database.write(_index_batch):
         count += done
-        if not done:
-            break
     return count
 
 
@@ -117,7 +116,7 @@ def _index_batch(connection: Connection) -> int:
     rows = []
     for number, *row in found:
         memory = to_memory(tuple(row), _NOBODY)
-        through = revisions.acl_tokens_of_memory(memory, row[_AUDIENCE])
+        through = revisions.acl_tokens_of_memory(memory, row[AUDIENCE_INDEX])
         said, own = map(" ".join, fts_document(memory))
         rows.append({"rowid": number, "content": said, "acl_tokens": through, "owner_words": own})
     if rows:
@@ -152,26 +151,18 @@ class ListFilter:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(n for n in _FILTERS if getattr(self, n) is not None)
+        return tuple(name for name in FILTERS if getattr(self, name) is not None)
 
     @property
     def params(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in self.names}
+        given = {name: getattr(self, name) for name in self.names if name != "after"}
         values: dict[str, Any] = {
             f"f_{name}": list(value) if isinstance(value, tuple) else value
             for name, value in given.items()
         }
-        if self.prefix is not None:
-            values["f_prefix_length"] = len(self.prefix)
-        if self.after is not None:
-            values["f_after"], values["f_after_id"] = self.after
+        values["f_prefix_length"] = len(self.prefix or "")
+        values["f_after"], values["f_after_id"] = self.after or (None, None)
         return values
-
-
-_FILTERS = (
-    "category", "categories", "kind", "state", "key", "prefix", "pinned", "owners", "about",
-    "chats", "visibility", "sensitivity", "since", "until", "after",
-)  # fmt: skip
 
 
 def list_memories(
@@ -183,28 +174,27 @@ def list_memories(
     limit: int,
 ) -> list[MemoryDecision]:
     """List memories, newest first: read the newest of each branch and merge them."""
-    shape = shape_of_request(request)
-    if shape is None:
-        return []
-    statement = _select_page(shape, wanted.names, dialect, bool(wanted.words))
-    params = predicate_parameters(request) | wanted.params | {"p_limit": limit}
+    params: dict[str, Any] = wanted.params
     if wanted.words:
         require_fresh_index(connection, dialect)
         behind = {
             branch.access_path: partial(
                 revisions.acl_tokens_of_request, connection, request, branch.access_path
             )
-            for branch in build_branches(shape, POLICY_TABLES)
+            for branch in policy_branches(request)
         }
-        params.update(dialect.word_match_params(wanted.words, behind))
-    return fetch_visible(connection, audiences, request, statement, params)
+        params |= dialect.word_match_params(wanted.words, behind)
+    which = (wanted.names, dialect, bool(wanted.words))
+    return fetch_visible(
+        connection, audiences, request, _select_page, *which, **params, p_limit=limit
+    )
 
 
 @lru_cache(maxsize=512)
 def _select_page(
     shape: RequestShape, names: tuple[str, ...], dialect: Dialect, by_words: bool
 ) -> Select[Any]:
-    terms = [filter_condition(name, shape) for name in names]
+    terms = [FILTERS[name](shape) for name in names]
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
     for branch in build_branches(shape, POLICY_TABLES):
@@ -224,18 +214,13 @@ def _select_page(
 
 def count_memories(connection: Connection, request: Request, wanted: ListFilter) -> int:
     """Count the memories on all pages."""
-    shape = shape_of_request(request)
-    if shape is None:
-        return 0
-    found = connection.scalar(
-        _select_count(shape, wanted.names), predicate_parameters(request) | wanted.params
-    )
-    return found or 0
+    rows = fetch_permitted(connection, request, _select_count, wanted.names, **wanted.params)
+    return sum(count for (count,) in rows)
 
 
 @lru_cache(maxsize=512)
 def _select_count(shape: RequestShape, names: tuple[str, ...]) -> Select[Any]:
-    terms = [filter_condition(name, shape) for name in names]
+    terms = [FILTERS[name](shape) for name in names]
     parts = [
         select(_M.id).where(branch.condition, *terms)
         for branch in build_branches(shape, POLICY_TABLES)
@@ -267,37 +252,39 @@ def _visible_pin(shape: RequestShape | None) -> ColumnElement[bool]:
     return case((sees_all_condition(shape), _M.pinned), else_=false())
 
 
-def filter_condition(name: str, shape: RequestShape | None = None) -> ColumnElement[bool]:
-    """Build one filter. Without the shape of a request, an operator asks, who sees every field."""
+def _equals(name: str) -> ColumnElement[bool]:
+    return _M[name] == bindparam(f"f_{name}")
 
-    def many(param: str) -> Any:
-        return bindparam(param, expanding=True)
 
-    terms: dict[str, Any] = {
-        "category": lambda: _M.category == bindparam("f_category"),
-        "categories": lambda: _M.category.in_(many("f_categories")),
-        "kind": lambda: _M.kind == bindparam("f_kind"),
-        "state": lambda: current_state() == bindparam("f_state"),
-        "key": lambda: _M.key == bindparam("f_key"),
-        # Not LIKE: % and _ would have to be escaped, and LIKE ignores case in SQLite.
-        "prefix": lambda: (
-            func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
-        ),
-        "pinned": lambda: _visible_pin(shape) == bindparam("f_pinned"),
-        "chats": lambda: _M.learned_in.in_(many("f_chats")),
-        "visibility": lambda: _M.visibility == bindparam("f_visibility"),
-        "sensitivity": lambda: _M.sensitivity == bindparam("f_sensitivity"),
-        "since": lambda: _M.created_at >= bindparam("f_since"),
-        "until": lambda: _M.created_at < bindparam("f_until"),
-        "owners": lambda: _M.owner.in_(many("f_owners")),
-        "about": lambda: _M.id.in_(select_about()),
-        # A row value, not an OR: the index of the branch can then seek to the position.
-        "after": lambda: (
-            tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
-        ),
-    }
-    found: ColumnElement[bool] = terms[name]()
-    return found
+def _is_any_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    return column.in_(bindparam(f"f_{name}", expanding=True))
+
+
+# The condition of each filter. Without the shape of a request, an operator asks, who sees every
+# field.
+FILTERS: dict[str, Callable[[RequestShape | None], ColumnElement[bool]]] = {
+    "category": lambda _: _equals("category"),
+    "categories": lambda _: _is_any_of(_M.category, "categories"),
+    "kind": lambda _: _equals("kind"),
+    "state": lambda _: current_state() == bindparam("f_state"),
+    "key": lambda _: _equals("key"),
+    # Not LIKE: % and _ would have to be escaped, and LIKE ignores case in SQLite.
+    "prefix": lambda _: (
+        func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
+    ),
+    "pinned": lambda shape: _visible_pin(shape) == bindparam("f_pinned"),
+    "owners": lambda _: _is_any_of(_M.owner, "owners"),
+    "about": lambda _: _M.id.in_(select_about()),
+    "chats": lambda _: _is_any_of(_M.learned_in, "chats"),
+    "visibility": lambda _: _equals("visibility"),
+    "sensitivity": lambda _: _equals("sensitivity"),
+    "since": lambda _: _M.created_at >= bindparam("f_since"),
+    "until": lambda _: _M.created_at < bindparam("f_until"),
+    # A row value, not an OR: the index of the branch can then seek to the position.
+    "after": lambda _: (
+        tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
+    ),
+}
 
 
 # Browse memories, newest first: a person their own, an operator those of a space.
@@ -363,16 +350,8 @@ class _BrowseQuery:
 
     def _term(self, name: str) -> ColumnElement[bool]:
         """Build one filter. A rare `about` is looked up once, a frequent one per row."""
-        found = filter_condition(name)
+        found = FILTERS[name](None)
         return found.is_(True) if name == "about" and self.is_about_rare else found
-
-
-class _OwnerQuery(NamedTuple):
-    """Hold the query of one owner with the parameters of its statements."""
-
-    connection: Connection
-    through: _BrowseQuery
-    params: dict[str, Any]
 
 
 class OwnedMemory(NamedTuple):
@@ -390,6 +369,48 @@ class _FirstMatches(NamedTuple):
     is_frequent: bool  # at least half of the tested memories match
 
 
+class _OwnerQuery(NamedTuple):
+    """Hold the query of one owner with the parameters of its statements."""
+
+    connection: Connection
+    through: _BrowseQuery
+    params: dict[str, Any]
+
+    def fetch(self, statement: Select[Any], **further: int) -> Sequence[tuple[Any, ...]]:
+        return statements.fetch_rows(self.connection, statement, {**self.params, **further})
+
+    def newest(self, limit: int) -> list[TimePosition]:
+        by = None
+        if self.through.prefix_count:
+            met = self._read_first_matches()
+            if met.is_complete or len(met.places) >= limit:
+                return met.places[:limit]
+            matches = _count_prefix_matches(self.through.dialect)
+            few = _is_few(self.connection, matches, self.params)
+            by = PrefixLookup.INDEX if few else PrefixLookup.ROW
+        few_count = limits.BROWSE_LOOKUP_MAX_COUNT
+        rows = self.fetch(_select_positions(self.through, by), p_limit=limit, p_few=few_count)
+        return [TimePosition(*row) for row in rows]
+
+    def count(self, most: int) -> int:
+        by = None
+        if self.through.prefix_count:
+            met = self._read_first_matches()
+            if met.is_complete:
+                return len(met.places)
+            by = PrefixLookup.ROW if met.is_frequent else PrefixLookup.INDEX
+        ((count,),) = self.fetch(_select_match_count(self.through, by), p_limit=most)
+        return int(count)
+
+    def _read_first_matches(self) -> _FirstMatches:
+        first = limits.BROWSE_FIRST_COUNT
+        rows = self.fetch(_select_newest(self.through), p_limit=first)
+        meant = [TimePosition(at, id) for at, id, says in rows if says]
+        return _FirstMatches(
+            meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first
+        )
+
+
 def browse_own(
     connection: Connection,
     audiences: AudienceCache,
@@ -403,10 +424,7 @@ def browse_own(
     ids = _newest_ids(parts, limit)
     if not ids:
         return []
-    params = {**parts[0].params, "ids": ids}
-    found = fetch_visible(
-        connection, audiences, request, _select_by_ids(parts[0].through.shape), params
-    )
+    found = fetch_visible(connection, audiences, request, _select_by_ids, ids=ids)
     return sorted(found, key=lambda one: _position_of(one[0]), reverse=True)
 
 
@@ -427,9 +445,8 @@ def browse_space(
     if not ids:
         return []
     rows = statements.fetch_rows(tx.connection, _SELECT_BY_ID, {"p_space": tx.space, "ids": ids})
-    members = tx.audiences.get_people(tx.connection, tx.space, [row[_AUDIENCE] for row in rows])
-    found = [apply_expiry(to_memory(row, members[row[_AUDIENCE]]), tx.at) for row in rows]
-    return sorted(found, key=_position_of, reverse=True)
+    found = tx.audiences.to_memories(tx.connection, tx.space, rows)
+    return sorted((apply_expiry(one, tx.at) for one in found), key=_position_of, reverse=True)
 
 
 def count_in_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> int:
@@ -459,33 +476,41 @@ def _own_queries(
     shape = shape_of_request(request)
     if shape is None:
         return []
-    params = predicate_parameters(request)
-    through = _build_query(connection, dialect, shape, True, wanted, params)
-    return _split_by_owner(connection, through, wanted, params, sorted(request.own_identities))
+    params, owners = predicate_parameters(request), sorted(request.own_identities)
+    return _split_by_owner(connection, dialect, shape, wanted, params, owners)
 
 
 def _space_queries(
     tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
 ) -> list[_OwnerQuery]:
     params = {"p_space": tx.space, "p_at": to_micros(tx.at)}
-    through = _build_query(tx.connection, tx.dialect, None, owners is not None, wanted, params)
-    return _split_by_owner(
-        tx.connection, through, wanted, params, [None] if owners is None else sorted(owners)
-    )
+    some = None if owners is None else sorted(owners)
+    return _split_by_owner(tx.connection, tx.dialect, None, wanted, params, some)
 
 
-def _build_query(
+def _split_by_owner(
     connection: Connection,
     dialect: Dialect,
     shape: RequestShape | None,
-    of_owner: bool,
     wanted: ListFilter,
     params: Mapping[str, Any],
-) -> _BrowseQuery:
-    rarely = wanted.about is not None and _is_few(
-        connection, _COUNT_ABOUT, {**params, **wanted.params}
+    owners: Iterable[str] | None,
+) -> list[_OwnerQuery]:
+    asked = {**params, **wanted.params}
+    rarely = wanted.about is not None and _is_few(connection, _COUNT_ABOUT, asked)
+    through = _BrowseQuery(
+        shape, owners is not None, wanted.names, dialect, len(wanted.prefixes), rarely
     )
-    return _BrowseQuery(shape, of_owner, wanted.names, dialect, len(wanted.prefixes), rarely)
+    if wanted.prefixes:
+        require_fresh_index(connection, dialect)
+    found = []
+    for owner in (None,) if owners is None else owners:
+        of_owner = {**asked, "b_owner": owner}
+        if wanted.prefixes:
+            token = None if owner is None else fts_owner_token(params["p_space"], owner)
+            of_owner |= dialect.prefix_match_params(wanted.prefixes, token)
+        found.append(_OwnerQuery(connection, through, of_owner))
+    return found
 
 
 def _is_few(connection: Connection, counting: Select[Any], params: Mapping[str, Any]) -> bool:
@@ -494,74 +519,14 @@ def _is_few(connection: Connection, counting: Select[Any], params: Mapping[str, 
     return bool(found <= few)
 
 
-def _split_by_owner(
-    connection: Connection,
-    through: _BrowseQuery,
-    wanted: ListFilter,
-    params: Mapping[str, Any],
-    owners: Iterable[str | None],
-) -> list[_OwnerQuery]:
-    if wanted.prefixes:
-        require_fresh_index(connection, through.dialect)
-    found = []
-    for owner in owners:
-        asked = {**params, **wanted.params, "b_owner": owner}
-        if wanted.prefixes:
-            token = None if owner is None else dialect.fts_owner_token(params["p_space"], owner)
-            asked |= through.dialect.prefix_match_params(wanted.prefixes, token)
-        found.append(_OwnerQuery(connection, through, asked))
-    return found
-
-
 def _newest_ids(parts: Iterable[_OwnerQuery], limit: int) -> list[str]:
-    places = [place for part in parts for place in _newest_positions(part, limit)]
+    places = [place for part in parts for place in part.newest(limit)]
     return [place.id for place in sorted(places, reverse=True)[:limit]]
 
 
-def _newest_positions(part: _OwnerQuery, limit: int) -> list[TimePosition]:
-    if not part.through.prefix_count:
-        return _read_positions(part, None, limit)
-    met = _read_first_matches(part)
-    if met.is_complete or len(met.places) >= limit:
-        return met.places[:limit]
-    few = _is_few(part.connection, _count_prefix_matches(part.through.dialect), part.params)
-    return _read_positions(part, PrefixLookup.INDEX if few else PrefixLookup.ROW, limit)
-
-
 def _count_matches(parts: Iterable[_OwnerQuery]) -> int:
-    most, found = limits.BROWSE_COUNT_MAX_COUNT, 0
-    for part in parts:
-        by = None
-        if part.through.prefix_count:
-            met = _read_first_matches(part)
-            if met.is_complete:
-                found += len(met.places)
-                continue
-            by = PrefixLookup.ROW if met.is_frequent else PrefixLookup.INDEX
-        params = {**part.params, "p_limit": most}
-        ((number,),) = statements.fetch_rows(
-            part.connection, _select_match_count(part.through, by), params
-        )
-        found += number
-    return min(found, most)
-
-
-def _read_first_matches(part: _OwnerQuery) -> _FirstMatches:
-    first = limits.BROWSE_FIRST_COUNT
-    params = {**part.params, "p_limit": first}
-    rows = statements.fetch_rows(part.connection, _select_newest(part.through), params)
-    meant = [TimePosition(at, id) for at, id, says in rows if says]
-    return _FirstMatches(meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first)
-
-
-def _read_positions(part: _OwnerQuery, by: PrefixLookup | None, limit: int) -> list[TimePosition]:
-    params = {**part.params, "p_limit": limit, "p_few": limits.BROWSE_LOOKUP_MAX_COUNT}
-    return list(
-        map(
-            TimePosition._make,
-            statements.fetch_rows(part.connection, _select_positions(part.through, by), params),
-        )
-    )
+    most = limits.BROWSE_COUNT_MAX_COUNT
+    return min(sum(part.count(most) for part in parts), most)
 
 
 def _position_of(memory: Memory) -> TimePosition:

@@ -11,14 +11,15 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, select, union_all, update
+from sqlalchemy import Connection, bindparam, select, union_all
 
 from tacit import limits
-from tacit.clock import from_micros, to_micros
+from tacit.clock import to_micros
 from tacit.identity import Identities
-from tacit.records.accounts import Link, LinkKind
+from tacit.records.accounts import Link
 from tacit.storage import statements
 from tacit.storage.dialect import Dialect
+from tacit.storage.rows import to_record, update_rows
 from tacit.storage.schema import identity_links, spaces_table, tombstones
 
 # Ids, and the keyed digests that prevent an erased id from being used again.
@@ -88,8 +89,10 @@ _SELECT_IDENTITY_REVISION = select(spaces_table.c.identity_rev).where(
 _HAS_TOMBSTONES = (
     select(tombstones.c.digest).where(tombstones.c.space_id == spaces_table.c.space_id).exists()
 )
-_SELECT_STATE = select(spaces_table.c.identity_rev, spaces_table.c.secret, _HAS_TOMBSTONES).where(
-    spaces_table.c.space_id == bindparam("space")
+_SELECT_LOCKED_STATE = (
+    select(spaces_table.c.identity_rev, spaces_table.c.secret, _HAS_TOMBSTONES)
+    .where(spaces_table.c.space_id == bindparam("space"))
+    .with_for_update(read=True)
 )
 
 
@@ -120,47 +123,37 @@ def identity_revision(connection: Connection, space: str) -> int:
 def increment_identity_revision(connection: Connection, space: str) -> None:
     """Increment the identity revision, which makes every cached request stale."""
     rev = spaces_table.c.identity_rev
-    statement = (
-        update(spaces_table).where(spaces_table.c.space_id == space).values(identity_rev=rev + 1)
-    )
-    connection.execute(statement)
+    update_rows(connection, spaces_table, space, identity_rev=rev + 1)
 
 
 def lock_space_for_write(
     connection: Connection, dialect: Dialect, space: str, at: datetime
 ) -> SpaceState:
     """Lock the identities of a space until the transaction ends, and return its state."""
-    found = statements.fetch_rows(connection, _select_locked_state(dialect), {"space": space})
-    if not found:
+    params = {"space": space}
+    if not (found := statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)):
         ensure_space(connection, dialect, space, at)
-        found = statements.fetch_rows(connection, _select_locked_state(dialect), {"space": space})
+        found = statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)
     ((rev, secret, erased),) = found
     return SpaceState(rev, secret, bool(erased))
 
 
-@lru_cache(maxsize=8)
-def _select_locked_state(dialect: Dialect) -> Select[Any]:
-    return dialect.lock_space_shared(_SELECT_STATE)
-
-
 def list_spaces(connection: Connection) -> list[str]:
-    return list(
-        connection.execute(
-            select(spaces_table.c.space_id).order_by(spaces_table.c.space_id)
-        ).scalars()
-    )
+    s = spaces_table.c.space_id
+    return list(connection.execute(select(s).order_by(s)).scalars())
 
 
 # Identities, as far as the links of some people reach.
 
 _C = identity_links.c
-_LINKS_FROM = select(identity_links).where(
-    _C.space_id == bindparam("space"), _C.source.in_(bindparam("ids", expanding=True))
+_LINKS_AROUND = union_all(
+    *(
+        select(identity_links).where(
+            _C.space_id == bindparam("space"), end.in_(bindparam("ids", expanding=True))
+        )
+        for end in (_C.source, _C.target)
+    )
 )
-_LINKS_TO = select(identity_links).where(
-    _C.space_id == bindparam("space"), _C.target.in_(bindparam("ids", expanding=True))
-)
-_LINKS_AROUND = union_all(_LINKS_FROM, _LINKS_TO)
 
 
 def load_identities(connection: Connection, space: str, identities: Iterable[str]) -> Identities:
@@ -189,13 +182,4 @@ def list_link_history(connection: Connection, space: str, identity: str) -> list
 
 
 def to_link(row: Any) -> Link:
-    return Link(
-        id=row.id,
-        source=row.source,
-        target=row.target,
-        kind=LinkKind(row.kind),
-        actor=row.actor,
-        created_at=from_micros(row.created_at),
-        verified_at=None if row.verified_at is None else from_micros(row.verified_at),
-        ended_at=None if row.ended_at is None else from_micros(row.ended_at),
-    )
+    return to_record(Link, row)

@@ -13,16 +13,12 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Insert,
-    Select,
-    Table,
     TextClause,
     create_engine,
     event,
     literal_column,
     text,
 )
-from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
@@ -30,15 +26,13 @@ from tacit import limits
 from tacit.errors import StoreUnavailable
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
-from tacit.storage import statements
-from tacit.storage.dialect import DIALECT_OPTION, EqualByType, fts_document
+from tacit.storage.dialect import DIALECT_OPTION, Dialect, fts_document
 from tacit.storage.schema import memories_table
 from tacit.storage.statements import Statement, insert_statement
 
 if TYPE_CHECKING:
     from tacit.storage.engine import DatabaseOptions
 
-BEGIN_WRITE = "BEGIN IMMEDIATE"
 _WAL_PAGES = 4_000  # of 4 KiB; fewer checkpoints copy fewer pages twice
 # CROSS JOIN fixes the join order in SQLite: first the index, then the rows.
 _SELECT_MATCHING_IDS = (
@@ -105,10 +99,9 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        driver: Any = connection.connection.driver_connection
-        if not options.get("tacit_bare") and not driver.in_transaction:
-            statements.run_command(
-                connection, BEGIN_WRITE if options.get("tacit_writes") else "BEGIN"
+        if not options.get("tacit_bare"):
+            connection.exec_driver_sql(
+                "BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN"
             )
 
     return engine
@@ -133,51 +126,18 @@ def _match_any_word(words: Sequence[str]) -> str:
     return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
 
 
-class SQLite(EqualByType):
+class SQLite(Dialect):
     name = "sqlite"
-    one_writer = True
-    has_notify = False
-    plans_go_stale = False
-    defers_fts_index = True
-    remains_after_scrub = ""
-    vector_in, vector_out = ":vector", "vector"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
 
     def __init__(self) -> None:
-        self.write_options: Mapping[str, Any] = {"tacit_writes": True, DIALECT_OPTION: self}
+        self.write_options = {"tacit_writes": True, DIALECT_OPTION: self}
 
     def is_busy(self, error: DBAPIError) -> bool:
         return isinstance(error.orig, sqlite3.OperationalError) and any(
             sign in str(error.orig) for sign in ("database is locked", "table is locked", "busy")
         )
-
-    def lock_for_migration(self, connection: Connection) -> None:
-        """Do nothing: BEGIN IMMEDIATE already holds the only write lock."""
-
-    def insert_missing(
-        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-    ) -> None:
-        if rows:
-            connection.execute(insert(table).on_conflict_do_nothing(), list(rows))
-
-    def insert_missing_statement(self, table: Table) -> Insert:
-        return insert(table).on_conflict_do_nothing()
-
-    def lock_space(self, connection: Connection, space: str) -> None:
-        """Do nothing: BEGIN IMMEDIATE already serializes all writers."""
-
-    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
-        return statement
-
-    def acquire_lock(self, connection: Connection, what: str) -> None:
-        """Do nothing: BEGIN IMMEDIATE already serializes all writers."""
-
-    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        return statement
-
-    def notify_workers(self, connection: Connection) -> None:
-        """Do nothing: workers of other processes poll."""
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
         return [
@@ -231,24 +191,6 @@ class SQLite(EqualByType):
         words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
         return {"b_begun": f"{column} : ({wanted})", **words}
 
-    def encode_vector(self, vector: bytes) -> bytes:
-        return vector
-
-    def decode_vector(self, sent: bytes) -> bytes:
-        return sent
-
-    def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
-        return []
-
-    def vector_distance(self, dimension: int) -> TextClause | None:  # noqa: ARG002
-        return None
-
-    def prepare_vector_search(self, connection: Connection) -> None:
-        pass
-
-    def vector_distance_params(self, vector: bytes) -> dict[str, bytes]:  # noqa: ARG002
-        return {}
-
     def scrub(self, connection: Connection) -> bool:
         """Rebuild the full-text index, rewrite the file and truncate the WAL: each keeps old bytes.
 
@@ -262,12 +204,6 @@ class SQLite(EqualByType):
 
     def rewrite(self, connection: Connection) -> str | None:
         return self.remains_after_scrub if self.scrub(connection) else None
-
-    def track_wal(self, connection: Connection, remains: str) -> str:  # noqa: ARG002
-        return remains
-
-    def logs_parameters(self, connection: Connection) -> bool:  # noqa: ARG002
-        return False
 
     def _empty_log(self, connection: Connection) -> bool:
         deadline = time.monotonic() + limits.ERASE_WAIT_MAX_SECONDS
@@ -303,3 +239,6 @@ class SQLite(EqualByType):
 
     def compact(self, connection: Connection) -> None:
         self.scrub(connection)
+
+
+DIALECT = SQLite()

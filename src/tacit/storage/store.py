@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import secrets
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -18,48 +18,49 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Connection, Select, and_, bindparam, case, func, select, text, true, update
+from cachetools import LRUCache
+from sqlalchemy import Connection, Select, and_, bindparam, case, func, select, text, update
 
 from tacit import limits
 from tacit.clock import Clock, from_micros, to_micros
-from tacit.errors import DisclosureBreach, StoreBusy, StoreError
+from tacit.errors import StoreBusy, StoreError
 from tacit.identity import RawRequest, resolve_request
 from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
-from tacit.policy.rules import decide
 from tacit.records.checkpoints import (
     GraphStep,
     StepValue,
-    StepWrite,
     StoredGraphStep,
     dump_compact_json,
 )
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Request
+from tacit.records.results import EventOperation
 from tacit.storage import chats, history, queue, revisions, search, spaces
 from tacit.storage.auth import ApiKeyCache
 from tacit.storage.engine import Database
-from tacit.storage.history import EventLog
 from tacit.storage.memories import NO_VECTORS, EventRecord, TextVectors, Transaction
 from tacit.storage.memory_reads import (
+    AUDIENCE_INDEX,
     MEMORY_COLUMNS,
     AudienceCache,
     MemoryDecision,
     any_branch_condition,
-    own_key_condition,
+    check_decision,
+    lookup_condition,
     to_memory,
 )
 from tacit.storage.queue import LEARN_JOB
 from tacit.storage.schema import jobs, memories_table, spaces_table, updates
 from tacit.storage.spaces import load_identities
-from tacit.storage.statements import fill_values, list_lengths, render_with_lists
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import EVENT_COUNT, NO_METER, GaugeReader, Meter, StopCallback
 
-# Access counts of memories, written in batches so that no read waits for the write.
+# Access counts and events, written in batches by a separate thread, so that no request waits.
 
-_BATCH_COUNT = 256
-_BATCH_MICROS = 600_000_000  # retention in other processes needs the counts
+BATCH_COUNT = 256
+_BATCH_MICROS = 600_000_000  # an older batch is written; retention elsewhere needs the counts
 _KEPT_MAX_COUNT = 65_536
+_DAY_MICROS = 86_400_000_000
 _M = memories_table.c
 _ADD_ACCESSES = (
     update(memories_table)
@@ -68,51 +69,34 @@ _ADD_ACCESSES = (
 )
 
 
-class AccessCounter:
-    """Count accesses in memory; a separate thread writes them in batches.
+class _BatchWriter:
+    """Write what its subclass collects in `_batch`, when it is large or old, and when closed.
 
-    A crash or a failed write loses counts. It never loses a memory and never fails a read.
+    A crash or a failed write loses it. That never loses a memory and never fails a request.
     """
+
+    _batch: Any
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
-        self._since = 0  # time of the first count, in microseconds
+        self._since = 0  # time of the first entry, in microseconds
         self._lock = Lock()
         self._writer: Thread | None = None
 
-    def count(self, space: str, ids: Iterable[str], at: datetime) -> None:
-        now = to_micros(at)
-        with self._lock:
-            if not self._counts:
-                self._since = now
-            for id in ids:
-                count, _ = self._counts.get((space, id), (0, 0))
-                self._counts[space, id] = (count + 1, now)
-            busy = self._writer is not None and self._writer.is_alive()
-            young = now - self._since < _BATCH_MICROS
-            if (len(self._counts) < _BATCH_COUNT and young) or busy:
-                if len(self._counts) > _KEPT_MAX_COUNT:
-                    self._counts.clear()
-                return
-            self._writer = Thread(target=self.flush, name="tacit-accesses", daemon=True)
+    def _write_if_due(self, now: int) -> None:
+        """Start a thread that writes the batch, if it is due. The caller holds the lock."""
+        if len(self._batch) < BATCH_COUNT and abs(now - self._since) < _BATCH_MICROS:
+            return
+        if self._writer is None or not self._writer.is_alive():
+            self._writer = Thread(
+                target=self.flush, name=f"tacit-{type(self).__name__}", daemon=True
+            )
             self._writer.start()
+        elif len(self._batch) > _KEPT_MAX_COUNT:
+            self._batch.clear()
 
     def flush(self) -> None:
-        with self._lock:
-            counts, self._counts = self._counts, {}
-        if not counts:
-            return
-        rows = [
-            {"b_space": space, "b_id": id, "b_count": count, "b_at": at}
-            for (space, id), (count, at) in sorted(counts.items())
-        ]
-
-        def work(connection: Connection) -> None:
-            connection.execute(_ADD_ACCESSES, rows)
-
-        with suppress(StoreError):
-            self._database.write(work)
+        raise NotImplementedError
 
     def close(self) -> None:
         with self._lock:
@@ -122,18 +106,131 @@ class AccessCounter:
         self.flush()
 
 
+class AccessCounter(_BatchWriter):
+    """Count accesses of memories."""
+
+    _batch: dict[tuple[str, str], tuple[int, int]]
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._batch = {}
+
+    def count(self, space: str, ids: Iterable[str], at: datetime) -> None:
+        now = to_micros(at)
+        with self._lock:
+            if not self._batch:
+                self._since = now
+            for id in ids:
+                count, _ = self._batch.get((space, id), (0, 0))
+                self._batch[space, id] = (count + 1, now)
+            self._write_if_due(now)
+
+    def flush(self) -> None:
+        with self._lock:
+            counts, self._batch = self._batch, {}
+        rows = [
+            {"b_space": space, "b_id": id, "b_count": count, "b_at": at}
+            for (space, id), (count, at) in sorted(counts.items())
+        ]
+        if rows:
+            with suppress(StoreError):
+                self._database.write(lambda connection: connection.execute(_ADD_ACCESSES, rows))
+
+
+class EventLog(_BatchWriter):
+    """Collect committed events."""
+
+    _batch: list[tuple[str, int, EventRecord]]
+
+    def __init__(self, database: Database, keep_days: int) -> None:
+        super().__init__(database)
+        self._batch = []
+        self.keep_days = keep_days  # 0: events are not kept
+        self._seen: set[str] = set()  # spaces to prune while no events are kept
+        self._writing = Lock()  # a flush waits for the batch being written
+        # Ids of one process share a random prefix: they are unique across processes and adjacent in
+        # the index.
+        self._origin, self._numbers = secrets.token_hex(6), itertools.count()
+
+    def append(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
+        """Add committed events. The erasure of a memory discards its events not yet written."""
+        gone = {one.memory_id for one in happened if one.op is EventOperation.ERASE}
+        if gone:
+            happened = [
+                EventRecord(one.node, one.op, one.status) if one.memory_id in gone else one
+                for one in happened
+            ]
+            self.discard(space, gone)
+        if not self.keep_days:
+            self._seen.add(space)
+            return
+        now = to_micros(at)
+        with self._lock:
+            if not self._batch:
+                self._since = now
+            self._batch.extend([(space, now, one) for one in happened])
+            self._write_if_due(now)
+
+    def discard(
+        self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()
+    ) -> None:
+        """Discard unwritten events of these memories and people; without `ids`, of the space."""
+
+        def is_kept(one: EventRecord) -> bool:
+            of_memory = one.memory_id is not None and one.memory_id in (ids or ())
+            return ids is not None and not of_memory and one.owner not in owners
+
+        with self._lock:
+            self._batch = [
+                (where, at, one) for where, at, one in self._batch if where != space or is_kept(one)
+            ]
+
+    def flush(self) -> None:
+        with self._writing:
+            with self._lock:
+                batch, self._batch = self._batch, []
+            rows: dict[str, list[dict[str, Any]]] = {space: [] for space in list(self._seen)}
+            for space, at, one in batch:
+                rows.setdefault(space, []).append(self._row(space, at, one))
+            latest = max((at for _, at, _ in batch), default=None)
+            # The time from which events are kept; None if none are kept.
+            before = latest - self.keep_days * _DAY_MICROS if self.keep_days and latest else None
+
+            def work(connection: Connection) -> None:
+                for space in sorted(rows):
+                    history.insert_events(connection, space, rows[space], before)
+
+            if rows:
+                with suppress(StoreError):
+                    self._database.write(work)
+
+    def _row(self, space: str, at: int, one: EventRecord) -> dict[str, Any]:
+        return {
+            "space_id": space,
+            "id": f"{self._origin}{next(self._numbers):012x}",
+            "owner": one.owner,
+            "thread": one.thread,
+            "node": one.node.value,
+            "op": one.op.value,
+            "status": one.status.value,
+            "memory_id": one.memory_id,
+            "category": one.category,
+            "similarity": None if one.likeness is None else round(one.likeness, 4),
+            "at": at,
+        }
+
+
 # Cache of resolved requests. An entry is valid until an identity of its space changes.
 #
 # Each entry carries the identity revision it was read at. The revision is read again in the same
 # snapshot as the rows, so the next read sees an unlink by another process.
 
-_RequestKey = tuple[str, RawRequest, bool]
-
 
 class RequestCache:
     def __init__(self) -> None:
-        self._kept: OrderedDict[_RequestKey, tuple[int, Request]] = OrderedDict()
-        self._registered: OrderedDict[tuple[str, RawRequest], int] = OrderedDict()
+        most = limits.IDENTITY_CACHE_MAX_COUNT
+        self._kept: LRUCache[tuple[str, RawRequest, bool], tuple[int, Request]] = LRUCache(most)
+        self._registered: LRUCache[tuple[str, RawRequest], int] = LRUCache(most)
         self._lock = Lock()
 
     def resolve(
@@ -149,9 +246,7 @@ class RequestCache:
         """Return the resolved request; `rev` is the identity revision if the caller has read it."""
         if rev is None:
             rev = spaces.identity_revision(connection, space)
-        key = (space, asking, union)
-        with self._lock:
-            kept = self._kept.get(key)
+        kept = self.get_cached(space, asking, union=union)
         if kept is not None and kept[0] == rev:
             return replace(kept[1], at=at)
         place = chats.read_chat(connection, space, asking.chat)
@@ -159,23 +254,22 @@ class RequestCache:
         request = resolve_request(space, at, asking, place, identities, union=union)
         request = replace(request, identity_rev=rev)
         with self._lock:
-            self._kept[key] = (rev, request)
-            if len(self._kept) > limits.IDENTITY_CACHE_MAX_COUNT:
-                self._kept.popitem(last=False)
+            self._kept[space, asking, union] = (rev, request)
         return request
 
     def get_cached(
         self, space: str, asking: RawRequest, *, union: bool
     ) -> tuple[int, Request] | None:
         """Return the cached request and its identity revision, or None."""
-        return self._kept.get((space, asking, union))
+        with self._lock:
+            return self._kept.get((space, asking, union))
 
     def is_registered(self, space: str, asking: RawRequest, rev: int) -> bool:
-        return self._registered.get((space, asking)) == rev
+        with self._lock:
+            return self._registered.get((space, asking)) == rev
 
     def register(self, database: Database, space: str, asking: RawRequest, at: datetime) -> None:
         """Store the chat and its people in a separate transaction, before their first write."""
-        key = (space, asking)
         with database.read() as connection:
             rev = spaces.identity_revision(connection, space)
             request = self.resolve(connection, space, asking, at, union=True)
@@ -183,9 +277,7 @@ class RequestCache:
         if not known:
             rev = database.write(lambda c: self._register(c, database, request, asking, at))
         with self._lock:
-            self._registered[key] = rev
-            if len(self._registered) > limits.IDENTITY_CACHE_MAX_COUNT:
-                self._registered.popitem(last=False)
+            self._registered[space, asking] = rev
 
     def _register(
         self,
@@ -279,8 +371,6 @@ class LeaseRenewer:
 # one. Otherwise, and when any other cached value is missing, the result is MISS and the caller
 # takes the normal path.
 
-_AUDIENCE = MEMORY_COLUMNS.index(_M.audience)
-
 
 class FastPathMiss(Enum):
     MISS = "miss"
@@ -301,36 +391,23 @@ def get_memory_fast(
     shape = shape_of_request(request)
     if shape is None or not shape.private:
         return FAST_PATH_MISS
-    values = predicate_parameters(request)
-    values.update(named)
-    lengths = list_lengths(values)
-    if not all(length for _, length in lengths):
+    params = predicate_parameters(request) | dict(named)
+    rows = database.fetch_directly(_select_fast(shape, which), params)
+    if not rows or rows[0][0] != rev:
         return FAST_PATH_MISS
-    statement = _select_fast(shape, which)
-    sql, order, constants = render_with_lists(
-        database.engine.dialect, statement, tuple(values), lengths
-    )
-    row = database.fetch_row(sql, fill_values(values, order, constants))
-    if row is None or row[0] != rev:
-        return FAST_PATH_MISS
-    if row[1] is None:
+    _, *row = rows[0]
+    if row[0] is None:
         return None
-    members = audiences.get_cached(request.space, row[1 + _AUDIENCE])
+    members = audiences.get_cached(request.space, row[AUDIENCE_INDEX])
     if members is None:
         return FAST_PATH_MISS
-    memory = to_memory(row[1:], members)
-    decision = decide(request, memory)
-    if not decision.allowed or memory.space != request.space:
-        raise DisclosureBreach(f"a row came back that rule {decision.rule} forbids")
-    return memory, decision
+    return check_decision(request, to_memory(row, members))
 
 
 @lru_cache(maxsize=256)
 def _select_fast(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any]:
-    pinned = own_key_condition() if which == "key" else _M.id == bindparam("id")
-    allowed = and_(
-        true(), _M.space_id == spaces_table.c.space_id, pinned, any_branch_condition(shape)
-    )
+    here = _M.space_id == spaces_table.c.space_id
+    allowed = and_(here, lookup_condition(which), any_branch_condition(shape))
     return (
         select(spaces_table.c.identity_rev, *MEMORY_COLUMNS)
         .select_from(spaces_table.outerjoin(memories_table, allowed))
@@ -358,78 +435,55 @@ StepKey = tuple[str, str, str, str]  # space, person, thread and namespace
 StepMark = tuple[str, int, str | None, str, str, str]  # a row of SELECT_NEWEST_MARK
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CachedStep:
-    mark: StepMark
-    saved_at: datetime
-    step: GraphStep  # as passed by the caller
-    values: tuple[StepValue, ...]
-    writes: tuple[StepWrite, ...] = ()
-
-
 class RecentSteps:
     def __init__(self) -> None:
-        self._kept: OrderedDict[StepKey, _CachedStep] = OrderedDict()
+        self._kept: LRUCache[StepKey, tuple[StepMark, StoredGraphStep]] = LRUCache(
+            limits.STEPS_CACHED_MAX_COUNT
+        )
         self._lock = Lock()
 
     def has(self, key: StepKey) -> bool:
-        return key in self._kept
+        with self._lock:
+            return key in self._kept
 
     def find(self, key: StepKey, mark: StepMark) -> StoredGraphStep | None:
         """Return the cached step if its mark is the database's; otherwise evict it."""
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None and kept.mark != mark:
+            then, found = self._kept.get(key, (mark, None))
+            if then != mark:
                 del self._kept[key]
                 return None
-        if kept is None:
+        if found is None:
             return None
-        step = kept.step
-        return StoredGraphStep(
-            step=GraphStep(  # `replace` would take longer than the rest
-                thread=step.thread,
-                ns=step.ns,
-                id=step.id,
-                parent=step.parent,
-                type=step.type,
-                data=step.data,
-                metadata=json.loads(mark[3]),  # parsed again: the caller may change it
-                versions=step.versions,
-                run=step.run,
-                saved_at=kept.saved_at,
-            ),
-            values=kept.values,
-            writes=kept.writes,
-        )
+        metadata = json.loads(mark[3])  # parsed again: the caller may change it
+        step = replace(found.step, metadata=metadata)
+        return StoredGraphStep(step=step, values=found.values, writes=found.writes)
 
     def add_saved(
         self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
     ) -> None:
         """Cache a step that was just written, if all of its values are in memory."""
-        kept = self._kept.get(key)
-        known = {(one.channel, one.version): one for one in kept.values} if kept else {}
+        with self._lock:
+            kept = self._kept.get(key)
+        known = {(one.channel, one.version): one for one in (kept[1].values if kept else ())}
         known |= {(one.channel, one.version): one for one in values}
         pairs = list(step.versions.items())
-        if all(pair in known for pair in pairs):
-            whole = tuple(known[pair] for pair in pairs)
-            mark = (step.id, at, step.parent, metadata, dump_compact_json(step.versions), NO_WRITES)
-            kept = _CachedStep(mark=mark, saved_at=from_micros(at), step=step, values=whole)
-            self._put(key, kept)
-        else:
+        if not all(pair in known for pair in pairs):
             self.remove(key)
+            return
+        mark = (step.id, at, step.parent, metadata, dump_compact_json(step.versions), NO_WRITES)
+        saved = replace(step, saved_at=from_micros(at))
+        whole = tuple(known[pair] for pair in pairs)
+        self.add_read(key, mark, StoredGraphStep(step=saved, values=whole, writes=()))
 
     def add_read(self, key: StepKey, mark: StepMark, found: StoredGraphStep) -> None:
         """Cache a step that was just read completely."""
-        self._put(
-            key,
-            _CachedStep(
-                mark=mark,
-                saved_at=from_micros(mark[1]),
-                step=found.step,
-                values=found.values,
-                writes=found.writes,
-            ),
-        )
+        size = len(found.step.data) + sum(len(one.data) for one in found.values)
+        size += sum(len(one.data) for one in found.writes)
+        with self._lock:
+            self._kept.pop(key, None)
+            if size <= limits.STEP_CACHED_MAX_BYTES:
+                self._kept[key] = (mark, found)
 
     def remove(self, key: StepKey) -> None:
         with self._lock:
@@ -441,21 +495,10 @@ class RecentSteps:
             self._kept.clear()
         return True
 
-    def _put(self, key: StepKey, kept: _CachedStep) -> None:
-        size = len(kept.step.data) + sum(len(one.data) for one in kept.values)
-        size += sum(len(one.data) for one in kept.writes)
-        with self._lock:
-            self._kept.pop(key, None)
-            if size <= limits.STEP_CACHED_MAX_BYTES:
-                self._kept[key] = kept
-                if len(self._kept) > limits.STEPS_CACHED_MAX_COUNT:
-                    self._kept.popitem(last=False)
-
 
 # Gauges of a whole database for the operator: queue lengths and row counts.
 
 _J = jobs.c
-_MEMORY = memories_table.c
 _U = updates.c
 _PENDING_STATES = (queue.UPDATE_WAITING, queue.UPDATE_PARKED)
 _DAY = timedelta(days=1)
@@ -467,13 +510,24 @@ def register_gauges(meter: Meter, database: Database, clock: Clock) -> StopCallb
 
     Nothing is read from the database before the gauges are collected.
     """
-    reads: dict[metrics.Metric, GaugeReader] = {
-        metrics.QUEUE_DEPTH: lambda: _read_queue_depth(database),
-        metrics.QUEUE_AGE: lambda: _read_queue_age(database, clock),
-        metrics.MEMORY_COUNT: lambda: _count_memories(database),
-        metrics.EVENTS_LAST_DAY: lambda: _count_events(database, clock),
+    url = database.engine.url
+    # Equal for two engines of one database. Each in-memory database has a key of its own.
+    key: Hashable = id(database) if url.database in (None, "", ":memory:") else url
+
+    def reader(read: Callable[[Connection, datetime], GaugeValues]) -> GaugeReader:
+        def collect() -> GaugeValues:
+            with database.read() as connection:
+                return list(read(connection, clock()))
+
+        return collect
+
+    gauges: dict[metrics.Metric, Callable[[Connection, datetime], GaugeValues]] = {
+        metrics.QUEUE_DEPTH: _read_queue_depth,
+        metrics.QUEUE_AGE: _read_queue_age,
+        metrics.MEMORY_COUNT: _count_memories,
+        metrics.EVENTS_LAST_DAY: _count_events,
     }
-    stops = [meter.watch(what, _database_key(database), read) for what, read in reads.items()]
+    stops = [meter.watch(what, key, reader(read)) for what, read in gauges.items()]
 
     def stop() -> None:
         for one in stops:
@@ -482,54 +536,34 @@ def register_gauges(meter: Meter, database: Database, clock: Clock) -> StopCallb
     return stop
 
 
-def _database_key(database: Database) -> Hashable:
-    """Return a key that is equal for two engines of one database.
-
-    Each in-memory database has a key of its own.
-    """
-    url = database.engine.url
-    return url if url.database not in (None, "", ":memory:") else id(database)
-
-
-def _read_queue_depth(database: Database) -> GaugeValues:
+def _read_queue_depth(connection: Connection, _: datetime) -> GaugeValues:
     turn = case((_J.kind == LEARN_JOB, "turns"), else_="tasks")
     held = select(turn, _J.parked, func.count()).group_by(turn, _J.parked)
     brought = select(_U.state, func.count()).where(_U.state.in_(_PENDING_STATES)).group_by(_U.state)
-    with database.read() as connection:
-        found = {
-            (kind, queue.UPDATE_PARKED if parked else queue.UPDATE_WAITING): n
-            for kind, parked, n in connection.execute(held)
-        }
-        found |= {("updates", state): n for state, n in connection.execute(brought)}
+    found = {
+        (kind, queue.UPDATE_PARKED if parked else queue.UPDATE_WAITING): n
+        for kind, parked, n in connection.execute(held)
+    }
+    found |= {("updates", state): n for state, n in connection.execute(brought)}
     for kind in ("turns", "tasks", "updates"):
         for state in _PENDING_STATES:
             yield {"of": kind, "state": state}, found.get((kind, state), 0)
 
 
-def _read_queue_age(database: Database, clock: Clock) -> GaugeValues:
+def _read_queue_age(connection: Connection, now: datetime) -> GaugeValues:
     oldest = select(func.min(_J.created_at)).where(_J.kind == LEARN_JOB, _J.parked.is_(False))
-    with database.read() as connection:
-        at = connection.execute(oldest).scalar()
-    waited = 0.0 if at is None else (clock() - from_micros(at)).total_seconds()
-    yield {}, max(0.0, waited)
+    at = connection.execute(oldest).scalar()
+    yield {}, 0.0 if at is None else max(0.0, (now - from_micros(at)).total_seconds())
 
 
-def _count_memories(database: Database) -> GaugeValues:
-    held = (
-        select(_MEMORY.state, func.count())
-        .where(_MEMORY.is_turn.is_(False))
-        .group_by(_MEMORY.state)
-    )
-    with database.read() as connection:
-        found = list(connection.execute(held))
-    for state, n in found:
+def _count_memories(connection: Connection, _: datetime) -> GaugeValues:
+    held = select(_M.state, func.count()).where(_M.is_turn.is_(False)).group_by(_M.state)
+    for state, n in connection.execute(held):
         yield {"state": state}, n
 
 
-def _count_events(database: Database, clock: Clock) -> GaugeValues:
-    with database.read() as connection:
-        found = history.count_recent_events(connection, clock(), _DAY)
-    for node, op, status, n in found:
+def _count_events(connection: Connection, now: datetime) -> GaugeValues:
+    for node, op, status, n in history.count_recent_events(connection, now, _DAY):
         yield {"node": node, "op": op, "status": status}, n
 
 
@@ -622,27 +656,13 @@ class Store:
         def attempt(
             connection: Connection, *, again: bool, first: bool
         ) -> tuple[Transaction, T] | None:
-            at, dialect = self.clock(), self.database.dialect
-            if changing:
-                spaces.ensure_space(connection, dialect, space, at)
-                dialect.lock_space(connection, space)
-            rev, secret, erased = spaces.lock_space_for_write(connection, dialect, space, at)
+            at, state = self._lock_space(connection, space, changing=changing)
+            rev = state.identity_revision
             if first and not self.requests.is_registered(space, asking, rev):
                 return None  # not an error: a rollback drops prepared statements
             request = self.requests.resolve(connection, space, asking, at, union=True, rev=rev)
-            tx = Transaction(
-                connection=connection,
-                dialect=dialect,
-                audiences=self.audiences,
-                request=request,
-                secret=secret,
-                has_tombstones=erased,
-                actor=request.subject or "nobody",
-                thread=thread,
-                at=at,
-                is_retry=again,
-                vectors=vectors,
-            )
+            actor = request.subject or "nobody"
+            tx = self._begin(connection, request, state, actor, thread, vectors, again=again)
             return tx, _stamp_notes_of(tx, work(tx))
 
         written = self.database.write(_with_retry_flag(partial(attempt, first=True)))
@@ -656,13 +676,58 @@ class Store:
         self.emit_events(space, tx.at, tx.events)
         return done
 
-    def write_as(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
+    def write_as(
+        self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool = False
+    ) -> T:
         """Write without a requester, as an operator or as the system."""
-        return self._write_as(space, actor, work, changing=False)
+
+        def attempt(connection: Connection, *, again: bool) -> tuple[Transaction, T]:
+            at, state = self._lock_space(connection, space, changing=changing)
+            request = Request(space=space, at=at, requester=None)
+            tx = self._begin(connection, request, state, actor, again=again)
+            return tx, _stamp_notes_of(tx, work(tx))
+
+        tx, done = self.database.write(_with_retry_flag(attempt))
+        self.emit_events(space, tx.at, tx.events)
+        return done
 
     def change_identities(self, space: str, actor: str, work: Callable[[Transaction], T]) -> T:
         """Change people, links or chats, after waiting for the writes that rely on them."""
-        return self._write_as(space, actor, work, changing=True)
+        return self.write_as(space, actor, work, changing=True)
+
+    def _lock_space(
+        self, connection: Connection, space: str, *, changing: bool
+    ) -> tuple[datetime, spaces.SpaceState]:
+        at, dialect = self.clock(), self.database.dialect
+        if changing:
+            spaces.ensure_space(connection, dialect, space, at)
+            dialect.lock_space(connection, space)
+        return at, spaces.lock_space_for_write(connection, dialect, space, at)
+
+    def _begin(
+        self,
+        connection: Connection,
+        request: Request,
+        state: spaces.SpaceState,
+        actor: str,
+        thread: str = "",
+        vectors: TextVectors = NO_VECTORS,
+        *,
+        again: bool,
+    ) -> Transaction:
+        return Transaction(
+            connection=connection,
+            dialect=self.database.dialect,
+            audiences=self.audiences,
+            request=request,
+            secret=state.secret,
+            has_tombstones=state.has_tombstones,
+            actor=actor,
+            thread=thread,
+            at=request.at,
+            is_retry=again,
+            vectors=vectors,
+        )
 
     def emit_events(self, space: str, at: datetime, happened: Sequence[EventRecord]) -> None:
         """Record events; those of a write only after its commit."""
@@ -672,38 +737,6 @@ class Store:
         if self.meter.on:
             for one in happened:
                 self.meter.count(EVENT_COUNT, node=one.node, op=one.op, status=one.status)
-
-    def _write_as(
-        self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool
-    ) -> T:
-        def attempt(connection: Connection, *, again: bool) -> tuple[Transaction, T]:
-            tx = self._begin_as(connection, space, actor, changing=changing, again=again)
-            return tx, _stamp_notes_of(tx, work(tx))
-
-        tx, done = self.database.write(_with_retry_flag(attempt))
-        self.emit_events(space, tx.at, tx.events)
-        return done
-
-    def _begin_as(
-        self, connection: Connection, space: str, actor: str, *, changing: bool, again: bool
-    ) -> Transaction:
-        at, dialect = self.clock(), self.database.dialect
-        if changing:
-            spaces.ensure_space(connection, dialect, space, at)
-            dialect.lock_space(connection, space)
-        _, secret, erased = spaces.lock_space_for_write(connection, dialect, space, at)
-        return Transaction(
-            connection=connection,
-            dialect=dialect,
-            audiences=self.audiences,
-            request=Request(space=space, at=at, requester=None),
-            secret=secret,
-            has_tombstones=erased,
-            actor=actor,
-            thread="",
-            at=at,
-            is_retry=again,
-        )
 
     def close(self) -> None:
         self._unwatch()

@@ -16,7 +16,6 @@ from sqlalchemy import (
     literal_column,
     select,
     text,
-    update,
 )
 
 from tacit.clock import to_micros
@@ -24,20 +23,13 @@ from tacit.records.memory import State
 from tacit.records.text import text_to_embed
 from tacit.storage import revisions, statements
 from tacit.storage.dialect import Dialect
+from tacit.storage.memories import upsert_vector
+from tacit.storage.rows import has_row, update_rows
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
-from tacit.storage.statements import Statement
 
 # Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
 # encodes the values, the rows are the same.
-
-
-def upsert_vector(
-    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
-) -> Statement:
-    """Build the upsert of a vector; `vector` is float32, little-endian."""
-    row = {"space": space, "home": home, "id": id, "model": model}
-    return _upsert_vector(dialect), {**row, "vector": dialect.encode_vector(vector)}
 
 
 def read_vectors(
@@ -54,16 +46,6 @@ def read_vectors(
         params["ids"] = list(ids)
     rows = statements.fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
     return {id: dialect.decode_vector(vector) for id, vector in rows}
-
-
-@lru_cache(maxsize=8)
-def _upsert_vector(dialect: Dialect) -> TextClause:
-    return text(
-        "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "  # noqa: S608
-        f"VALUES (:space, :home, :id, :model, {dialect.vector_in}) "
-        "ON CONFLICT (space_id, home_path, memory_id) DO UPDATE SET model = excluded.model, "
-        "vector = excluded.vector"
-    )
 
 
 @lru_cache(maxsize=16)
@@ -120,28 +102,20 @@ def list_unembedded_spaces(connection: Connection, model: str) -> list[str]:
 
 def has_all_vectors(connection: Connection, space: str, model: str) -> bool:
     done = (_E.space_id == space, _E.model == model, _E.done_at > _CHECKING)
-    return connection.execute(select(_E.space_id).where(*done)).first() is not None
-
-
-_SELECT_UNEMBEDDED = (
-    select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in, _M.key)
-    .select_from(memories_table.outerjoin(vectors_table, _HAS_VECTOR_OF_MODEL))
-    .where(
-        _M.space_id == bindparam("space"),
-        _M.id > bindparam("after"),
-        _IS_EMBEDDABLE,
-        _V.model.is_(None),
-    )
-    .order_by(_M.id)
-    .limit(bindparam("most"))
-)
+    return has_row(connection, select(_E.space_id).where(*done))
 
 
 def list_unembedded(
     connection: Connection, space: str, model: str, after: str, most: int
 ) -> list[Unembedded]:
-    params = {"space": space, "model": model, "after": after, "most": most}
-    return [Unembedded(*row) for row in connection.execute(_SELECT_UNEMBEDDED, params)]
+    found = (
+        select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in, _M.key)
+        .select_from(memories_table.outerjoin(vectors_table, _HAS_VECTOR_OF_MODEL))
+        .where(_M.space_id == space, _M.id > after, _IS_EMBEDDABLE, _V.model.is_(None))
+        .order_by(_M.id)
+        .limit(most)
+    )
+    return [Unembedded(*row) for row in connection.execute(found, {"model": model})]
 
 
 def save_vectors(
@@ -159,14 +133,14 @@ def save_vectors(
     # Lock the rows, so that a newer wording does not get the vector of an older one.
     standing = select(_M.id, _M.version).where(_M.space_id == space, _M.id.in_(ids)).order_by(_M.id)
     stands: dict[str, int] = dict(connection.execute(dialect.lock_memory(standing)).all())
-    kept = []
-    for one, vector in made:
-        if stands.get(one.id) == one.version:
-            home = revisions.home_path(one.owner, one.learned_in)
-            kept.append((one.id, upsert_vector(dialect, space, home, one.id, model, vector)))
+    kept = [(one, vector) for one, vector in made if stands.get(one.id) == one.version]
+    steps = []
+    for one, vector in kept:
+        home = revisions.home_path(one.owner, one.learned_in)
+        steps.append(upsert_vector(dialect, space, home, one.id, model, vector))
     if kept:
-        statements.run_statements(connection, [step for _, step in kept])
-        revisions.restamp_memories(connection, space, [id for id, _ in kept])
+        statements.run_statements(connection, steps)
+        revisions.restamp_memories(connection, space, [one.id for one, _ in kept])
     return len(kept)
 
 
@@ -186,10 +160,8 @@ def finish_embedding_check(connection: Connection, space: str, model: str, at: d
 
     A second scan here would block every writer while it runs.
     """
-    marked = update(embedded_spaces).where(
-        _E.space_id == space, _E.model == model, _E.done_at == _CHECKING
-    )
-    return connection.execute(marked.values(done_at=to_micros(at))).rowcount > 0
+    marked = (_E.model == model, _E.done_at == _CHECKING)
+    return update_rows(connection, embedded_spaces, space, *marked, done_at=to_micros(at)) > 0
 
 
 def count_vectors(connection: Connection, space: str, model: str) -> tuple[int, int]:

@@ -126,7 +126,7 @@ def _repair_history(tx: Transaction, memory: Memory) -> None:
     version = (_V.space_id == tx.space, _V.memory_id == memory.id)
     actor = select(_V.actor).where(*version).order_by(_V.version).limit(1)
     by = tx.connection.execute(actor).scalar() or DOCTOR_ACTOR
-    _, row = memories.first_history_insert(memory, HistoryEvent.ADD, by, memory.created_at, None)
+    _, row = memories.history_insert(memory, HistoryEvent.ADD, by, memory.created_at)
     seq = 1 if first is None else first - 1
     tx.connection.execute(insert(history_table).values({**row, "seq": seq, "version": 1}))
 
