@@ -8,17 +8,11 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Sensitivity, State, Visibility
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, contents, only, told
+from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, group, private
 
 NORA = tacit.Requester("telegram:77", name="Nora")
 COORDINATED = Path(__file__).parent / "data" / "coordinated_health.tsv"
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Learning with a language model: its claims become memories as far as the message bears them."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tacit import Message
@@ -21,19 +19,13 @@ from tests.contract.scripted import (
     fact,
     facts,
 )
-from tests.llm.endpoint import Api, Endpoint, serving
+from tests.llm.endpoint import Api, Endpoint
 
 ALICES = "ext:telegram:1001"
 BOBS = "ext:telegram:2002"
 LIKES_TANGO = fact(
     "Alice likes tango evenings", "tango evenings are what keeps me going", stated=False
 )
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A model that lies, or was talked into lying: what the message does not bear out is no row."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,18 +19,12 @@ from tests.contract.scripted import (
     fact,
     facts,
 )
-from tests.llm.endpoint import Endpoint, Reply, Step, serving
+from tests.llm.endpoint import Endpoint, Reply, Step
 from tests.llm.replies import refuses, says
 
 SAID = "the garden has become a home for eleven hedgehogs"
 QUOTING = 'my landlord keeps writing "I have moved into a lighthouse near Brest" on the door'
 DENYING = "hedgehogs or not, I have never lived in Lisbon"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

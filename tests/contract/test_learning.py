@@ -18,11 +18,6 @@ from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, grou
 from tests.contract.rows import rows
 
 
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
-
-
 def test_a_plain_statement_is_kept_in_the_third_person(learning: Memory) -> None:
     view = private(learning, ALICE)
     told(learning, view, "I'm allergic to peanuts")

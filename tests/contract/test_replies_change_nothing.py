@@ -29,11 +29,6 @@ FACTS, REPLIES = rows("facts.tsv"), rows("replies.tsv")
 COMMENTS = rows("comments.tsv")
 
 
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
-
-
 def everything(view: View) -> list[str]:
     """All that is kept for somebody, in every state, with versions, and what waits for a yes."""
     states = [view.list(limit=100, state=state).items for state in State]

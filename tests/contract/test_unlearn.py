@@ -13,17 +13,12 @@ from tacit.records.results import Reverted
 from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Settings
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, asking, contents, only
+from tests.contract.lessons import asking, contents, only
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private
 from tests.contract.rows import rows
 
 CAROL = tacit.Requester("telegram:3003", name="Carol")
 NOTHING = Reverted()
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def said(memory: Memory, view: View, words: str, id: str) -> None:
