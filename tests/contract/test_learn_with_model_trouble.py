@@ -61,7 +61,7 @@ def test_a_bad_day_leaves_the_turn_waiting_and_is_over_when_it_is_over(
     requests: int,
 ) -> None:
     slow = isinstance(step, Reply) and (step.hangs or step.drips)
-    learning = learning_at(database_url, opened, endpoint, timeout=0.3 if slow else 10.0)
+    learning = learning_at(database_url, opened, endpoint, timeout=1.0 if slow else 10.0)
     endpoint.always = step
     view = private(learning, ALICE)
     assert view.learn([Message("user", HEDGEHOGS)]).turns == 1
