@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -19,6 +20,24 @@ from tests.missing import NO_CHROMIUM, NO_POSTGRES
 os.environ.setdefault("TACIT_EMBEDDING_PROVIDER", "none")
 # Nor does anybody tidy up behind the back of a test that is not about it.
 os.environ.setdefault("TACIT_JOBS_ON_OPEN", "false")
+
+# Tests commit tens of thousands of times, and on a disk each commit of SQLite waits for it. Processes
+# are killed here, machines are not: what a killed process had committed is in memory all the same.
+_MEMORY = Path("/dev/shm")
+_MEMORY_FREE_MIN_BYTES = 2 << 30
+
+
+def _has_room(folder: Path) -> bool:
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _MEMORY_FREE_MIN_BYTES
+
+
+if _has_room(_MEMORY):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+# A shell lets its background jobs ignore interrupts, and processes that tests start and interrupt
+# would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadlines: a database that flushes to disk now and then is slow, and not wrong.
 settings.register_profile(

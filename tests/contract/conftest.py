@@ -9,8 +9,10 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tests.conftest import REMOTE
+from tests.contract.lessons import BY_HAND
 from tests.contract.remote import Far, RemoteMemory, Switchboard, far_server
 from tests.contract.rooms import SetClock
+from tests.llm.endpoint import Endpoint, serving
 
 Open = Callable[..., Memory]
 
@@ -52,6 +54,19 @@ def opened(clock: SetClock, request: pytest.FixtureRequest) -> Iterator[Open]:
 @pytest.fixture
 def memory(database_url: str, opened: Open) -> Memory:
     return opened(database_url)
+
+
+@pytest.fixture
+def learning(database_url: str, opened: Open) -> Memory:
+    """It learns without a model, when a test says so."""
+    return opened(database_url, settings=BY_HAND)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """A model behind a real HTTP server, whose answers a test writes."""
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture(params=["sqlite-file", "postgres"])

@@ -168,7 +168,7 @@ def test_any_value_anywhere_gives_a_result_or_a_tacit_error(memory: Memory, surf
     }
     on, names = things[surface]
 
-    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(data=st.data())
     def ask(data: st.DataObject) -> None:
         thing = data.draw(st.sampled_from(on))
@@ -181,7 +181,7 @@ def test_any_value_anywhere_gives_a_result_or_a_tacit_error(memory: Memory, surf
 
 
 def test_any_value_makes_a_view_or_a_tacit_error(memory: Memory) -> None:
-    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(st.lists(VALUES, min_size=11, max_size=11))
     def ask(values: list[Any]) -> None:
         try:

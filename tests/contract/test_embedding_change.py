@@ -38,7 +38,7 @@ def means(memory: Memory, query: str) -> list[str]:
 def finished(memory: Memory) -> EmbeddingStatus:
     """Waits for the background; what is not done after so many looks never will be."""
     pause = threading.Event()
-    for _ in range(1_000):
+    for _ in range(5_000):
         if memory.admin.embedding().complete:
             return memory.admin.embedding()
         pause.wait(0.02)

@@ -8,56 +8,48 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Sensitivity, State, Visibility
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, contents, only, told
+from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, group, private
 
 NORA = tacit.Requester("telegram:77", name="Nora")
 COORDINATED = Path(__file__).parent / "data" / "coordinated_health.tsv"
 
 
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
+PREDICATES = [
+    ("I'm vegetarian and allergic to nuts", ["is vegetarian", "is allergic to nuts"]),
+    ("I'm diabetic and on insulin", ["is diabetic", "is on insulin"]),
+    ("I'm vegetarian but allergic to tofu", ["is vegetarian", "is allergic to tofu"]),
+    ("I have diabetes and high blood pressure", ["has diabetes", "has high blood pressure"]),
+    (
+        "I'm vegan, lactose intolerant and allergic to soy",
+        ["is vegan", "is lactose intolerant", "is allergic to soy"],
+    ),
+    (
+        "I'm deaf in one ear and wear a hearing aid",
+        ["is deaf in one ear", "wears a hearing aid"],
+    ),
+    ("I have asthma and am on an inhaler", ["has asthma", "is on an inhaler"]),
+    # Half of it is not understood, or it is more than one message may teach: kept whole.
+    ("I'm pregnant and on folic acid", ["is pregnant and on folic acid"]),
+    (
+        "I have epilepsy and am not allowed to drive",
+        ["has epilepsy and is not allowed to drive"],
+    ),
+    (
+        "I'm vegan, diabetic, asthmatic and allergic to soy",
+        ["is vegan, diabetic, asthmatic and allergic to soy"],
+    ),
+    # What passes is no fact.
+    ("I'm diabetic and tired today", ["is diabetic"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ("I'm vegetarian and allergic to nuts", ["is vegetarian", "is allergic to nuts"]),
-        ("I'm diabetic and on insulin", ["is diabetic", "is on insulin"]),
-        ("I'm vegetarian but allergic to tofu", ["is vegetarian", "is allergic to tofu"]),
-        ("I have diabetes and high blood pressure", ["has diabetes", "has high blood pressure"]),
-        (
-            "I'm vegan, lactose intolerant and allergic to soy",
-            ["is vegan", "is lactose intolerant", "is allergic to soy"],
-        ),
-        (
-            "I'm deaf in one ear and wear a hearing aid",
-            ["is deaf in one ear", "wears a hearing aid"],
-        ),
-        ("I have asthma and am on an inhaler", ["has asthma", "is on an inhaler"]),
-        # Half of it is not understood, or it is more than one message may teach: kept whole.
-        ("I'm pregnant and on folic acid", ["is pregnant and on folic acid"]),
-        (
-            "I have epilepsy and am not allowed to drive",
-            ["has epilepsy and is not allowed to drive"],
-        ),
-        (
-            "I'm vegan, diabetic, asthmatic and allergic to soy",
-            ["is vegan, diabetic, asthmatic and allergic to soy"],
-        ),
-        # What passes is no fact.
-        ("I'm diabetic and tired today", ["is diabetic"]),
-    ],
-)
-def test_predicates_that_share_a_subject_are_all_kept(
-    learning: Memory, said: str, kept: list[str]
-) -> None:
-    view = private(learning, NORA)
-    told(learning, view, said)
-    assert contents(view) == sorted(f"Nora {one}" for one in kept)
-    assert view.proposals.list() == []
+def test_predicates_that_share_a_subject_are_all_kept(learning: Memory) -> None:
+    for number, (said, kept) in enumerate(PREDICATES):
+        view = private(learning, tacit.Requester(f"telegram:{number + 1}", name="Nora"))
+        told(learning, view, said)
+        assert contents(view) == sorted(f"Nora {one}" for one in kept)
+        assert view.proposals.list() == [], said
 
 
 def test_each_half_is_as_sensitive_as_it_is(learning: Memory) -> None:

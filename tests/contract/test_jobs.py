@@ -1,15 +1,10 @@
 """What comes round: in every space at its time, by one at a time, to its end, whoever dies."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -28,11 +23,10 @@ from tacit.storage.schema import jobs as queue
 from tests.contract.chores import TASK, ticked, ticking
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
-from tests.contract.processes import elsewhere
+from tests.contract.processes import another, elsewhere
 from tests.contract.rooms import ALICE, BOB, SetClock, kept, private
 
 PATIENCE_SECONDS = 60.0
-ROOT = Path(__file__).resolve().parents[2]
 ALONE = EverySettings(expire=None, purge=None, consolidate=None, reflect=None, reembed=None)
 DAY = timedelta(days=1)
 
@@ -325,19 +319,11 @@ def test_what_was_interrupted_goes_on_from_where_it_was(
 
 
 _TICK_AND_WAIT = """
-import sys, time
-from datetime import datetime
-import tacit
 from tests.contract.chores import TASK, ticking
-from tests.contract.rooms import SetClock
-
-url, at, stop = sys.argv[1:]
-clock = SetClock()
-clock.now = datetime.fromisoformat(at)
 
 def hear(_, number):
     print(number, flush=True)
-    if number == int(stop):
+    if number == {stop}:
         time.sleep(600)
 
 memory = tacit.open(url, clock=clock, embedder=None)
@@ -351,13 +337,9 @@ def test_after_a_kill_somebody_else_goes_on(
     stop: int, shared_url: str, opened: Open, clock: SetClock
 ) -> None:
     memory = inhabited(working(opened, shared_url, partial(ticking, length=6)))
-    command = [sys.executable, "-c", _TICK_AND_WAIT, shared_url, clock.now.isoformat(), str(stop)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    ) as worker:
-        assert worker.stdout is not None
-        heard = [int(worker.stdout.readline()) for _ in range(stop + 1)]
-        worker.send_signal(signal.SIGKILL)
+    with another(shared_url, clock, _TICK_AND_WAIT.format(stop=stop)) as worker:
+        heard = [int(worker.printed.readline()) for _ in range(stop + 1)]
+        worker.kill()
     assert heard == list(range(stop + 1))
     assert status(memory).state == "running"
     assert ticked(memory) == [1] * stop

@@ -1,7 +1,6 @@
 """A model that lies, or was talked into lying: what the message does not bear out is no row."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,18 +19,12 @@ from tests.contract.scripted import (
     fact,
     facts,
 )
-from tests.llm.endpoint import Endpoint, Reply, Step, serving
+from tests.llm.endpoint import Endpoint, Reply, Step
 from tests.llm.replies import refuses, says
 
 SAID = "the garden has become a home for eleven hedgehogs"
 QUOTING = 'my landlord keeps writing "I have moved into a lighthouse near Brest" on the door'
 DENYING = "hedgehogs or not, I have never lived in Lisbon"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture
@@ -84,19 +77,19 @@ LIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "lie"), LIES.values(), ids=LIES)
-def test_a_lie_is_refused_and_the_turn_is_done(
-    endpoint: Endpoint, learning: Memory, message: str, lie: dict[str, Any]
-) -> None:
-    endpoint.always = facts(lie)
-    view = private(learning, ALICE)
-    told(learning, view, message)
-    assert contents(view) == []
-    assert rows(learning, "SELECT id FROM memories") == []
-    assert view.proposals.list() == []
-    assert learning.jobs.pending().turns == 0
-    # Asked once, told once what was wrong, and once that this was no answer to that.
-    assert endpoint.count <= 3
+def test_a_lie_is_refused_and_the_turn_is_done(endpoint: Endpoint, learning: Memory) -> None:
+    for number, (what, (message, lie)) in enumerate(LIES.items()):
+        endpoint.seen.clear()
+        endpoint.always = facts(lie)
+        space = learning.space(f"space-{number}")
+        view = private(space, ALICE)
+        told(space, view, message)
+        assert contents(view) == [], what
+        assert rows(learning, "SELECT id FROM memories") == [], what
+        assert view.proposals.list() == [], what
+        assert space.jobs.pending().turns == 0, what
+        # Asked once, told once what was wrong, and once that this was no answer to that.
+        assert endpoint.count <= 3, what
 
 
 def test_a_model_cannot_name_who_may_hear_it(endpoint: Endpoint, learning: Memory) -> None:
@@ -131,9 +124,8 @@ def test_two_hundred_facts_are_three_at_most(endpoint: Endpoint, learning: Memor
     assert learning.jobs.pending().turns == 0
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
+def test_whatever_the_fields_hold_the_turn_is_done(endpoint: Endpoint, learning: Memory) -> None:
+    fields: list[dict[str, Any]] = [
         {"content": "x" * 1_000_000},
         {"quote": "hedgehogs " * 100_000},
         {"about": ["Bob"] * 10_000},
@@ -142,18 +134,16 @@ def test_two_hundred_facts_are_three_at_most(endpoint: Endpoint, learning: Memor
         {"about": ["\x00", "🦔" * 100]},
         {"quote": "(" * 10_000},
         {"content": f"{'Alice ' * 30}has become a home for eleven hedgehogs"},
-    ],
-    ids=["long", "long quote", "many", "long name", "nul", "odd names", "brackets", "name on name"],
-)
-def test_whatever_the_fields_hold_the_turn_is_done(
-    endpoint: Endpoint, learning: Memory, odd: dict[str, Any]
-) -> None:
-    endpoint.always = facts(GARDEN | odd)
-    view = private(learning, ALICE)
-    told(learning, view, HEDGEHOGS)
-    assert learning.jobs.pending().turns == 0
-    assert set(contents(view)) <= {GARDEN["content"]}
-    assert endpoint.count <= 3
+    ]
+    for number, odd in enumerate(fields):
+        endpoint.seen.clear()
+        endpoint.always = facts(GARDEN | odd)
+        space = learning.space(f"space-{number}")
+        view = private(space, ALICE)
+        told(space, view, HEDGEHOGS)
+        assert space.jobs.pending().turns == 0, number
+        assert set(contents(view)) <= {GARDEN["content"]}, number
+        assert endpoint.count <= 3, number
 
 
 def test_slips_of_form_are_put_right_without_asking(

@@ -2,7 +2,6 @@
 
 import logging
 import socket
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.contract.lessons import contents, told
 from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.rows import rows
 from tests.contract.scripted import GARDEN, GOOD, HEDGEHOGS, by_model
-from tests.llm.endpoint import Endpoint, Reply, Step, serving
+from tests.llm.endpoint import Endpoint, Reply, Step
 from tests.llm.replies import half, refuses, says
 
 TROUBLE: list[tuple[str, Step, str, int]] = [
@@ -36,12 +35,6 @@ TROUBLE: list[tuple[str, Step, str, int]] = [
     ("an error of its own", refuses(500), "LanguageUnavailable", 1),
     ("a refused key", refuses(401), "LanguageRefused", 1),
 ]
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as running:
-        yield running
 
 
 def learning_at(url: str, opened: Open, endpoint: Endpoint, timeout: float = 10.0) -> Memory:
@@ -68,7 +61,7 @@ def test_a_bad_day_leaves_the_turn_waiting_and_is_over_when_it_is_over(
     requests: int,
 ) -> None:
     slow = isinstance(step, Reply) and (step.hangs or step.drips)
-    learning = learning_at(database_url, opened, endpoint, timeout=0.3 if slow else 10.0)
+    learning = learning_at(database_url, opened, endpoint, timeout=1.0 if slow else 10.0)
     endpoint.always = step
     view = private(learning, ALICE)
     assert view.learn([Message("user", HEDGEHOGS)]).turns == 1

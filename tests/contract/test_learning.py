@@ -18,11 +18,6 @@ from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, grou
 from tests.contract.rows import rows
 
 
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
-
-
 def test_a_plain_statement_is_kept_in_the_third_person(learning: Memory) -> None:
     view = private(learning, ALICE)
     told(learning, view, "I'm allergic to peanuts")
@@ -44,9 +39,9 @@ def test_accepting_says_how_many_turns_wait(learning: Memory) -> None:
     assert learning.jobs.pending().turns == 0
 
 
-@pytest.mark.parametrize(
-    "chatter",
-    [
+def test_what_states_nothing_of_the_speaker_is_not_kept(learning: Memory) -> None:
+    view = private(learning, ALICE)
+    for chatter in (
         "do you remember where I live?",
         "What's the weather like in Lisbon?",
         "If I lived in Rome I would eat pasta every day",
@@ -54,12 +49,9 @@ def test_accepting_says_how_many_turns_wait(learning: Memory) -> None:
         "I'm so tired today",
         "thanks, that's great!",
         "I don't live in Rome",
-    ],
-)
-def test_what_states_nothing_of_the_speaker_is_not_kept(learning: Memory, chatter: str) -> None:
-    view = private(learning, ALICE)
-    told(learning, view, chatter)
-    assert contents(view) == []
+    ):
+        told(learning, view, chatter)
+        assert contents(view) == [], chatter
 
 
 def test_what_the_assistant_says_is_never_the_users_word(learning: Memory) -> None:

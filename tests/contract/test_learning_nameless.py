@@ -6,15 +6,9 @@ import tacit
 from tacit.learning.extraction.locale import load_locale
 from tacit.learning.extraction.mentions import name_speaker_once
 from tacit.memory import Memory
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, contents, told
+from tests.contract.lessons import contents, told
 
 _CALLED = "The user likes it when Anna calls the user"
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def nameless(memory: Memory) -> tacit.View:

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
 from tests.contract.test_noninterference import observed
 
@@ -40,11 +38,6 @@ OPEN: list[tuple[tacit.Requester, str]] = [
     (ALICE, "Bob works at Aldi"),
     (CAROL, "Our standup is at 9:00"),
 ]
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def world(

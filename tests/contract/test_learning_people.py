@@ -1,19 +1,11 @@
 """Whom a statement is about, and whose word counts."""
 
-import pytest
-
 from tacit.memory import Memory
 from tacit.records.accounts import NameKind
 from tacit.records.memory import State, Trust
 from tacit.view.view import View
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, contents, only, told
+from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, CAROL, group, private
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def names_of(memory: Memory, person: str) -> set[tuple[str, str]]:

@@ -1,16 +1,11 @@
 """A worker that was killed is followed by another one within 15 seconds; one that is slow keeps
 what it works at."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,27 +18,19 @@ from tacit.settings import LearnSettings, Settings
 from tests.contract.chores import TASK, ticked, ticking
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
+from tests.contract.processes import another
 from tests.contract.rooms import ALICE, SetClock, kept, private
 from tests.contract.rows import rows
 
-ROOT = Path(__file__).resolve().parents[2]
 IDLE = Settings(learn=LearnSettings(workers=0))
 TAKEN_OVER_SECONDS = 15.0 - limits.LEARN_POLL_SECONDS  # whoever looks for work does so every 2 s
 PATIENCE_SECONDS = 60.0
 STEP_SECONDS = 4
 TURN = "Remember that box 1 holds item 11"
 _BEGIN = """
-import sys, time
-from datetime import datetime
-import tacit
 from tacit.settings import LearnSettings, Settings
 from tests.contract.chores import TASK, ticking
 from tests.contract.embedders import Table
-from tests.contract.rooms import ALICE, SetClock, private
-
-url, at = sys.argv[1:]
-clock = SetClock()
-clock.now = datetime.fromisoformat(at)
 
 def hang(*_):
     print("begun", flush=True)
@@ -80,12 +67,9 @@ class Waiting(Table):
 
 def kill_in_the_middle(url: str, clock: SetClock, act: str) -> None:
     """Another process begins to work, and is killed."""
-    command = [sys.executable, "-c", _BEGIN + act, url, clock.now.isoformat()]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=env) as worker:
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == b"begun\n"
-        worker.send_signal(signal.SIGKILL)
+    with another(url, clock, _BEGIN + act) as worker:
+        assert worker.printed.readline() == "begun\n"
+        worker.kill()
 
 
 def until(true: Callable[[], bool]) -> None:

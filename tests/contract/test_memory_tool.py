@@ -4,7 +4,6 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,17 +16,11 @@ from tacit.view.notes import Files
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, BOB, group, private, said
 from tests.contract.tool_talk import Command, told, told_later
-from tests.llm.endpoint import Endpoint, serving
+from tests.llm.endpoint import Endpoint
 from tests.notes.attacks import ATTACKS
 
 TEAMS_TODAY = "/memories/2026-03-01/telegram_-100.md"
 TRIPS = "# Trips\n\n- Lisbon in May\n- Porto in June\n"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    with serving() as running:
-        yield running
 
 
 def create(path: str, text: str) -> Command:

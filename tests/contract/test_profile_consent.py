@@ -92,20 +92,16 @@ def test_profile_fields_wait_whatever_the_tool(
     assert private(memory, BOB).proposals.list() == group(memory, BOB).proposals.list() == []
 
 
-@pytest.mark.parametrize(
-    ("namespace", "key"),
-    [
+def test_other_values_are_kept_at_once(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    for namespace, key in (
         ("profile", "timezone"),
         ("project", "name"),
         ("preference", "programming_language"),
         ("preference", "tea"),
-    ],
-)
-def test_other_values_are_kept_at_once(memory: Memory, namespace: str, key: str) -> None:
-    own = private(memory, ALICE)
-    assert not waits(call(own, "memory_put", namespace=namespace, key=key, value="Lisp"))
-    value = own.get(namespace, key)
-    assert value is not None
+    ):
+        assert not waits(call(own, "memory_put", namespace=namespace, key=key, value="Lisp"))
+        assert own.get(namespace, key) is not None, key
     assert own.proposals.list() == []
 
 

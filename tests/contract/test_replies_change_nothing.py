@@ -29,11 +29,6 @@ FACTS, REPLIES = rows("facts.tsv"), rows("replies.tsv")
 COMMENTS = rows("comments.tsv")
 
 
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
-
-
 def everything(view: View) -> list[str]:
     """All that is kept for somebody, in every state, with versions, and what waits for a yes."""
     states = [view.list(limit=100, state=state).items for state in State]
@@ -81,9 +76,8 @@ def test_replies_change_nothing(database_url: str, opened: Open) -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    ("fact", "asked", "reply"),
-    [
+def test_an_answer_changes_nothing(learning: Memory) -> None:
+    answers = [
         ("I live in Berlin", "Shall I look up restaurants there?", "Yes please"),
         ("I live in Berlin", "What would you like to eat?", "Thai please"),
         ("My favorite color is green", "I made the title larger.", "Ok cool"),
@@ -95,16 +89,15 @@ def test_replies_change_nothing(database_url: str, opened: Open) -> None:
         ("I'm vegan", "Which menu?", "vegetarian please"),
         ("I use Firefox", "Which browser should the guide show?", "use Chrome instead"),
         ("Ich wohne in Berlin", "Soll ich dort suchen?", "nein, Hamburg"),
-    ],
-)
-def test_an_answer_changes_nothing(learning: Memory, fact: str, asked: str, reply: str) -> None:
-    view = private(learning, NORA)
-    told(learning, view, fact)
-    before = everything(view)
-    assert before
-    told(learning, view, asked, role="assistant")
-    told(learning, view, reply)
-    assert everything(view) == before
+    ]
+    for number, (fact, asked, reply) in enumerate(answers):
+        view = private(learning, tacit.Requester(f"telegram:{number + 1}", name="Nora"))
+        told(learning, view, fact)
+        before = everything(view)
+        assert before, fact
+        told(learning, view, asked, role="assistant")
+        told(learning, view, reply)
+        assert everything(view) == before, (fact, reply)
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,11 @@ from tacit.records.memory import HistoryEvent, Trust
 from tacit.records.results import Reverted
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, asking, contents, only, told
+from tests.contract.lessons import asking, contents, only, told
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, private
 from tests.contract.rows import rows
 
 HOME = ALICE.key  # her private chat
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def said(memory: Memory, view: View, text: str, id: str) -> None:

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -71,31 +70,29 @@ def others(memory: Memory) -> list[View]:
     ]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_an_order_is_in_the_prompts_of_its_giver_alone(
-    memory: Memory, clock: SetClock, order: str
-) -> None:
-    bob = group(memory, BOB, here=(ALICE, BOB, CAROL))
-    kept(bob, order, **ROOM)
-    kept(bob, FACTS[0], **ROOM)
-    clock.forward(seconds=1)
-    for view in others(memory):
-        seen = prompts(view)
-        assert "zqorder" not in seen
-        assert "Bob said that Bob plays chess" in seen
-    for view in (bob, private(memory, BOB)):
-        assert "zqorder" in view.block().text
-        assert "zqorder" in prompts(view)
+def test_an_order_is_in_the_prompts_of_its_giver_alone(memory: Memory, clock: SetClock) -> None:
+    for number, order in enumerate(ORDERS):
+        space = memory.space(f"order-{number}")
+        bob = group(space, BOB, here=(ALICE, BOB, CAROL))
+        kept(bob, order, **ROOM)
+        kept(bob, FACTS[0], **ROOM)
+        clock.forward(seconds=1)
+        for view in others(space):
+            seen = prompts(view)
+            assert "zqorder" not in seen, order
+            assert "Bob said that Bob plays chess" in seen, order
+        for view in (bob, private(space, BOB)):
+            assert "zqorder" in view.block().text, order
+            assert "zqorder" in prompts(view), order
 
 
-@pytest.mark.parametrize("fact", FACTS)
-def test_what_is_no_order_is_told_with_who_said_it(
-    memory: Memory, clock: SetClock, fact: str
-) -> None:
-    kept(group(memory, BOB), fact, **ROOM)
-    clock.forward(seconds=1)
-    assert f"Bob said that {fact}" in private(memory, ALICE).block().text
-    assert f"] {fact}" in private(memory, BOB).block().text
+def test_what_is_no_order_is_told_with_who_said_it(memory: Memory, clock: SetClock) -> None:
+    for number, fact in enumerate(FACTS):
+        space = memory.space(f"fact-{number}")
+        kept(group(space, BOB), fact, **ROOM)
+        clock.forward(seconds=1)
+        assert f"Bob said that {fact}" in private(space, ALICE).block().text
+        assert f"] {fact}" in private(space, BOB).block().text
 
 
 def test_how_tos_and_facts_of_a_room_are_no_way_around(memory: Memory, clock: SetClock) -> None:

@@ -130,17 +130,18 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("lie", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_not_fit_to_be_kept_is_refused_and_not_asked_again(
-    endpoint: Endpoint, summing: Memory, clock: SetClock, lie: str
+    endpoint: Endpoint, summing: Memory, clock: SetClock
 ) -> None:
-    endpoint.always = summary(lie)
-    private(summing, ALICE).record(TURNS)
-    clock.forward(seconds=1_900)
-    done = summing.jobs.summarize()
-    assert (done.sessions, done.summaries, done.refused) == (1, 0, 1)
-    assert summing.jobs.summarize().sessions == 0
-    assert summaries(summing) == []
+    for number, (what, lie) in enumerate(HOSTILE.items()):
+        endpoint.always = summary(lie)
+        space = summing.space(f"space-{number}")
+        private(space, ALICE).record(TURNS)
+        clock.forward(seconds=1_900)
+        done = space.jobs.summarize()
+        assert (done.sessions, done.summaries, done.refused) == (1, 0, 1), what
+        assert space.jobs.summarize().sessions == 0, what
+        assert summaries(space) == [], what
 
 
 @pytest.mark.parametrize(

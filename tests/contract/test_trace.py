@@ -5,8 +5,7 @@ import pytest
 import tacit
 from tacit import Message
 from tacit.memory import Memory
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, contents, told
+from tests.contract.lessons import contents, told
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.contract.rows import rows
 
@@ -20,11 +19,6 @@ TABLES = (
     "history",
     "learned_facts",
 )
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def test_a_rehearsed_message_leaves_nothing_behind(learning: Memory) -> None:

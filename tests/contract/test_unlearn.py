@@ -13,17 +13,12 @@ from tacit.records.results import Reverted
 from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Settings
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, asking, contents, only
+from tests.contract.lessons import asking, contents, only
 from tests.contract.rooms import ALICE, BOB, TEAM, group, private
 from tests.contract.rows import rows
 
 CAROL = tacit.Requester("telegram:3003", name="Carol")
 NOTHING = Reverted()
-
-
-@pytest.fixture
-def learning(database_url: str, opened: Open) -> Memory:
-    return opened(database_url, settings=BY_HAND)
 
 
 def said(memory: Memory, view: View, words: str, id: str) -> None:
@@ -215,7 +210,8 @@ def test_an_agent_takes_back_no_more_than_it_may_use(database_url: str, opened: 
     assert own.unlearn("m1") == Reverted(forgotten=1, turns=1)
 
 
-@pytest.mark.parametrize("message", ["", " m1", "m\u200b1", "m" * 201, 7, None])
-def test_what_no_message_can_be_called_is_refused(learning: Memory, message: Any) -> None:
-    with pytest.raises(tacit.InvalidInput, match="message"):
-        private(learning, ALICE).unlearn(message)
+def test_what_no_message_can_be_called_is_refused(learning: Memory) -> None:
+    bad: list[Any] = ["", " m1", "m\u200b1", "m" * 201, 7, None]
+    for message in bad:
+        with pytest.raises(tacit.InvalidInput, match="message"):
+            private(learning, ALICE).unlearn(message)

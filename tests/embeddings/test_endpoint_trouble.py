@@ -101,19 +101,19 @@ def test_what_a_refusal_says_freely_is_not_repeated(
 
 def test_a_slow_answer_is_not_waited_for(build: Build, server: Server) -> None:
     server.always = Reply(hangs=True)
-    text = failure(build(timeout_seconds=0.05))
-    assert "no whole answer within 0.05 s" in text
+    text = failure(build(timeout_seconds=0.5))
+    assert "no whole answer within 0.5 s" in text
     assert len(server.questions) == limits.ENDPOINT_ATTEMPTS_MAX_COUNT
 
 
 def test_a_slow_answer_may_be_followed_by_a_good_one(build: Build, server: Server) -> None:
     server.script = [Reply(hangs=True)]
-    assert build(timeout_seconds=1.0).embed(["tea"]).shape == (1, 4)
+    assert build(timeout_seconds=3.0).embed(["tea"]).shape == (1, 4)
 
 
 def test_an_answer_that_drips_for_ever_is_not_waited_for(build: Build, server: Server) -> None:
     server.always = Reply(drips=True)
-    assert "no whole answer within 0.1 s" in failure(build(timeout_seconds=0.1))
+    assert "no whole answer within 0.5 s" in failure(build(timeout_seconds=0.5))
 
 
 def test_a_huge_answer_is_not_read_to_its_end(build: Build, server: Server) -> None:

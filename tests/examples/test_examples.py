@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tests.examples.cases import CASES
-from tests.examples.running import EXAMPLES, Runner
+from tests.examples.running import EXAMPLES, run
 
 FILES = sorted(path.name for path in EXAMPLES.glob("*.py"))
 
@@ -36,12 +36,10 @@ def test_every_example_is_on_the_page_of_examples() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_an_example_prints_what_its_docstring_says(
-    name: str, examples: Runner, tmp_path: Path
-) -> None:
+def test_an_example_prints_what_its_docstring_says(name: str, tmp_path: Path) -> None:
     said = docstring(name)
     how = rf"^Run it.*:\n\n(    .+\n)*    .*python examples/{name}\b"
     assert re.search(how, said, re.MULTILINE)
     pattern = ".*".join(re.escape(part) for part in printed(said).split("…"))
-    output = examples.run(name, CASES[name], tmp_path)
+    output = run(name, CASES[name], tmp_path)
     assert re.fullmatch(pattern, output), f"it printed:\n{output}"
