@@ -28,24 +28,55 @@ from tacit.records.accounts import Link
 from tacit.records.request import Chat, Requester
 from tacit.storage import spaces
 from tacit.view.checkpoints import GraphSteps
-from tacit.view.context import ViewContext, resource
-from tacit.view.view import View, disabled_view, open_view
+from tacit.view.context import (
+    REQUIRED,
+    Arguments,
+    Endpoint,
+    Operation,
+    Repeat,
+    Resource,
+    ViewContext,
+    bind_arguments,
+    parameters_of,
+    resource,
+    type_hints_of,
+)
+from tacit.view.view import (
+    VIEW_OPERATIONS,
+    View,
+    disabled_view,
+    is_remote,
+    open_view,
+    remote_view,
+)
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
-# of memories for a model.
+# of memories for a model. The operations of a view are what a server serves and a client sends.
 __all__ = [
     "FENCE_CLOSE",
+    "REQUIRED",
     "RULE_TEXTS",
+    "VIEW_OPERATIONS",
+    "Arguments",
+    "Endpoint",
     "GraphSteps",
     "Link",
     "Memory",
+    "Operation",
     "Operator",
+    "Repeat",
+    "Resource",
     "View",
+    "bind_arguments",
     "disabled_view",
     "escape_fence",
+    "is_remote",
     "make_inert",
+    "parameters_of",
     "quote_memory",
     "refuse_profile_sentence",
+    "remote_view",
+    "type_hints_of",
     "wrap_in_fence",
 ]
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tacit.client import RemoteView
+from tacit.client.dispatch import RemoteDispatch
 from tacit.client.transport import Transport
+from tacit.memory import View, remote_view
 from tests.client.scripted_server import FarSide, Paused, answering
 
 
@@ -21,7 +22,7 @@ def paused() -> Paused:
 
 
 @pytest.fixture
-def view(far: FarSide, paused: Paused) -> Iterator[RemoteView]:
+def view(far: FarSide, paused: Paused) -> Iterator[View]:
     server = Transport(far.url, "tct_k_s", timeout_seconds=20, pause=paused)
-    yield RemoteView(server, {"x-tacit-requester": "telegram:1"})
+    yield remote_view(RemoteDispatch(server, {"x-tacit-requester": "telegram:1"}))
     server.close()

@@ -1,6 +1,5 @@
 """What a client sends, and what it makes of the answers."""
 
-import inspect
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,39 +9,18 @@ import pytest
 
 import tacit
 from tacit import errors
-from tacit.client import RemoteView
-from tacit.view.view import View
+from tacit.memory import VIEW_OPERATIONS, View
 from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Reply, problem, refuses, says
 
-ONLY_HERE = {"checkpoints.steps"}  # of the process that has the memory open: it has no route
 
+def test_every_operation_has_a_request_except_the_steps_of_graphs(view: View) -> None:
+    """Those are of the process that has the memory open."""
+    without = {name for name, one in VIEW_OPERATIONS.items() if one.endpoint is None}
 
-def methods(kind: type, prefix: str = "") -> dict[str, Any]:
-    """The public methods of a view and of its resources, by their full names."""
-    found: dict[str, Any] = {}
-    for name in dir(kind):
-        held = inspect.getattr_static(kind, name)
-        if name.startswith("_") or isinstance(held, property):
-            continue
-        full = f"{prefix}{name}"
-        inner = getattr(held, "kind", None)
-        if inner is None:
-            found[full] = held
-        elif full not in ONLY_HERE:
-            found |= methods(inner, f"{full}.")
-    return found
-
-
-def test_a_remote_view_has_every_method_of_a_view_with_the_same_parameters() -> None:
-    far, near = methods(RemoteView), methods(View)
-    assert set(far) == set(near)
-    for name in far:
-        mine = inspect.signature(far[name]).parameters.values()
-        theirs = inspect.signature(near[name]).parameters.values()
-        assert [(one.name, one.kind, one.default) for one in mine] == [
-            (one.name, one.kind, one.default) for one in theirs
-        ], name
+    assert without == {name for name in VIEW_OPERATIONS if ".steps." in name}
+    with pytest.raises(tacit.InvalidInput, match="where the memory is open"):
+        view.checkpoints.steps.find("t")
 
 
 def test_to_connect_loads_no_database_library_and_opens_nothing() -> None:
@@ -149,7 +127,7 @@ def test_a_key_that_is_none_is_refused_and_not_repeated(key: Any) -> None:
     assert "r\n" not in str(refused.value)
 
 
-def test_a_name_that_looks_like_a_path_stays_one_part_of_it(far: FarSide, view: RemoteView) -> None:
+def test_a_name_that_looks_like_a_path_stays_one_part_of_it(far: FarSide, view: View) -> None:
     far.always = says(DONE)
     for key in ("a/b", "..", "ü?x=1#y", "%2e"):
         view.put("fact", key, "x")
@@ -162,7 +140,7 @@ def test_a_name_that_looks_like_a_path_stays_one_part_of_it(far: FarSide, view: 
     ]
 
 
-def test_an_export_is_read_line_by_line(far: FarSide, view: RemoteView) -> None:
+def test_an_export_is_read_line_by_line(far: FarSide, view: View) -> None:
     lines = ['{"a": "\u2028 \x0b"}', "{}", '{"b": "ü"}']
     far.always = Reply("".join(f"{line}\n" for line in lines).encode())
     exported = view.export(everything=True)
@@ -173,7 +151,7 @@ def test_an_export_is_read_line_by_line(far: FarSide, view: RemoteView) -> None:
     assert far.asked[0].path == "/api/export?format=jsonl&everything=true&turns=false"
 
 
-def test_an_import_is_sent_as_it_is_read(far: FarSide, view: RemoteView) -> None:
+def test_an_import_is_sent_as_it_is_read(far: FarSide, view: View) -> None:
     far.always = says({"created": 2, "skipped": 0, "refused": []})
     done = view.imports.add_lines(line for line in ['{"content": "ü"}\n', "", "{}"])
 
@@ -182,7 +160,7 @@ def test_an_import_is_sent_as_it_is_read(far: FarSide, view: RemoteView) -> None
     assert far.asked[0].headers["content-type"] == "application/x-ndjson"
 
 
-def test_a_long_import_goes_in_parts_and_is_told_as_one(far: FarSide, view: RemoteView) -> None:
+def test_a_long_import_goes_in_parts_and_is_told_as_one(far: FarSide, view: View) -> None:
     far.always = says({"created": 90, "skipped": 1, "refused": ["line 3: content: is missing"]})
     versions = '{"content": "b", "versions": [' + ", ".join(['{"content": "b"}'] * 60) + "]}"
     lines = ['{"content": "a"}'] * 150 + [versions, versions]
@@ -212,7 +190,7 @@ def test_nothing_tells_the_key(far: FarSide) -> None:
         assert "telegram:1" not in repr(view)
 
 
-def test_every_page_of_a_list_is_fetched(far: FarSide, view: RemoteView) -> None:
+def test_every_page_of_a_list_is_fetched(far: FarSide, view: View) -> None:
     people = [{"id": f"p{n}", "names": [], "identities": []} for n in range(3)]
     far.script = [says({"items": people[:2], "cursor": "c"}), says({"items": people[2:]})]
 
@@ -220,7 +198,7 @@ def test_every_page_of_a_list_is_fetched(far: FarSide, view: RemoteView) -> None
     assert far.asked[1].path.endswith("&cursor=c")
 
 
-def test_what_is_absent_is_absent_and_no_error_of_the_way(far: FarSide, view: RemoteView) -> None:
+def test_what_is_absent_is_absent_and_no_error_of_the_way(far: FarSide, view: View) -> None:
     far.script = [refuses(errors.NotFound()), refuses(errors.NotFound("checkpoint"))]
 
     assert view.get("fact", "city") is None
@@ -231,9 +209,7 @@ def test_what_is_absent_is_absent_and_no_error_of_the_way(far: FarSide, view: Re
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), b"x", {1: 2}, iter("ab")])
-def test_what_cannot_be_sent_is_refused_by_its_name(
-    far: FarSide, view: RemoteView, value: Any
-) -> None:
+def test_what_cannot_be_sent_is_refused_by_its_name(far: FarSide, view: View, value: Any) -> None:
     with pytest.raises(tacit.InvalidInput) as refused:
         view.remember("x y z", about=value)
 
@@ -241,9 +217,7 @@ def test_what_cannot_be_sent_is_refused_by_its_name(
     assert far.asked == []
 
 
-def test_a_name_that_the_caller_gives_is_the_one_that_is_sent(
-    far: FarSide, view: RemoteView
-) -> None:
+def test_a_name_that_the_caller_gives_is_the_one_that_is_sent(far: FarSide, view: View) -> None:
     far.always = says(DONE)
     for name in ("order-7", "order 7", "замовлення"):
         view.once(name).remember("x y z")

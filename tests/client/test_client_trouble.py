@@ -6,15 +6,16 @@ import pytest
 
 import tacit
 from tacit import errors
-from tacit.client import RemoteView
+from tacit.client.dispatch import RemoteDispatch
 from tacit.client.transport import Transport
 from tacit.errors import KeyRefused, LanguageUnavailable
+from tacit.memory import View, remote_view
 from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Paused, Reply, problem, refuses, says
 
 
 def test_a_read_is_tried_again_while_the_server_is_busy(
-    far: FarSide, view: RemoteView, paused: Paused
+    far: FarSide, view: View, paused: Paused
 ) -> None:
     busy = refuses(errors.StoreBusy("later"), retry_after="3")
     far.script = [busy, Reply(b"<html>", 502, {"content-type": "text/html"})]
@@ -26,7 +27,7 @@ def test_a_read_is_tried_again_while_the_server_is_busy(
 
 
 def test_a_write_is_tried_again_under_one_name_so_that_it_is_done_once(
-    far: FarSide, view: RemoteView
+    far: FarSide, view: View
 ) -> None:
     far.script = [Reply(b"", cut=True), refuses(errors.StoreBusy("later")), says(DONE), says(DONE)]
     view.remember("I live in Kyiv", importance=4)
@@ -37,7 +38,7 @@ def test_a_write_is_tried_again_under_one_name_so_that_it_is_done_once(
     assert {one.body for one in far.asked} == {b'{"content": "I live in Kyiv", "importance": 4}'}
 
 
-def test_what_would_be_done_twice_is_tried_once(far: FarSide, view: RemoteView) -> None:
+def test_what_would_be_done_twice_is_tried_once(far: FarSide, view: View) -> None:
     far.always = refuses(errors.StoreBusy("later"))
     with pytest.raises(tacit.StoreBusy):
         view.trace("I live in Kyiv", keep=True)
@@ -47,9 +48,7 @@ def test_what_would_be_done_twice_is_tried_once(far: FarSide, view: RemoteView) 
     assert len(far.asked) == 2
 
 
-def test_what_surely_was_not_begun_is_tried_again_in_any_case(
-    far: FarSide, view: RemoteView
-) -> None:
+def test_what_surely_was_not_begun_is_tried_again_in_any_case(far: FarSide, view: View) -> None:
     far.script = [
         problem(http_problem("draining", "r1")),
         refuses(errors.TooManyRequests(1), retry_after="1"),
@@ -60,7 +59,7 @@ def test_what_surely_was_not_begun_is_tried_again_in_any_case(
     assert len(far.asked) == 3
 
 
-def test_tries_come_to_an_end(far: FarSide, view: RemoteView) -> None:
+def test_tries_come_to_an_end(far: FarSide, view: View) -> None:
     far.always = refuses(errors.StoreUnavailable("the database is away"))
     with pytest.raises(tacit.StoreUnavailable, match="the database is away"):
         view.stats()
@@ -68,9 +67,7 @@ def test_tries_come_to_an_end(far: FarSide, view: RemoteView) -> None:
     assert len(far.asked) == 4
 
 
-def test_nobody_waits_for_longer_than_they_said(
-    far: FarSide, view: RemoteView, paused: Paused
-) -> None:
+def test_nobody_waits_for_longer_than_they_said(far: FarSide, view: View, paused: Paused) -> None:
     far.always = refuses(errors.TooManyRequests(60), retry_after="60")
     with pytest.raises(tacit.TooManyRequests) as refused:
         view.stats()
@@ -91,7 +88,7 @@ def test_a_server_that_says_nothing_is_left_in_time(far: FarSide) -> None:
 def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Paused) -> None:
     server = Transport("http://127.0.0.1:9", None, timeout_seconds=5, pause=paused)
     with pytest.raises(tacit.StoreUnavailable, match=r"127\.0\.0\.1:9 cannot be reached"):
-        RemoteView(server, {}).remember("x y z")
+        remote_view(RemoteDispatch(server, {})).remember("x y z")
     server.close()
 
     assert len(paused.seconds) == 3
@@ -122,7 +119,7 @@ def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Pause
     ],
 )
 def test_trouble_comes_as_the_error_that_the_library_would_raise(
-    far: FarSide, view: RemoteView, reply: Reply, kind: type[Exception]
+    far: FarSide, view: View, reply: Reply, kind: type[Exception]
 ) -> None:
     far.always = reply
     with pytest.raises(kind) as met:
@@ -132,7 +129,7 @@ def test_trouble_comes_as_the_error_that_the_library_would_raise(
     assert len(far.asked) == 1
 
 
-def test_an_export_that_breaks_off_is_not_taken_for_whole(far: FarSide, view: RemoteView) -> None:
+def test_an_export_that_breaks_off_is_not_taken_for_whole(far: FarSide, view: View) -> None:
     far.always = Reply(b"{}\n{}\n", cut=True)
     exported = view.audit.export_history()
 
@@ -141,7 +138,7 @@ def test_an_export_that_breaks_off_is_not_taken_for_whole(far: FarSide, view: Re
         next(exported)
 
 
-def test_an_export_that_is_refused_says_why(far: FarSide, view: RemoteView) -> None:
+def test_an_export_that_is_refused_says_why(far: FarSide, view: View) -> None:
     far.always = refuses(errors.NotAllowed())
     with pytest.raises(tacit.NotAllowed):
         next(view.export())

@@ -10,7 +10,6 @@ from typing import Any
 
 import tacit
 from tacit import limits
-from tacit.client import RemoteView
 from tacit.memory import Memory, View
 from tacit.records.accounts import Key, Scope
 from tacit.settings import Settings
@@ -71,11 +70,6 @@ class Far:
         return self.clients[space, narrowed]
 
 
-class FarView(RemoteView, View):  # type: ignore[misc]
-    """A view of the client, for tests that want to see a view. Every word of it is the client's:
-    `tests/client/test_client.py` holds that there is no other."""
-
-
 class RemoteMemory(Memory):
     far: Far
 
@@ -100,8 +94,7 @@ class RemoteMemory(Memory):
         if not near.enabled:
             return near
         client = self.far.client(self._space, categories)
-        made = client.view(requester, chat, thread=thread, agent=agent)
-        return FarView(**vars(made))
+        return client.view(requester, chat, thread=thread, agent=agent)
 
     def space(self, name: str) -> Memory:
         return RemoteMemory.of(self, self.far, super().space(name)._space)

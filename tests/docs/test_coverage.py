@@ -18,7 +18,6 @@ import pytest
 
 import tacit
 from tacit import errors, limits
-from tacit.client import RemoteView
 from tacit.console.app import PAGE_GROUPS
 from tacit.integrations import mem0 as compat
 from tacit.memory import Memory, Operator, View
@@ -70,16 +69,6 @@ def test_every_word_of_the_library_stands_with_what_it_takes_and_gives(kind: typ
     if kind is View:
         told = told.partition("### Fields")[0]
     assert sorted(first_cells(told)) == sorted(words_of(kind).values())
-
-
-def test_a_remote_view_has_the_words_of_a_view_as_the_page_says() -> None:
-    far = words_of(RemoteView)
-    near = words_of(View)
-    library_only = set(
-        re.findall(r"^\| `([\w.]+)[(`].*library's alone", section("View"), re.MULTILINE)
-    )
-    assert set(far) == set(near) - library_only
-    assert {n: far[n] for n in far if n != "once"} == {n: near[n] for n in far if n != "once"}
 
 
 def test_a_memory_is_opened_as_the_page_says() -> None:

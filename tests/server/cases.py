@@ -1,20 +1,47 @@
-"""All that Alice asks, of every route, in the order of asking; and who she does it as."""
+"""All that Alice asks, of every route and tool, in the order of asking; and who she does it as."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import tacit
 from tests.contract.rooms import ALICE, TEAM
-from tests.server import cases_memory, cases_more
+from tests.corpus import read_corpus
 from tests.server.headers import bearer, vouching
 from tests.server.story import At
 from tests.server.two_worlds import Ask
 from tests.server.worlds import BOBS_ROOM
 
+HERE = Path(__file__).parent
+
+
+def _read_asks(*parts: str) -> dict[str, tuple[Ask, ...]]:
+    """The requests of some parts of the corpus, by operation."""
+    found: dict[str, tuple[Ask, ...]] = {}
+    for part, operation, path, *more in read_corpus(HERE / "requests.tsv"):
+        if part in parts:
+            body, query, headers = (
+                json.loads(one) if one else None for one in [*more, "", "", ""][:3]
+            )
+            ask = Ask(path, body, query or {}, headers or {})
+            found[operation] = (*found.get(operation, ()), ask)
+    return found
+
+
+def _read_tool_calls(profile: str) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    found: dict[str, tuple[Mapping[str, Any], ...]] = {}
+    for part, tool, arguments in read_corpus(HERE / "tool_calls.tsv"):
+        if part == profile:
+            found[tool] = (*found.get(tool, ()), json.loads(arguments))
+    return found
+
+
 OPEN = {"GET /health/live", "GET /health/ready"}
-READS = cases_memory.READS | cases_more.READS
-WRITES = cases_memory.WRITES | cases_more.WRITES
-CASES = READS | WRITES | cases_more.OPERATORS | cases_memory.REMOVALS
+READS = _read_asks("reads")
+CASES = _read_asks("reads", "writes", "operators", "removals")
+TOOL_CALLS = {profile: _read_tool_calls(profile) for profile in ("registry", "reference")}
 # What is Alice's alone, and may not be said where Bob listens.
 ALICES_OWN = re.compile(r"Porto|ferns|peanuts|garage|Lisbon|timezone|the rent|my sister")
 

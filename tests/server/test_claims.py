@@ -58,7 +58,13 @@ def test_a_key_that_opens_nothing_is_refused_in_the_same_bytes(
     both: Both, known: dict[str, str]
 ) -> None:
     secret = known["alice_token"]
-    wrong = (*NO_KEYS, f"Bearer {secret[:-4]}AAAA", f"Bearer {secret}A", f"bearer {secret} x")
+    wrong = (
+        *NO_KEYS,
+        f"Bearer {known['revoked_token']}",
+        f"Bearer {secret[:-4]}AAAA",
+        f"Bearer {secret}A",
+        f"bearer {secret} x",
+    )
     with both({}) as (caller, _):
         told = {answer for _, answer in everywhere(caller, {})} | {
             answer

@@ -116,15 +116,10 @@ def test_what_comes_under_a_name_of_this_machine_does_not() -> None:
         assert not parse_claims({"host": host}).remote
 
 
-def test_a_body_adds_to_the_headers_and_does_not_contradict_them() -> None:
+def test_a_body_names_the_agent_and_does_not_contradict_the_headers() -> None:
+    assert parse_claims({}).with_agent("planner").agent == "planner"
     claims = parse_claims({"x-tacit-agent": "planner"})
-    both = claims.with_body(agent="planner", requester="telegram:1", chat=None, thread="t")
-    assert (both.agent, both.requester, both.thread, both.error) == (
-        "planner",
-        "telegram:1",
-        "t",
-        None,
-    )
-    wrong = claims.with_body(agent="coach").error
+    assert claims.with_agent("planner") == claims
+    wrong = claims.with_agent("coach").error
     assert isinstance(wrong, InvalidInput)
     assert wrong.field == "agent"

@@ -1,7 +1,7 @@
 """A person's own memories, looked through over HTTP; and which operators looked at them."""
 
 from tacit import Search
-from tests.server.calls import ALICE, BOB, TEAM, World, refused
+from tests.server.calls import ALICE, BOB, TEAM, World
 
 
 def test_a_person_looks_through_their_own(world: World) -> None:
@@ -19,12 +19,6 @@ def test_a_person_looks_through_their_own(world: World) -> None:
     assert asked.did("/api/browse/count", search={"words": "li", "about": "Tom"}) == {"count": 1}
     assert asked.did("/api/browse/count", search={"until": "2020-01-01T00:00:00Z"}) == {"count": 0}
     assert world.caller(ALICE, TEAM).did("/api/browse")["items"] == []
-    refused(asked.post("/api/browse", search={"words": ["tea"]}), 422, "words")
-    refused(asked.post("/api/browse", search={"since": "yesterday"}), 422, "since")
-    refused(asked.post("/api/browse", search={"owner": BOB}), 422, "owner")
-    refused(asked.post("/api/browse", search={"tea": "green"}), 422, "tea")
-    refused(asked.post("/api/browse", limit=0), 422, "limit")
-    refused(asked.post("/api/browse/count", search="tea"), 422, "search")
 
 
 def test_a_person_is_told_of_looks_at_what_is_theirs(world: World) -> None:
@@ -36,4 +30,3 @@ def test_a_person_is_told_of_looks_at_what_is_theirs(world: World) -> None:
     assert look["memory_id"] == id
     assert world.caller(BOB).told("/api/looks")["items"] == []
     assert world.caller(ALICE, TEAM).told("/api/looks")["items"] == []
-    refused(asked.get("/api/looks?cursor=x"), 422, "cursor")

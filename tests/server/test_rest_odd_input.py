@@ -22,13 +22,8 @@ def test_a_body_that_is_no_object_is_refused_as_one(world: World, body: bytes) -
     assert alice.told("/api/count") == {"count": 0}
 
 
-def test_text_that_cannot_be_kept_is_refused_by_its_field(world: World) -> None:
+def test_a_part_of_a_path_that_cannot_be_kept_is_of_nothing(world: World) -> None:
     alice = world.caller()
-    for odd in ("a\x00b", "a\ud800b", "\udfff", "\x07", "\u200b", " \n ", "", "x" * 16_001):
-        refused(alice.post("/api/remember", content=odd), 422, "content")
-        refused(alice.put("/api/items/profile/k", value=odd), 422, "content")
-    for odd in ("a\x00b", "a\ud800b", "\u200b", " a", "", "x" * 201):
-        refused(alice.post("/api/remember", content="a fact", key=odd), 422, "key")
     for part in ("%00", "%ED%A0%80", "a%00b", "%E2%80%8B"):
         answer = alice.get(f"/api/items/profile/{part}")
         assert answer.status_code in (404, 422)
@@ -43,8 +38,6 @@ def test_a_whole_number_may_be_written_with_a_point(world: World) -> None:
     made = alice.did("/api/remember", content="a fact", importance=4.0, confidence=1.0)
     assert alice.told(f"/api/memory/{made['id']}/record")["importance"] == 4
     good(alice.post("/api/query", query="fact", top_k=3.0, filters={"importance_min": 2.0}))
-    for odd in (4.5, "4.0", 1e300, [4.0], True):
-        refused(alice.post("/api/remember", content="a fact", importance=odd), 422, "importance")
     # What is somebody's own stays as they wrote it.
     saved = good(alice.put("/api/checkpoints/t", data={"at": 3.0, "n": [1.0]}, version=0.0))
     assert repr(saved["data"]) == "{'at': 3.0, 'n': [1.0]}"
@@ -52,8 +45,6 @@ def test_a_whole_number_may_be_written_with_a_point(world: World) -> None:
 
 def test_lone_surrogates_in_a_query_are_no_failure(world: World) -> None:
     alice = world.caller()
-    refused(alice.get("/api/items?prefix=%ff"), 422, "prefix")
-    refused(alice.get("/api/items?category=%ff"), 422, "category")
     refused(alice.get("/api/items?%ff=1"), 422)
     refused(alice.get("/api/items?" + "&".join(f"a{n}=1" for n in range(200))), 422, "query")
 
@@ -89,32 +80,3 @@ def test_a_header_that_says_who_asks_is_sent_once(world: World) -> None:
     headers = [token, ("X-Tacit-Requester", "telegram:1"), *keys]
     answer = world.client.delete("/api/items/profile", headers=headers)
     refused(answer, 422, "Idempotency-Key")
-
-
-def test_headers_that_cannot_be_read_are_refused(world: World) -> None:
-    for name, value in (
-        ("Requester", "nobody"),
-        ("Requester", ""),
-        ("Requester", "telegram:" + "1" * 300),
-        ("Requester", "telegram:%ff"),
-        ("Chat", "nowhere"),
-        ("Thread", " "),
-        ("Thread", "%00"),
-        ("Chat-Kind", "loud"),
-        ("Complete", "yes"),
-        ("Participants", "Bob"),
-        ("Participants", ",".join(["telegram:1"] * 1_001)),
-    ):
-        alice = world.caller()
-        headers = {**alice.headers, f"X-Tacit-{name}": value}
-        refused(world.client.get("/api/count", headers=headers), 422)
-
-
-def test_a_very_long_list_or_name_is_refused_and_not_quoted(world: World) -> None:
-    alice = world.caller()
-    problem = refused(alice.post("/api/remember", content="a fact", **{"x" * 5_000: 1}), 422)
-    assert problem["field"] == "field"
-    assert "xxxx" not in str(problem)
-    many = [f"tag{number}" for number in range(33)]
-    refused(alice.post("/api/remember", content="a fact", tags=many), 422, "tags")
-    refused(alice.post("/api/remember", content="a fact", about=["t"] * 1_000), 422, "about")

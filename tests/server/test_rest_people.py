@@ -4,71 +4,26 @@ from tacit.records.accounts import Scope
 from tests.server.calls import ALICE, BOB, TEAM, World, refused
 
 
-def test_people_are_named_and_told_in_pages(world: World) -> None:
+def test_people_are_named_and_told(world: World) -> None:
     asked = world.caller()
     names = ["Sarah", "Tom", "Uma", "Vic", "Wim"]
     for name in names:
         person = asked.did("/api/people/name", person=name, name=f"{name} B.")
         assert {one["text"] for one in person["names"]} >= {name, f"{name} B."}
     whole = asked.told("/api/people")["items"]
-    found, cursor = [], None
-    while True:
-        page = asked.told("/api/people", limit=2, **({"cursor": cursor} if cursor else {}))
-        assert len(page["items"]) <= 2
-        found += page["items"]
-        cursor = page["cursor"]
-        if cursor is None:
-            break
-    assert found == whole
     assert world.caller(BOB).told("/api/people")["items"] != whole
     assert "Sarah" not in str(world.caller(BOB).told("/api/people"))
 
 
-def test_a_page_goes_on_where_it_stopped_whatever_came_or_went_before(world: World) -> None:
-    asked = world.caller()
-    for number in range(4):
-        asked.did("/api/people/name", person=f"telegram:500{number}", name=f"P{number}")
-    page = asked.told("/api/people", limit=2)
-    asked.did("/api/people/name", person="telegram:1", name="Early")
-    rest = asked.told("/api/people", cursor=page["cursor"])
-    told = [one["id"] for one in page["items"] + rest["items"]]
-    assert len(told) == len(set(told))
-    everybody = {one["id"] for one in asked.told("/api/people")["items"]}
-    assert everybody - set(told) == {"ext:telegram:1"}
-
-
-def test_bad_pages_are_refused(world: World) -> None:
-    asked = world.caller()
-    for cursor in ("x", "%00", "é", "AAAA", "MC54", "", "x" * 5_000):
-        for path in ("/api/people", "/api/proposals", "/api/files"):
-            refused(asked.get(path, cursor=cursor), 422, "cursor")
-    for limit in ("0", "501", "x", "", "1.5", "-1"):
-        for path in ("/api/people", "/api/proposals", "/api/files"):
-            refused(asked.get(path, limit=limit), 422, "limit")
-
-
-def test_what_is_about_a_person_comes_in_pages(world: World) -> None:
+def test_what_is_about_a_person_is_told_newest_first(world: World) -> None:
     asked = world.caller()
     for number in range(3):
         asked.did("/api/remember", content=f"Sarah likes {number}", about=["Sarah"])
         world.clock.forward(seconds=1)
     page = asked.told("/api/about", person="Sarah", limit=2)
     assert [one["content"] for one in page["items"]] == ["Sarah likes 2", "Sarah likes 1"]
-    rest = asked.told("/api/about", person="Sarah", limit=2, cursor=page["cursor"])
-    assert [one["content"] for one in rest["items"]] == ["Sarah likes 0"]
-    assert rest["cursor"] is None
     assert asked.told("/api/about", person="Nobody Known")["items"] == []
     assert world.caller(BOB).told("/api/about", person="Sarah")["items"] == []
-    refused(asked.get("/api/about"), 422, "person")
-    refused(asked.get("/api/about", person=""), 422, "person")
-
-
-def test_names_are_checked_by_the_library(world: World) -> None:
-    asked = world.caller()
-    refused(asked.post("/api/people/name", person="Sarah"), 422, "name")
-    refused(asked.post("/api/people/name", person="Sarah", name=""), 422, "name")
-    refused(asked.post("/api/people/name", person="Sarah", name="S", kind="king"), 422, "kind")
-    refused(asked.post("/api/people/name", person=5, name="S"), 422, "person")
 
 
 def test_relations_are_between_ones_own_memories(world: World) -> None:
@@ -78,10 +33,6 @@ def test_relations_are_between_ones_own_memories(world: World) -> None:
     for _ in range(2):
         assert again.did("/api/relations", id=one, other=two, strength=0.5) is None
     refused(again.post("/api/relations", id=two, other=one), 409)
-    refused(asked.post("/api/relations", id=one, other=one), 422, "other")
-    refused(asked.post("/api/relations", id=one, other=two, strength=7), 422, "strength")
-    refused(asked.post("/api/relations", id=one, other=two, relation=""), 422, "relation")
-    refused(asked.post("/api/relations", id=one), 422, "other")
     refused(asked.post("/api/relations", id=["x"], other=two), 404)
 
 
@@ -98,20 +49,6 @@ def test_a_view_says_whether_it_remembers(world: World) -> None:
     refused(world.keyed(Scope.ADMIN, Scope.READ).get("/api/view"), 403)
 
 
-def test_a_stranger_is_asked_for_a_key_before_anything_else(world: World) -> None:
-    for method, path in (
-        ("GET", "/api/people"),
-        ("GET", "/api/about"),
-        ("POST", "/api/query"),
-        ("GET", "/api/links"),
-        ("POST", "/api/chats/x/joined"),
-        ("GET", "/metrics"),
-    ):
-        answer = world.stranger().send(method, path)
-        refused(answer, 401)
-        assert answer.headers["www-authenticate"].startswith("Bearer")
-
-
 def test_two_whom_the_caller_named_are_merged_and_parted(world: World) -> None:
     asked, bob = world.caller(), world.caller(BOB)
     ids = [
@@ -123,7 +60,6 @@ def test_two_whom_the_caller_named_are_merged_and_parted(world: World) -> None:
     refused(asked.post("/api/people/merge", **pair), 409)
     refused(bob.post("/api/people/merge", **pair), 404)
     refused(world.caller(ALICE, TEAM).post("/api/people/unmerge", person=ids[0]), 404)
-    refused(asked.post("/api/people/merge", person="Al", into=ids[1]), 422, "person")
     writer = world.keyed(Scope.WRITE, requester=ALICE)
     assert writer.did("/api/people/unmerge", person=ids[0]) == {
         "id": ids[0],

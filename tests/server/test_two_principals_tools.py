@@ -14,9 +14,7 @@ from tacit.tools import Tool, tools
 from tacit.tools.reference import reference_tools
 from tacit.view.view import View
 from tests.contract.rooms import ALICE, group, private
-from tests.server import cases_tools
-from tests.server.cases import headers_of
-from tests.server.cases_tools import Given
+from tests.server.cases import TOOL_CALLS, headers_of
 from tests.server.conftest import Both
 from tests.server.headers import bearer
 from tests.server.two_worlds import Ask, Names
@@ -32,9 +30,9 @@ ROOMS: dict[str, Callable[[Memory], View]] = {
     "in the team": lambda memory: group(memory, ALICE),
     "in the team, all told": lambda memory: group(memory, ALICE, complete=True),
 }
-PROFILES: dict[str, tuple[Callable[[View], tuple[Tool, ...]], Mapping[str, Any]]] = {
-    "registry": (tools, cases_tools.REGISTRY),
-    "reference": (reference_tools, cases_tools.REFERENCE),
+PROFILES: dict[str, Callable[[View], tuple[Tool, ...]]] = {
+    "registry": tools,
+    "reference": reference_tools,
 }
 
 
@@ -59,7 +57,7 @@ def told(world: World, names: Names, tool: Tool, given: Mapping[str, Any]) -> st
 def test_alices_model_is_answered_the_same_whatever_bob_has(
     prepared: tuple[Path, dict[str, str]], tmp_path: Path, room: str, profile: str
 ) -> None:
-    make, cases = PROFILES[profile]
+    make, cases = PROFILES[profile], TOOL_CALLS[profile]
     with both_worlds(prepared, tmp_path) as worlds:
         kits = [{one.name: one for one in make(ROOMS[room](world.memory))} for world in worlds]
         assert set(kits[0]) == set(kits[1]) == set(cases)
@@ -76,7 +74,7 @@ def test_alices_model_is_answered_the_same_whatever_bob_has(
 
 def _asks(path: str, cases: Mapping[str, Any]) -> Iterator[Ask]:
     """As messages of the protocol, each of which stands for itself."""
-    plain: list[tuple[str, Given]] = [
+    plain: list[tuple[str, Mapping[str, Any]]] = [
         ("tools/list", {}),
         ("resources/list", {}),
         ("prompts/list", {}),
@@ -96,7 +94,7 @@ def _asks(path: str, cases: Mapping[str, Any]) -> Iterator[Ask]:
 def test_mcp_answers_alice_the_same_whatever_bob_has(
     both: Both, known: dict[str, str], principal: str
 ) -> None:
-    paths = {"/mcp": cases_tools.REGISTRY, "/mcp/reference": cases_tools.REFERENCE}
+    paths = {"/mcp": TOOL_CALLS["registry"], "/mcp/reference": TOOL_CALLS["reference"]}
     with both(headers_of(principal, known)) as (one, other):
         for path, cases in paths.items():
             for ask in _asks(path, cases):

@@ -91,10 +91,13 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
     (asked,) = alice.proposals.list()
     clock.forward(seconds=1)
     mine = frozenset({"read", "write", "erase"})
+    revoked = memory.keys.create("old", scopes=mine, requester=ALICE.key)
+    memory.keys.revoke(revoked.key.id)
     return known | {
         "gone": gone.id,
         "proposal": asked.id,
         "alice_token": memory.keys.create("alice", scopes=mine, requester=ALICE.key).token,
+        "revoked_token": revoked.token,
         "reader_token": memory.keys.create("reads", scopes=["read"], requester=ALICE.key).token,
         "adapter_token": memory.keys.create("bot", scopes=[*mine, "act-as"]).token,
         "narrow_token": memory.keys.create(

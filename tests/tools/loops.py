@@ -9,7 +9,8 @@ from openai import AsyncOpenAI, OpenAI, omit
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from tacit.tools.kits import AnyView, anthropic_kit, openai_kit, pydantic_ai_tools
+from tacit.memory import View
+from tacit.tools.kits import anthropic_kit, openai_kit, pydantic_ai_tools
 from tests.llm.endpoint import Endpoint
 
 KEY = "sk-kits"
@@ -18,10 +19,10 @@ Sdk = Literal["chat completions", "responses", "messages", "pydantic-ai"]
 
 
 class Loop(Protocol):
-    def __call__(self, endpoint: Endpoint, view: AnyView, said: str) -> str: ...
+    def __call__(self, endpoint: Endpoint, view: View, said: str) -> str: ...
 
 
-def chat_completions(endpoint: Endpoint, view: AnyView, said: str) -> str:
+def chat_completions(endpoint: Endpoint, view: View, said: str) -> str:
     kit = openai_kit(view)
     messages: list[Any] = [{"role": "user", "content": said}]
     with OpenAI(api_key=KEY, base_url=f"{endpoint.url}/v1", max_retries=0) as client:
@@ -35,7 +36,7 @@ def chat_completions(endpoint: Endpoint, view: AnyView, said: str) -> str:
     return reply.choices[0].message.content or ""
 
 
-def responses(endpoint: Endpoint, view: AnyView, said: str) -> str:
+def responses(endpoint: Endpoint, view: View, said: str) -> str:
     kit = openai_kit(view)
     items: list[Any] = [{"role": "user", "content": said}]
     with OpenAI(api_key=KEY, base_url=f"{endpoint.url}/v1", max_retries=0) as client:
@@ -47,7 +48,7 @@ def responses(endpoint: Endpoint, view: AnyView, said: str) -> str:
     return reply.output_text
 
 
-def messages(endpoint: Endpoint, view: AnyView, said: str) -> str:
+def messages(endpoint: Endpoint, view: View, said: str) -> str:
     kit = anthropic_kit(view)
     turns: list[Any] = [{"role": "user", "content": said}]
     with Anthropic(api_key=KEY, base_url=endpoint.url, max_retries=0) as client:
@@ -65,7 +66,7 @@ def messages(endpoint: Endpoint, view: AnyView, said: str) -> str:
     return "".join(block.text for block in reply.content if block.type == "text")
 
 
-def by_pydantic_ai(endpoint: Endpoint, view: AnyView, said: str) -> str:
+def by_pydantic_ai(endpoint: Endpoint, view: View, said: str) -> str:
     async def run() -> str:
         url = f"{endpoint.url}/v1"
         async with AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0) as client:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import random
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 from tacit import limits, wire
 from tacit.errors import (
@@ -24,6 +24,7 @@ from tacit.errors import (
     TacitError,
     TooManyRequests,
 )
+from tacit.http import backoff_seconds, parse_base_url, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -74,7 +75,7 @@ def classify_failure(
     return TransientFailure(
         error,
         unprocessed=wire.problem_name(told) in _UNPROCESSED_PROBLEMS,
-        wait_seconds=_parse_retry_after(retry_after),
+        wait_seconds=parse_retry_after(retry_after, datetime.now(UTC)),
     )
 
 
@@ -112,11 +113,6 @@ def _error_from_status(status: int, told: Mapping[str, Any], who: str) -> TacitE
     if status in (404, 405):
         return StoreError(f"{who} has no such route ({status}): is it of another version?")
     return StoreError(f"{who} refuses the request ({status}): is it of another version?")
-
-
-def _parse_retry_after(retry_after: str) -> float | None:
-    plain = retry_after.strip()
-    return float(plain) if plain.isascii() and plain.isdigit() and len(plain) < 9 else None
 
 
 # The connection of a client: one server URL, with limits of time, retries and size.
@@ -157,7 +153,10 @@ class Transport:
             raise MissingExtra("client", "a client of a server") from error
         if isinstance(timeout_seconds, bool) or not timeout_seconds > 0:
             raise InvalidInput("timeout", "must be a number of seconds, more than 0")
-        self._url = _parse_url(url)
+        if not isinstance(url, str):
+            raise InvalidInput("url", "is not an address; write it like http://127.0.0.1:8377")
+        parts = parse_base_url("url", url, key_setting="a key", example="http://127.0.0.1:8377")
+        self._url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
         self._timeout_seconds = timeout_seconds
         self._closed = Event()
         self._pause = self._closed.wait if pause is None else pause
@@ -200,7 +199,8 @@ class Transport:
             try:
                 return parse_body(self._send_once(call, headers, body, until), self._who)
             except TransientFailure as passing:
-                wait = _retry_delay(passing.wait_seconds, attempt)
+                doubled: float = limits.CLIENT_BACKOFF_SECONDS * 2 ** (attempt - 1)
+                wait = backoff_seconds(passing.wait_seconds, doubled)
                 last = attempt == limits.CLIENT_ATTEMPTS_MAX_COUNT
                 again = (call.repeatable or passing.unprocessed) and not last
                 if not again or time.monotonic() + wait >= until:
@@ -312,30 +312,6 @@ class Transport:
     def _timeout_error(self) -> StoreUnavailable:
         seconds = f"{self._timeout_seconds:g}"
         return StoreUnavailable(f"{self._who} gave no whole answer within {seconds} s")
-
-
-def _retry_delay(asked: float | None, attempt: int) -> float:
-    """Return the requested delay, or an exponential backoff, each with jitter."""
-    if asked is not None:
-        return asked + random.uniform(0.0, 0.1)
-    doubled: float = limits.CLIENT_BACKOFF_SECONDS * 2 ** (attempt - 1)
-    return random.uniform(doubled / 2, doubled)
-
-
-def _parse_url(url: object) -> str:
-    problem = "is not an address; write it like http://127.0.0.1:8377, with nothing after the path"
-    if not isinstance(url, str) or not url.isascii() or not url.isprintable():
-        raise InvalidInput("url", problem)
-    try:
-        parts = urlsplit(url.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise InvalidInput("url", problem) from None
-    if parts.username is not None or parts.password is not None:
-        raise InvalidInput("url", "holds a user name or password; hand over a key instead")
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise InvalidInput("url", problem)
-    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
 
 def _authorization_header(key: object) -> dict[str, str]:

@@ -6,12 +6,13 @@ import ipaddress
 import math
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Literal
 from urllib.parse import unquote
+
+from cachetools import LRUCache
 
 from tacit import limits
 from tacit.errors import InvalidInput, KeyRefused, NotAllowed, TooManyRequests
@@ -140,7 +141,9 @@ class RateLimiter:
     def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (left, seen at)
+        # Caller → (left, seen at). The caller with the oldest request, who is likely to have a full
+        # bucket by now, is dropped first.
+        self._buckets: LRUCache[str, tuple[float, float]] = LRUCache(limits.RATE_BUCKETS_MAX_COUNT)
         self._lock = Lock()
 
     def take(self, who: str, per_minute: int | None = None) -> None:
@@ -149,13 +152,10 @@ class RateLimiter:
         most = max(1.0, rate * 60 * limits.RATE_BURST_SHARE)
         with self._lock:
             now = self._clock()
-            left, since = self._buckets.pop(who, (most, now))
+            left, since = self._buckets.get(who, (most, now))
             left = min(most, left + max(0.0, now - since) * rate)
             enough = left >= 1
             self._buckets[who] = (left - 1 if enough else left, now)
-            if len(self._buckets) > limits.RATE_BUCKETS_MAX_COUNT:
-                # The caller with the oldest request is likely to have a full bucket by now.
-                self._buckets.popitem(last=False)
         if not enough:
             raise TooManyRequests(max(1, math.ceil((1 - left) / rate)))
 
@@ -163,19 +163,6 @@ class RateLimiter:
 # What a request claims about its caller. Nothing of it is trusted yet.
 
 AUTHORIZATION_HEADER = "authorization"
-# Header → field of the claims, and name in errors.
-TEXT_HEADERS = {
-    "x-tacit-requester": "requester",
-    "x-tacit-name": "name",
-    "x-tacit-username": "username",
-    "x-tacit-chat": "chat",
-    "x-tacit-thread": "thread",
-    "x-tacit-agent": "agent",
-}
-CHAT_KIND_HEADER = "x-tacit-chat-kind"
-PARTICIPANTS_HEADER = "x-tacit-participants"
-COMPLETE_HEADER = "x-tacit-complete"
-CLAIM_HEADERS = frozenset({*TEXT_HEADERS, CHAT_KIND_HEADER, PARTICIPANTS_HEADER, COMPLETE_HEADER})
 # Sent by proxies: the caller need not be on this machine.
 _PROXY_HEADERS = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
 _INVALID_TOKEN = ""  # a token that opens nothing
@@ -198,22 +185,12 @@ class Claims:
     remote: bool = False  # it may have come from another machine
     error: InvalidInput | None = None  # raised once the key is known to be good
 
-    def with_body(
-        self,
-        *,
-        requester: str | None = None,
-        chat: str | None = None,
-        thread: str | None = None,
-        agent: str | None = None,
-    ) -> Claims:
-        """Return the claims with those of the body, which must not contradict the headers."""
-        said = {"requester": requester, "chat": chat, "thread": thread, "agent": agent}
-        more: dict[str, Any] = {name: one for name, one in said.items() if one is not None}
-        for name, value in more.items():
-            if getattr(self, name) not in (None, value):
-                problem = f"the header says another one; leave out the header or the {name}"
-                return replace(self, error=self.error or InvalidInput(name, problem))
-        return replace(self, **more)
+    def with_agent(self, agent: str) -> Claims:
+        """Return the claims with the agent of the body, which must not contradict the header."""
+        if self.agent not in (None, agent):
+            problem = "the header says another one; leave out the header or the agent"
+            return replace(self, error=self.error or InvalidInput("agent", problem))
+        return replace(self, agent=agent)
 
 
 def parse_claims(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Claims:
@@ -231,24 +208,14 @@ def parse_claims(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Clai
 
 
 def _parse_headers(claims: Claims, found: Mapping[str, list[str]]) -> Claims:
-    said = {
-        name: _single_value(name, values) for name, values in found.items() if name in CLAIM_HEADERS
-    }
-    plain: dict[str, Any] = {
-        field: _decode_value(field, said[name])
-        for name, field in TEXT_HEADERS.items()
-        if name in said
-    }
-    read = replace(claims, **plain)
-    if CHAT_KIND_HEADER in said:
-        read = replace(
-            read, kind=parse_enum("kind", said[CHAT_KIND_HEADER].strip().lower(), ChatKind)
-        )
-    if COMPLETE_HEADER in said:
-        read = replace(read, complete=_parse_flag(said[COMPLETE_HEADER]))
-    if PARTICIPANTS_HEADER in said:
-        read = replace(read, participants=_parse_participants(said[PARTICIPANTS_HEADER]))
-    return read
+    said: dict[str, Any] = {}
+    for name, values in found.items():
+        if name in CLAIM_HEADERS:
+            if len(values) > 1:
+                raise InvalidInput(name, "stands in the request more than once; send it once")
+            claim, parse = CLAIM_HEADERS[name]
+            said[claim] = parse(claim, values[0])
+    return replace(claims, **said)
 
 
 def _parse_token(values: list[str] | None) -> str | None:
@@ -266,12 +233,6 @@ def _is_remote(found: Mapping[str, list[str]]) -> bool:
     return not all(name is not None and is_loopback(name) for name in names)
 
 
-def _single_value(name: str, values: list[str]) -> str:
-    if len(values) > 1:
-        raise InvalidInput(name, "stands in the request more than once; send it once")
-    return values[0]
-
-
 def _decode_value(field: str, written: str) -> str:
     """Decode a header, which is ASCII with percent-encoded UTF-8."""
     try:
@@ -282,20 +243,24 @@ def _decode_value(field: str, written: str) -> str:
         raise InvalidInput(field, "write it as percent-encoded UTF-8, as in Zo%C3%AB") from None
 
 
-def _parse_flag(written: str) -> bool:
+def _parse_chat_kind(field: str, written: str) -> ChatKind:
+    return parse_enum(field, written.strip().lower(), ChatKind)
+
+
+def _parse_flag(field: str, written: str) -> bool:
     word = written.strip().lower()
     if word not in ("true", "false"):
-        raise InvalidInput("complete", "must be true or false")
+        raise InvalidInput(field, "must be true or false")
     return word == "true"
 
 
-def _parse_participants(written: str) -> tuple[Requester, ...]:
+def _parse_participants(field: str, written: str) -> tuple[Requester, ...]:
     """Parse `telegram:2;Bob;bob_l,slack:T1:U2`: key, name and username of each participant, every
     part percent-encoded by itself."""
     parts = [part for part in written.split(",") if part.strip()]
     if len(parts) > limits.PARTICIPANTS_MAX_COUNT:
         most = limits.PARTICIPANTS_MAX_COUNT
-        raise InvalidInput("participants", f"takes at most {most:,} people")
+        raise InvalidInput(field, f"takes at most {most:,} people")
     return tuple(_parse_participant(part) for part in parts)
 
 
@@ -305,6 +270,18 @@ def _parse_participant(written: str) -> Requester:
         raise InvalidInput("participants", "write each as telegram:2;name;username")
     name, username = (*called, "", "")[:2]
     return Requester(key, name=name or None, username=username or None)
+
+
+# Header → claim, which is also its name in errors, and how it is parsed.
+CLAIM_HEADERS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
+    **{
+        f"x-tacit-{claim}": (claim, _decode_value)
+        for claim in ("requester", "name", "username", "chat", "thread", "agent")
+    },
+    "x-tacit-chat-kind": ("kind", _parse_chat_kind),
+    "x-tacit-participants": ("participants", _parse_participants),
+    "x-tacit-complete": ("complete", _parse_flag),
+}
 
 
 # Authentication: the key decides which claims hold and which view the caller gets.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
@@ -13,6 +14,7 @@ from tacit.records.memory import Memory
 from tacit.server.responses import HttpProblem, version_etag
 from tacit.server.routing import RequestContext
 
+T = TypeVar("T")
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
 _ANY_TAG = "*"
@@ -32,6 +34,30 @@ def parse_etags(sent: Sequence[str]) -> list[str]:
 def matches_etag(sent: Sequence[str], tag: str) -> bool:
     found = parse_etags(sent)
     return tag in found or _ANY_TAG in found
+
+
+@contextmanager
+def check_unchanged(
+    context: RequestContext, problem: str, first: T, find: Callable[[list[str]], T | None]
+) -> Iterator[T | None]:
+    """Yield what If-Match and If-None-Match expect, for the write to check; None: anything.
+
+    `first` is expected where there must be nothing yet; `find` returns what the tags of If-Match
+    name, or None where none of them is current.
+    """
+    matching = context.headers.getlist(IF_MATCH)
+    new = _ANY_TAG in parse_etags(context.headers.getlist(IF_NONE_MATCH))
+    if not matching and not new:
+        yield None
+        return
+    changed = HttpProblem("precondition-failed", f"{problem}: read it again")
+    expected = first if new else find(parse_etags(matching))
+    if expected is None or (new and matching):
+        raise changed
+    try:
+        yield expected
+    except Conflict:
+        raise changed from None
 
 
 @contextmanager

@@ -8,11 +8,15 @@ import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, NoReturn, TypeVar
+from inspect import Parameter, Signature, signature
+from operator import attrgetter
+from types import NoneType
+from typing import Annotated, Any, NoReturn, TypeVar, get_args
 from urllib.parse import parse_qsl
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from fastapi.routing import APIRoute
+from pydantic import create_model
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.datastructures import Headers, State
@@ -22,12 +26,39 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
-from tacit.memory import Memory, View
+from tacit.memory import (
+    REQUIRED,
+    VIEW_OPERATIONS,
+    Endpoint,
+    Memory,
+    Operation,
+    Repeat,
+    View,
+    parameters_of,
+    type_hints_of,
+)
 from tacit.records.accounts import Scope
 from tacit.records.request import Requester
+from tacit.records.results import Page
 from tacit.server.authentication import Caller, Claims, RateLimiter, authenticate, parse_claims
 from tacit.server.openapi import JSON_BODY, NDJSON_BODY, Access, describe_operation
-from tacit.server.responses import HttpProblem, safe_field_name
+from tacit.server.responses import (
+    NDJSON_MEDIA_TYPE,
+    HttpProblem,
+    no_content,
+    paginate,
+    record_response,
+    safe_field_name,
+)
+from tacit.server.schemas import (
+    BODY_TYPES,
+    PATH_TYPES,
+    QUERY_TYPES,
+    PageQuery,
+    RequestModel,
+    not_sent,
+)
+from tacit.server.streaming import LineResponse
 
 H = TypeVar("H", bound=Callable[..., Any])
 QUERY_FIELDS_MAX_COUNT = 64
@@ -35,6 +66,7 @@ CONCURRENT_IMPORTS_MAX_COUNT = 2  # each is hundreds of writes
 IDEMPOTENCY_HEADER = "idempotency-key"
 _IDEMPOTENCY_KEY_PATTERN = re.compile(r"[!-~]{1,255}")
 _NO_MEMORY_ID = ""  # an id that no memory has
+_PAGE_FIELDS = frozenset(PageQuery.model_fields)
 
 
 class RequestContext:
@@ -92,9 +124,9 @@ class RequestContext:
         """The space of the key, for what belongs to no single person."""
         return self.caller.memory
 
-    def with_claims(self, *, thread: str | None = None, agent: str | None = None) -> RequestContext:
-        """Return the same request, with what its body or path claims too."""
-        claims = parse_claims(self._request.headers.items()).with_body(thread=thread, agent=agent)
+    def with_agent(self, agent: str) -> RequestContext:
+        """Return the same request of an agent that its body names."""
+        claims = parse_claims(self._request.headers.items()).with_agent(agent)
         caller = self._authenticator.authenticate(claims)
         return RequestContext(self._authenticator, self._request, caller)
 
@@ -289,22 +321,7 @@ class Router:
         self.tag = tag
         self.routes: list[OperationRoute] = []
 
-    def get(self, path: str, **declared: Any) -> Callable[[H], H]:
-        return self._add("GET", path, **declared)
-
-    def post(self, path: str, **declared: Any) -> Callable[[H], H]:
-        return self._add("POST", path, **declared)
-
-    def put(self, path: str, **declared: Any) -> Callable[[H], H]:
-        return self._add("PUT", path, **declared)
-
-    def patch(self, path: str, **declared: Any) -> Callable[[H], H]:
-        return self._add("PATCH", path, **declared)
-
-    def delete(self, path: str, **declared: Any) -> Callable[[H], H]:
-        return self._add("DELETE", path, **declared)
-
-    def _add(
+    def add(
         self,
         method: str,
         path: str,
@@ -330,7 +347,7 @@ class Router:
         """
 
         def add(endpoint: H) -> H:
-            json_body = JSON_BODY if "body" in endpoint.__annotations__ else None
+            json_body = JSON_BODY if "body" in signature(endpoint).parameters else None
             access = Access(scope=scope, or_local=or_local, body_type=reads or json_body)
             described = describe_operation(
                 path, access, status, problems, once, headers=headers, sends=sends, media=media
@@ -354,7 +371,164 @@ class Router:
 
         return add
 
+    def serve(
+        self,
+        name: str,
+        *,
+        body: str = "",
+        query: type[RequestModel] | None = None,
+        types: Mapping[str, Any] | None = None,
+        scope: Scope | None = None,
+        also_read: bool = False,
+        hide: Callable[[Any], Any] | None = None,
+        absent: str = "memory",
+        status: int = 200,
+        problems: tuple[int, ...] = (),
+    ) -> Callable[[H], H]:
+        """Serve an operation of a view as it is declared.
+
+        The decorated function gives the route its name and description. `body` is the name of the
+        model of the body, and `query` a model in place of the derived one. `types` are those of
+        arguments whose type is not that of their name, and of other keyword arguments that the
+        operation takes. With `also_read`, a key needs the scope `read` too. `hide` removes from the
+        response what a key that only writes may not read. `absent` is what is not found where the
+        operation returns None.
+        """
+        operation = VIEW_OPERATIONS[name]
+        endpoint, gives = operation.endpoint, type_hints_of(operation.method)["return"]
+        assert endpoint is not None, f"{name} has no endpoint"
+        models = _derive_models(operation, endpoint, body, query, types or {})
+        is_optional = endpoint.method == "GET" and NoneType in get_args(gives)
+        may_be_absent = is_optional or "id" in endpoint.path_names
+        takes_key = operation.repeat in (Repeat.REPLAYED, Repeat.HARMLESS)
+
+        def answer(context: RequestContext, **sent: Any) -> Response:
+            if also_read:
+                context.caller.require_scopes(Scope.READ)
+            view = context.write_view if takes_key else context.view
+            found = attrgetter(name)(view)(**_arguments(sent, endpoint, models))
+            if hide is not None and not context.may_read:
+                found = hide(found)
+            if gives is NoneType:
+                return no_content()
+            if operation.lines:
+                return LineResponse(found, NDJSON_MEDIA_TYPE)
+            if found is None and is_optional:
+                raise NotFound(absent)
+            if gives is int:
+                found = Count(count=found)
+            if endpoint.paged:
+                page = sent["query"]
+                found = paginate(found, lambda one: one.id, page.limit, page.cursor)
+            return record_response(found, status)
+
+        path_types = {one: PATH_TYPES[one] for one in endpoint.path_names}
+        answer.__signature__ = Signature(  # type: ignore[attr-defined]
+            [
+                Parameter(one, Parameter.KEYWORD_ONLY, annotation=kind)
+                for one, kind in {"context": Context, **path_types, **models}.items()
+            ]
+        )
+
+        def add(described: H) -> H:
+            answer.__name__, answer.__doc__ = described.__name__, described.__doc__
+            self.add(
+                endpoint.method,
+                endpoint.path,
+                scope=scope or (Scope.WRITE if operation.writes else Scope.READ),
+                gives=_response_type(gives, endpoint),
+                status=204 if gives is NoneType else status,
+                once=takes_key,
+                media=(NDJSON_MEDIA_TYPE,) if operation.lines else (JSON_BODY,),
+                problems=(404, *problems) if may_be_absent else problems,
+            )(answer)
+            return described
+
+        return add
+
 
 def _summarize(endpoint: Callable[..., Any]) -> str:
     first_line = (endpoint.__doc__ or endpoint.__name__).strip().split("\n", 1)[0]
     return first_line.split(". ", 1)[0].rstrip(".")
+
+
+# Requests and responses of operations, derived from their declarations.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    count: int
+
+
+def _derive_models(
+    operation: Operation,
+    endpoint: Endpoint,
+    body: str,
+    query: type[RequestModel] | None,
+    types: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the models of the body and of the query string, where there are such."""
+    known = parameters_of(operation.method)
+    defaults = {**known, **{name: None for name in types if name not in known}}
+    given = {name: defaults[name] for name in defaults if name not in endpoint.path_names}
+    in_body = endpoint.method in ("POST", "PUT")
+    in_query = {name: given.pop(name) for name in (endpoint.query if in_body else tuple(given))}
+    models: dict[str, Any] = {}
+    if given:
+        models["body"] = _create_body(body, given, types)
+    if query is not None or in_query or endpoint.paged:
+        derived = query or _create_query(in_query, types, paged=endpoint.paged)
+        models["query"] = Annotated[derived, Query()]
+    return models
+
+
+def _create_body(name: str, defaults: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
+    fields: dict[str, Any] = {}
+    for one, default in defaults.items():
+        kind = types.get(one, BODY_TYPES.get(one))
+        assert kind is not None, f"{name}: {one} has no type"
+        if isinstance(kind, tuple):
+            fields[one] = kind
+        elif default is None:
+            fields[one] = (kind | None, None)
+        else:
+            fields[one] = (kind, ... if default is REQUIRED else default)
+    return create_model(name, __base__=RequestModel, **fields)
+
+
+def _create_query(defaults: Mapping[str, Any], types: Mapping[str, Any], *, paged: bool) -> Any:
+    paged = paged or defaults.keys() >= _PAGE_FIELDS
+    fields: dict[str, Any] = {}
+    for one, default in defaults.items():
+        if not (paged and one in _PAGE_FIELDS):
+            kind = types.get(one, QUERY_TYPES.get(one))
+            assert kind is not None, f"{one} has no type"
+            value = ... if default is REQUIRED else not_sent() if default is None else default
+            fields[one] = (kind, value)
+    base = PageQuery if paged else RequestModel
+    return create_model("Query", __base__=base, **fields)
+
+
+def _arguments(
+    sent: Mapping[str, Any], endpoint: Endpoint, models: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments that were sent: null stands for what was not."""
+    found = {one: sent[one] for one in endpoint.path_names}
+    for model in models:
+        fields = sent[model].sent_fields()
+        if endpoint.paged:
+            fields = {one: value for one, value in fields.items() if one not in _PAGE_FIELDS}
+        found |= {one: value for one, value in fields.items() if value is not None}
+    return found
+
+
+def _response_type(gives: Any, endpoint: Endpoint) -> Any:
+    if gives is NoneType:
+        return None
+    if gives is int:
+        return Count
+    if endpoint.paged:
+        return Page[get_args(gives)[0]]  # type: ignore[misc]
+    if endpoint.method == "GET" and NoneType in get_args(gives):
+        return get_args(gives)[0]
+    return gives

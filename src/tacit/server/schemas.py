@@ -8,7 +8,7 @@ one rule for every surface.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Annotated, Any, Literal, get_type_hints
@@ -22,7 +22,6 @@ from pydantic import (
     GetJsonSchemaHandler,
     Strict,
     ValidationInfo,
-    WithJsonSchema,
     create_model,
 )
 from pydantic.json_schema import SkipJsonSchema
@@ -400,75 +399,96 @@ class QueryFilters(RequestModel):
     threshold: Fraction | None = None
 
 
-# The fields of a memory.
-
 _TurnId = Annotated[str, Described(pattern=_MEMORY_ID_PATTERN)]
-
-
-class MemoryFields(RequestModel):
-    """What can be said of a memory besides its text. Nothing is required."""
-
-    kind: Kind | None = None
-    slot: Slot | None = None
-    about: People | None = None
-    withheld_from: People | None = None
-    sensitivity: Sensitivity | None = None
-    portable: Flag | None = None
-    importance: Importance | None = None
-    confidence: Fraction | None = None
-    pinned: Flag | None = None
-    tags: Annotated[list[Tag], items(most=limits.TAGS_MAX_COUNT)] | None = None
-    observed_at: Time | None = None
-    expires_at: Time | None = None
-    message: Label | None = None
-    agent: Label | None = None
-    run: Label | None = None
-    role: Label | None = None
-    by_model: Flag | None = None
-    turns: Annotated[list[_TurnId], items(most=limits.MESSAGES_MAX_COUNT)] | None = None
-    data: (
-        Annotated[
-            dict[Any, Any],
-            Described(
-                description="Kept and returned with the memory: JSON without secrets. {} clears it."
-            ),
-        ]
-        | None
-    ) = None
-
-
-class NewMemoryFields(MemoryFields):
-    visibility: Visibility | None = None
-    for_room: Flag | None = None
-
-
-class RememberFields(NewMemoryFields):
-    content: Content
-    category: Category | None = None
-    key: KeyName | None = None
-
-
-class PutFields(NewMemoryFields):
-    value: Content
-
-
-_NULL = WithJsonSchema({"type": "null"})
-
-
-class UpdateFields(MemoryFields):
-    content: Content | None = None
-    if_version: Annotated[int, whole(1, 2**31)] | None = None
-    category: Category | None = None
-    # The library refuses these, and names the method to call instead.
-    key: Annotated[str | None, _NULL] = None
-    visibility: Annotated[Visibility | None, _NULL] = None
-    for_room: Annotated[Flag | None, WithJsonSchema({"enum": [False, None]})] = None
-    turns: Annotated[list[str] | None, _NULL] = None
 
 
 AssignableNameKind = Annotated[
     NameKind, Described(enum=[str(one) for one in NameKind if one is not NameKind.WITHHELD])
 ]
+
+
+# The types of the arguments of operations, by name: in a path, in a JSON body and in a query string.
+# A pair is a type with its default.
+
+PATH_TYPES: Mapping[str, Any] = {
+    "id": str,
+    "category": Category,
+    "key": KeyName,
+    "path": FileOrFolderPath,
+    "thread": Label,
+}
+BODY_TYPES: Mapping[str, Any] = {
+    "about": People,
+    "actor": Label,
+    "agent": Label,
+    "as_of": Time,
+    "budget_tokens": Tokens,
+    "by_model": Flag,
+    "categories": Categories,
+    "category": Category,
+    "code": Annotated[str, Described(examples=["ABCDE-23456"])],
+    "confidence": Fraction,
+    "content": Content,
+    "cursor": str,
+    "data": Annotated[
+        dict[Any, Any],
+        Described(
+            description="Kept and returned with the memory: JSON without secrets. {} clears it."
+        ),
+    ],
+    "draft": SessionDraftInput,
+    "expires_at": Time,
+    "for_room": Flag,
+    "id": MemoryId,
+    "importance": Importance,
+    "importance_max": Importance,
+    "importance_min": Importance,
+    "include": Include,
+    "into": NamedPerson,
+    "key": KeyName,
+    "kind": Kind,
+    "kinds": Kinds,
+    "limit": PageSize,
+    "message": Label,
+    "messages": Messages,
+    "name": PersonName,
+    "observed_at": Time,
+    "on": Annotated[bool, Described(lambda _, value: validation.parse_bool("pin", value))],
+    "other": MemoryId,
+    "person": PersonName,
+    "pinned": Flag,
+    "portable": Flag,
+    "query": QueryText,
+    "relation": Tag,
+    "role": Label,
+    "run": Label,
+    "search": (SearchInput | None, None),
+    "sensitivity": Sensitivity,
+    "session": Label,
+    "since": Revision,
+    "slot": Slot,
+    "source": Label,
+    "strength": Fraction,
+    "tags": Annotated[list[Tag], items(most=limits.TAGS_MAX_COUNT)],
+    "threshold": Fraction,
+    "top_k": ResultCount,
+    "turns": Annotated[list[_TurnId], items(most=limits.MESSAGES_MAX_COUNT)],
+    "updated_after": Time,
+    "updated_before": Time,
+    "user": Label,
+    "value": Content,
+    "visibility": Visibility,
+    "who": People,
+    "withheld_from": People,
+}
+QUERY_TYPES: Mapping[str, Any] = {
+    "days": Annotated[int, query_whole(1, limits.ACTIVITY_MAX_DAYS)],
+    "limit": Annotated[int, query_whole(1, limits.GRAPH_NODES_MAX_COUNT)],
+    "person": PersonName,
+    "style": Literal["memory", "filtered", "summary"],
+    "turns": QueryFlag,
+    "visibility": Visibility,
+}
 
 
 # What the query strings of many routes hold.

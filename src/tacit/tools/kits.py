@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.memory import FENCE_CLOSE, View
@@ -24,14 +24,10 @@ if TYPE_CHECKING:
     from openai.types.responses import FunctionToolParam, Response
     from openai.types.responses.response_input_item_param import FunctionCallOutput
 
-    from tacit.client import RemoteView
-
 __all__ = ["AnthropicKit", "OpenAIKit", "anthropic_kit", "openai_kit", "pydantic_ai_tools"]
 
 
 # The selection of tools, and the answers to calls: each call has one, and all together are bounded.
-
-AnyView: TypeAlias = "View | RemoteView"
 
 CALLS_MAX_COUNT = 64  # in one message of a model's
 ARGUMENTS_MAX_CHARS = 1_000_000  # of one call
@@ -84,10 +80,9 @@ class ToolSet:
         return truncate_answer(tool.call(arguments))
 
 
-def create_tool_set(view: AnyView, only: Collection[str] | None, message: str | None) -> ToolSet:
+def create_tool_set(view: View, only: Collection[str] | None, message: str | None) -> ToolSet:
     _require_view(view)
-    # A view at the other end of the wire has every word that the tools use.
-    offered = tools(cast("View", view), message)
+    offered = tools(view, message)
     if only is None or not offered:
         return ToolSet(offered)
     _refuse_string("only", only)
@@ -99,11 +94,7 @@ def create_tool_set(view: AnyView, only: Collection[str] | None, message: str | 
 
 
 def _require_view(given: object) -> None:
-    if isinstance(given, View):
-        return
-    from tacit.client import RemoteView  # seldom needed, and not quick to load
-
-    if not isinstance(given, RemoteView):
+    if not isinstance(given, View):
         raise InvalidInput(
             "view", "expected a view: memory.view(requester, chat), or one of tacit.connect(…)"
         )
@@ -195,7 +186,7 @@ class AnthropicKit:
 
 
 def anthropic_kit(
-    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+    view: View, *, only: Collection[str] | None = None, message: str | None = None
 ) -> AnthropicKit:
     """Return the tools of a view; none where memory is disabled. `only` selects some by name.
     `message` is the channel's id of the message they are called for, by which it is unlearned."""
@@ -285,7 +276,7 @@ class OpenAIKit:
 
 
 def openai_kit(
-    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+    view: View, *, only: Collection[str] | None = None, message: str | None = None
 ) -> OpenAIKit:
     """Return the tools of a view; none where memory is disabled. `only` selects some by name.
     `message` is the channel's id of the message they are called for, by which it is unlearned."""
@@ -331,7 +322,7 @@ def _read_call(id: str, said: object, arguments: str = "arguments") -> ToolCall:
 
 
 def pydantic_ai_tools(
-    view: AnyView, *, only: Collection[str] | None = None, message: str | None = None
+    view: View, *, only: Collection[str] | None = None, message: str | None = None
 ) -> list[pydantic_ai.Tool[Any]]:
     """Return the tools of a view; none where memory is disabled. `only` selects some by name.
     `message` is the channel's id of the message they are called for, by which it is unlearned."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
-from functools import wraps
+from functools import cache, wraps
 from threading import Lock
 from typing import (
     TYPE_CHECKING,
@@ -17,6 +19,8 @@ from typing import (
     Protocol,
     TypeVar,
     cast,
+    get_args,
+    get_type_hints,
     overload,
 )
 
@@ -523,6 +527,10 @@ class Endpoint:
     query: tuple[str, ...]
     paged: bool  # the list of the answer comes in pages
 
+    @property
+    def path_names(self) -> tuple[str, ...]:
+        return tuple(re.findall(r"\{(\w+)", self.path))
+
     @classmethod
     def parse(cls, declared: str, paged: bool) -> Endpoint:
         """Parse `POST /api/memory/{id}/erase?turns`."""
@@ -555,8 +563,14 @@ class Operation:
 class Dispatch(Protocol):
     """An interceptor between the call of an operation and its method."""
 
+    @property
+    def why_disabled(self) -> str | None: ...
+
+    def once(self, key: str) -> Dispatch:
+        """Return a dispatch whose next write runs at most once under this key."""
+
     def invoke(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments, /
     ) -> Any: ...
 
 
@@ -685,3 +699,45 @@ def list_operations(view: type[Resource]) -> Iterator[Operation]:
                 yield declared
             elif isinstance(member, resource):
                 yield from list_operations(member.kind)
+
+
+REQUIRED: Any = inspect.Parameter.empty
+
+
+@cache
+def signature_of(method: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(method)
+
+
+def bind_arguments(
+    method: Callable[..., Any], args: tuple[Any, ...], named: Arguments
+) -> dict[str, Any]:
+    """Bind the arguments of a call by name, with defaults. Raises TypeError as the method does."""
+    signature = signature_of(method)
+    bound = signature.bind(None, *args, **named)
+    bound.apply_defaults()
+    found = dict(bound.arguments)
+    del found["self"]
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            found |= found.pop(name)
+    return found
+
+
+@cache
+def parameters_of(method: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the default of each argument by name, or REQUIRED; those of a TypedDict are None."""
+    found: dict[str, Any] = {}
+    for name, parameter in signature_of(method).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            (fields,) = get_args(type_hints_of(method)[name])
+            found |= dict.fromkeys(get_type_hints(fields))
+        elif name != "self":
+            found[name] = parameter.default
+    return found
+
+
+@cache
+def type_hints_of(method: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the types of the parameters and, as `return`, of the answer."""
+    return get_type_hints(method)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from enum import Enum
-from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from typing import Any, NoReturn
@@ -37,6 +35,7 @@ from tacit.view.context import (
     Replay,
     Resource,
     ViewContext,
+    bind_arguments,
 )
 
 # The fingerprint of a call: equal for the same operation with the same arguments.
@@ -63,23 +62,9 @@ def fingerprint_call(key: str, asked: Mapping[str, Any]) -> str:
     return hmac.digest(key.encode(), told.encode(), hashlib.sha256).hex()
 
 
-def bind_arguments(word: Callable[..., Any], args: Any, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Bind arguments by name, with defaults; turn one-shot iterables into lists.
-
-    Raises TypeError as the operation itself does.
-    """
-    bound = _signature(word).bind(None, *args, **named)
-    bound.apply_defaults()
-    found = {name: _materialize(value) for name, value in bound.arguments.items() if name != "self"}
-    for rest in [name for name, value in found.items() if isinstance(value, dict)]:
-        if _signature(word).parameters[rest].kind is inspect.Parameter.VAR_KEYWORD:
-            found |= {name: _materialize(value) for name, value in found.pop(rest).items()}
-    return found
-
-
-@lru_cache(maxsize=256)
-def _signature(word: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(word)
+def materialize(arguments: Arguments) -> Arguments:
+    """Turn one-shot iterables into lists, so that they can be read twice."""
+    return {name: _materialize(value) for name, value in arguments.items()}
 
 
 def _materialize(value: Any) -> Any:
@@ -249,12 +234,15 @@ class DisabledDispatch:
     A view is disabled if it has no requester, or if memory is switched off.
     """
 
-    why: str
+    why_disabled: str
+
+    def once(self, _: str) -> DisabledDispatch:
+        return self
 
     def invoke(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
+        self, operation: Operation, _: Resource, args: tuple[Any, ...], named: Arguments
     ) -> Any:
-        _signature(operation.method).bind(resource, *args, **named)  # may raise TypeError
+        bind_arguments(operation.method, args, named)  # may raise TypeError
         return operation.disabled_outcome()
 
 
@@ -266,6 +254,10 @@ class IdempotentDispatch:
     """
 
     key: str
+    why_disabled: None = None
+
+    def once(self, key: str) -> IdempotentDispatch:
+        return run_once(key)
 
     def invoke(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
@@ -276,7 +268,7 @@ class IdempotentDispatch:
         if operation.replay is None:
             guarded = replace(context, guard=_refuse_write)
             return operation.method(kind(guarded), *args, **named)
-        arguments = bind_arguments(operation.method, args, named)
+        arguments = materialize(bind_arguments(operation.method, args, named))
         wanted = self._wanted(operation, context, arguments)
         # Look up the record first: a repeat then needs neither vectors nor a model.
         done = context.read(lambda c, r: idempotency.find_result(c, r, wanted))
@@ -308,6 +300,10 @@ class MeasuredDispatch:
 
     meter: Meter
     inner: IdempotentDispatch | None = None
+    why_disabled: None = None
+
+    def once(self, key: str) -> MeasuredDispatch:
+        return MeasuredDispatch(self.meter, run_once(key))
 
     def invoke(
         self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
@@ -341,8 +337,10 @@ def _time_lines(meter: Meter, name: str, lines: Iterator[Any]) -> Iterator[Any]:
         yield from lines
 
 
-def parse_idempotency_key(key: object) -> str:
-    return validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
+def run_once(key: object) -> IdempotentDispatch:
+    return IdempotentDispatch(
+        validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
+    )
 
 
 class _RepeatedCall(Exception):

@@ -212,7 +212,7 @@ class Files(Resource, name="files"):
     sessions like `2026-03-01/telegram_1001.md`. In a group: the sessions of that group.
     """
 
-    @operations.read(disabled=List)
+    @operations.read("GET /api/files", disabled=List, paged=True)
     def list(self, folder: str = "") -> List[str]:
         """List the paths of all files, or of a folder, with only the newest sessions."""
         return list(self.sizes(folder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Self
 
 from tacit.telemetry.metrics import Meter, register_operations
@@ -11,12 +11,12 @@ from tacit.view.account import Account
 from tacit.view.audience import Audience, ViewExplain
 from tacit.view.audit import Audit
 from tacit.view.checkpoints import Checkpoints
-from tacit.view.context import Operation, Repeat, ViewContext, list_operations, resource
+from tacit.view.context import Dispatch, Operation, Repeat, ViewContext, list_operations, resource
 from tacit.view.idempotency import (
     DisabledDispatch,
     IdempotentDispatch,
     MeasuredDispatch,
-    parse_idempotency_key,
+    run_once,
 )
 from tacit.view.learning import ViewLearning
 from tacit.view.memories import ViewReads, ViewWrites
@@ -52,8 +52,7 @@ class View(
 
     @property
     def why_disabled(self) -> str | None:
-        dispatch = self._dispatch
-        return dispatch.why if isinstance(dispatch, DisabledDispatch) else None
+        return None if self._dispatch is None else self._dispatch.why_disabled
 
     def once(self, key: str) -> Self:
         """Return the same view for one write that may be sent twice.
@@ -63,12 +62,7 @@ class View(
         another call under the key. Keys belong to one person; use a random one for each write.
         """
         dispatch = self._dispatch
-        if isinstance(dispatch, DisabledDispatch):
-            return self
-        keyed = IdempotentDispatch(parse_idempotency_key(key))
-        if isinstance(dispatch, MeasuredDispatch):
-            return type(self)(self._context, MeasuredDispatch(dispatch.meter, keyed))
-        return type(self)(self._context, keyed)
+        return type(self)(self._context, run_once(key) if dispatch is None else dispatch.once(key))
 
 
 def open_view(context: ViewContext, meter: Meter) -> View:
@@ -77,7 +71,20 @@ def open_view(context: ViewContext, meter: Meter) -> View:
 
 def disabled_view(why: str) -> View:
     """Return a view without memory: reads are empty, writes do nothing, and `why` is the reason."""
-    return View(None, DisabledDispatch(why))  # type: ignore[arg-type]
+    return remote_view(DisabledDispatch(why))
+
+
+def remote_view(dispatch: Dispatch) -> View:
+    """Return a view whose operations this dispatch answers, without a context of their own."""
+    return View(None, dispatch)  # type: ignore[arg-type]
+
+
+_LOCAL_DISPATCHES = (NoneType, DisabledDispatch, IdempotentDispatch, MeasuredDispatch)
+
+
+def is_remote(view: View) -> bool:
+    """Return whether another process has the memory of this view open."""
+    return not isinstance(view._dispatch, _LOCAL_DISPATCHES)
 
 
 # Every operation by its full name.

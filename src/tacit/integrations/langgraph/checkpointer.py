@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import InvalidInput, MissingExtra
 from tacit.integrations.langgraph.views import (
-    VIEW_TYPES,
     ViewSource,
     require_view_source,
     resolve_view,
 )
+from tacit.memory import View
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
 
 try:
@@ -173,7 +173,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         require_view_source(view)
         super().__init__(serde=serde)
         self._view_source = view
-        self._fixed_steps = view.checkpoints.steps if isinstance(view, VIEW_TYPES) else None
+        self._fixed_steps = view.checkpoints.steps if isinstance(view, View) else None
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread, ns, id = parse_config(config)

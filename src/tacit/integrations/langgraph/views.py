@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.memory import View
+from tacit.memory import View, is_remote
 
 try:
     from langchain_core.runnables import RunnableConfig
@@ -14,7 +14,6 @@ try:
 except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
 
-VIEW_TYPES = (View,)
 VIEW_FUNCTION_HINT = (
     'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
     "tacit.Chat.private(key))"
@@ -23,9 +22,14 @@ VIEW_FUNCTION_HINT = (
 ViewSource: TypeAlias = View | Callable[[RunnableConfig], View]
 
 
+def is_open_view(found: object) -> TypeGuard[View]:
+    """Return whether it is a view, and this process has its memory open."""
+    return isinstance(found, View) and not is_remote(found)
+
+
 def require_view_source(whose: object) -> None:
     """Check the argument early, not in the middle of a run."""
-    if not isinstance(whose, VIEW_TYPES) and not callable(whose):
+    if not is_open_view(whose) and not callable(whose):
         raise InvalidInput(
             "view",
             "takes memory.view(requester, chat), or a function that makes one from the config of "
@@ -36,7 +40,7 @@ def require_view_source(whose: object) -> None:
 
 def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> View:
     """Return the view for the config of the call, or of the running node if there is none."""
-    if isinstance(whose, VIEW_TYPES):
+    if isinstance(whose, View):
         return whose
     running = ensure_config(config) if config is None else config
     if not running.get("configurable"):
@@ -46,6 +50,6 @@ def resolve_view(whose: ViewSource, config: RunnableConfig | None = None) -> Vie
             "a view instead of a function",
         )
     view = whose(running)
-    if not isinstance(view, VIEW_TYPES):
+    if not is_open_view(view):
         raise InvalidInput("view", f"the function must return a view, as does {VIEW_FUNCTION_HINT}")
     return view

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Query
 from starlette.responses import Response
 
-from tacit import AudiencePreview, AudienceReport, Explanation, Page, limits
+from tacit import AudiencePreview, Explanation, Page, limits
 from tacit.errors import NotAllowed
 from tacit.records.accounts import Scope
-from tacit.records.memory import ChatKind, Visibility
+from tacit.records.memory import ChatKind
 from tacit.records.queries import MATCH_ALL
 from tacit.records.request import Chat, Requester
-from tacit.records.results import AudienceChat
-from tacit.server.responses import no_content, paginate, record_response
+from tacit.server.responses import no_content, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
     ChatId,
     ChatInput,
     Flag,
-    PageQuery,
     PageSize,
     PersonKey,
     RequesterInput,
     RequestModel,
     SearchInput,
-    not_sent,
 )
 
 audience_router = Router("memory")
@@ -46,18 +40,16 @@ class HearingBody(RequestModel):
     cursor: str | None = None
 
 
-class HearersQuery(RequestModel):
-    visibility: Visibility = not_sent()
-
-
-@audience_router.get(f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,))
+@audience_router.add(
+    "GET", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
+)
 def explain(context: Context, id: str) -> Response:
     """Explain whether one of the caller's memories may be shown here, and by which rule."""
     return record_response(context.view.explain(id))
 
 
-@audience_router.post(
-    f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
+@audience_router.add(
+    "POST", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
 )
 def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
     """Explain the same for another chat. Only a key that acts for others names participants and the
@@ -66,16 +58,13 @@ def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
     return record_response(context.view.explain(id, chat, _check_asker(context, body.asked_by)))
 
 
-@audience_router.get(
-    f"{MEMORY_PATH}/hearers", scope=Scope.READ, gives=AudienceReport, problems=(404,)
-)
-def list_hearers(context: Context, id: str, query: Annotated[HearersQuery, Query()]) -> Response:
+@audience_router.serve("audience.of")
+def list_hearers() -> None:
     """List who can see one of the caller's memories, in each of their chats and alone. With
     `visibility`, who could if that were set."""
-    return record_response(context.view.audience.of(id, **query.sent_fields()))
 
 
-@audience_router.post("/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
+@audience_router.add("POST", "/api/hearing", scope=Scope.READ, gives=Page[AudiencePreview])
 def list_hearing(context: Context, body: HearingBody) -> Response:
     """List the caller's own memories, each with whether it would be shown in a chat. As for one
     memory, only a key that acts for others names participants and the requester."""
@@ -87,11 +76,9 @@ def list_hearing(context: Context, body: HearingBody) -> Response:
     )
 
 
-@audience_router.get("/api/rooms", scope=Scope.READ, gives=Page[AudienceChat])
-def list_rooms(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
+@audience_router.serve("audience.chats")
+def list_rooms() -> None:
     """List the caller's private chat and their groups, with the other participants."""
-    found = context.view.audience.chats()
-    return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
 def _check_asker(context: RequestContext, asker: Requester | None) -> Requester | None:
@@ -141,22 +128,26 @@ class MigratedRequest(RequestModel):
     new: ChatId
 
 
-@chat_router.post("/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
+@chat_router.add(
+    "POST", "/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,)
+)
 def joined_chat(context: Context, chat: ChatId, body: JoinedRequest) -> Response:
     """Record that a person joined a group, or spoke there."""
     context.memory.chats.join(chat, body.person)
     return no_content()
 
 
-@chat_router.post("/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
+@chat_router.add(
+    "POST", "/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,)
+)
 def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
     """Record that a person left a group; without a person, that all did."""
     context.memory.chats.leave(chat, **body.sent_fields())
     return no_content()
 
 
-@chat_router.post(
-    "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,)
+@chat_router.add(
+    "POST", "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,)
 )
 def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest) -> Response:
     """Make a group confidential: what is said there is not shown elsewhere."""
@@ -164,8 +155,8 @@ def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest)
     return no_content()
 
 
-@chat_router.post(
-    "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409)
+@chat_router.add(
+    "POST", "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409)
 )
 def migrated_chat(context: Context, chat: ChatId, body: MigratedRequest) -> Response:
     """Record the new id that the channel gave a group."""

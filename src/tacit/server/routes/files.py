@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any
@@ -13,12 +11,12 @@ from fastapi import Query
 from starlette.responses import Response
 
 from tacit import limits
-from tacit.errors import Conflict, NotFound
+from tacit.errors import NotFound
 from tacit.records.accounts import Scope
 from tacit.records.checkpoints import Checkpoint
 from tacit.records.results import Page
-from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, matches_etag, parse_etags
-from tacit.server.responses import HttpProblem, no_content, paginate, record_response, version_etag
+from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_unchanged, matches_etag
+from tacit.server.responses import no_content, paginate, record_response, version_etag
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
     Described,
@@ -61,12 +59,10 @@ class WriteRequest(RequestModel):
     instead_of: FormerFileText | None = None
 
 
-class RenameRequest(RequestModel):
-    old: FileOrFolderPath
-    new: FileOrFolderPath
+_RENAME_TYPES = {"old": FileOrFolderPath, "new": FileOrFolderPath}
 
 
-@file_router.get("/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
+@file_router.add("GET", "/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
 def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Response:
     """List the note files of the caller in this chat, or those of a folder; a file lists itself. Of
     sessions the newest are listed."""
@@ -75,14 +71,17 @@ def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Respo
     return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
 
 
-@file_router.get(FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
+@file_router.add(
+    "GET", FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",)
+)
 def read_file(context: Context, path: FilePath) -> Response:
     """Read a file, as far as it may be shown here."""
     text = context.view.files.read(path)
     return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
 
 
-@file_router.put(
+@file_router.add(
+    "PUT",
     FILE_PATH,
     scope=Scope.WRITE,
     status=204,
@@ -94,58 +93,34 @@ def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response
     """Write a file: new lines are remembered, changed ones updated, missing ones forgotten. `new`,
     or If-None-Match: *, requires that the file does not exist; `instead_of` is the text that was
     read, and If-Match its ETag."""
-    with _check_file_unchanged(context, path) as expected:
-        context.write_view.files.write(path, **{**body.sent_fields(), **expected})
+    problem = "the file is not as you read it"
+    with check_unchanged(
+        context, problem, {"new": True}, lambda tags: _expect_text(context, path, tags)
+    ) as expected:
+        context.write_view.files.write(path, **{**body.sent_fields(), **(expected or {})})
     return no_content()
 
 
-@file_router.delete(FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def delete_file(context: Context, path: FileOrFolderPath) -> Response:
+@file_router.serve("files.delete")
+def delete_file() -> None:
     """Forget everything in a file, or in all files of a folder."""
-    context.write_view.files.delete(path)
-    return no_content()
 
 
-@file_router.post("/api/rename-file", scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def rename_file(context: Context, body: RenameRequest) -> Response:
+@file_router.serve("files.rename", body="RenameRequest", types=_RENAME_TYPES)
+def rename_file() -> None:
     """Rename a page, or a folder of pages, to a name that is free."""
-    context.write_view.files.rename(body.old, body.new)
-    return no_content()
 
 
-@contextmanager
-def _check_file_unchanged(context: RequestContext, path: str) -> Iterator[dict[str, Any]]:
-    """Yield what If-Match and If-None-Match expect, for the write to check."""
-    matching = context.headers.getlist(IF_MATCH)
-    first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
-    if not matching and not first:
-        yield {}
-        return
-    if first and matching:
-        raise _file_changed()
-    expected = {"new": True} if first else {"instead_of": _expected_text(context, path, matching)}
-    try:
-        yield expected
-    except Conflict:
-        raise _file_changed() from None
-
-
-def _expected_text(context: RequestContext, path: str, matching: list[str]) -> str:
+def _expect_text(context: RequestContext, path: str, tags: list[str]) -> dict[str, Any] | None:
     try:
         text = context.view.files.read(path)
     except NotFound:
-        raise _file_changed() from None
-    if not matches_etag(matching, _text_etag(text)):
-        raise _file_changed()
-    return text
+        return None
+    return {"instead_of": text} if matches_etag(tags, _text_etag(text)) else None
 
 
 def _text_etag(text: str) -> str:
     return f'"{sha256(text.encode()).hexdigest()[:_ETAG_CHARS]}"'
-
-
-def _file_changed() -> HttpProblem:
-    return HttpProblem("precondition-failed", "the file is not as you read it: read it again")
 
 
 # Checkpoints of agents.
@@ -181,46 +156,43 @@ _SAVE_OPTIONS: dict[str, Any] = {
     "headers": (IF_MATCH, IF_NONE_MATCH),
     "sends": ("ETag",),
 }
-_DELETE_OPTIONS: dict[str, Any] = {"scope": Scope.WRITE, "status": 204, "once": True}
 
 
-@checkpoint_router.get(OWN_CHECKPOINT_PATH, **_READ_OPTIONS)
+@checkpoint_router.add("GET", OWN_CHECKPOINT_PATH, **_READ_OPTIONS)
 def show_own_checkpoint(context: Context) -> Response:
     """Show the checkpoint of the thread of this request."""
     return _checkpoint_response(context, None)
 
 
-@checkpoint_router.put(OWN_CHECKPOINT_PATH, **_SAVE_OPTIONS)
+@checkpoint_router.add("PUT", OWN_CHECKPOINT_PATH, **_SAVE_OPTIONS)
 def save_own_checkpoint(context: Context, body: SaveRequest) -> Response:
     """Save a checkpoint for the thread of this request."""
     return _save_checkpoint(context, None, body)
 
 
-@checkpoint_router.delete(OWN_CHECKPOINT_PATH, **_DELETE_OPTIONS)
+@checkpoint_router.add("DELETE", OWN_CHECKPOINT_PATH, scope=Scope.WRITE, status=204, once=True)
 def forget_own_checkpoint(context: Context) -> Response:
     """Delete the checkpoint of the thread of this request, if there is one."""
     context.write_view.checkpoints.delete()
     return no_content()
 
 
-@checkpoint_router.get(CHECKPOINT_PATH, **_READ_OPTIONS)
+@checkpoint_router.add("GET", CHECKPOINT_PATH, **_READ_OPTIONS)
 def show_checkpoint(context: Context, thread: Label) -> Response:
     """Show the checkpoint of a thread. In a private chat only; elsewhere there is none."""
     return _checkpoint_response(context, thread)
 
 
-@checkpoint_router.put(CHECKPOINT_PATH, **_SAVE_OPTIONS)
+@checkpoint_router.add("PUT", CHECKPOINT_PATH, **_SAVE_OPTIONS)
 def save_checkpoint(context: Context, thread: Label, body: SaveRequest) -> Response:
     """Save a checkpoint for a thread, in place of the one before. `version`, or If-Match, is the one
     that was read; 0, or If-None-Match: *, is for the first."""
     return _save_checkpoint(context, thread, body)
 
 
-@checkpoint_router.delete(CHECKPOINT_PATH, **_DELETE_OPTIONS)
-def forget_checkpoint(context: Context, thread: Label) -> Response:
+@checkpoint_router.serve("checkpoints.delete")
+def forget_checkpoint() -> None:
     """Delete the checkpoint of a thread, if there is one."""
-    context.write_view.checkpoints.delete(thread)
-    return no_content()
 
 
 def _checkpoint_response(context: RequestContext, thread: str | None) -> Response:
@@ -231,7 +203,9 @@ def _checkpoint_response(context: RequestContext, thread: str | None) -> Respons
 
 
 def _save_checkpoint(context: RequestContext, thread: str | None, body: SaveRequest) -> Response:
-    with _check_checkpoint_unchanged(context, thread) as version:
+    with check_unchanged(
+        context, "the checkpoint changed", 0, lambda tags: _find_version(context, thread, tags)
+    ) as version:
         sent = body.sent_fields("data")
         if version is not None:
             sent["version"] = version
@@ -239,35 +213,11 @@ def _save_checkpoint(context: RequestContext, thread: str | None, body: SaveRequ
     return record_response(done, headers={"ETag": version_etag(done.version)})
 
 
-@contextmanager
-def _check_checkpoint_unchanged(
-    context: RequestContext, thread: str | None
-) -> Iterator[int | None]:
-    """Yield the version that the headers expect, for the write to check; None: any."""
-    matching = context.headers.getlist(IF_MATCH)
-    first = "*" in parse_etags(context.headers.getlist(IF_NONE_MATCH))
-    if not matching and not first:
-        yield None
-        return
-    wanted = [0] if first else _find_wanted_versions(context, thread, parse_etags(matching))
-    if not wanted or (first and matching):
-        raise _checkpoint_changed()
-    try:
-        yield wanted[0]
-    except Conflict:
-        raise _checkpoint_changed() from None
-
-
-def _find_wanted_versions(
-    context: RequestContext, thread: str | None, found: list[str]
-) -> list[int]:
-    """Return at most one version. A single tag is not looked up: the request may be a repetition."""
-    named = [int(one[1]) for tag in found if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
-    if len(found) == 1 and "*" not in found:
-        return named
+def _find_version(context: RequestContext, thread: str | None, tags: list[str]) -> int | None:
+    """Return the version that the tags name, if it may be current. A single tag is not looked up:
+    the request may be a repetition."""
+    named = [int(one[1]) for tag in tags if (one := _VERSION_TAG_PATTERN.fullmatch(tag))]
+    if len(tags) == 1 and "*" not in tags:
+        return named[0] if named else None
     now = context.view.checkpoints.get(thread)
-    return [now.version] if now is not None and ("*" in found or now.version in named) else []
-
-
-def _checkpoint_changed() -> HttpProblem:
-    return HttpProblem("precondition-failed", "the checkpoint changed: read it again")
+    return now.version if now is not None and ("*" in tags or now.version in named) else None

@@ -2,52 +2,147 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
+from pydantic import WithJsonSchema
 from starlette.responses import Response
 
-from tacit import Erased, Graph, Page, Remembered, Suggestion, limits
+from tacit import Page
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import View
 from tacit.records import validation
-from tacit.records.accounts import Scope
-from tacit.records.memory import HistoryEntry, Memory, Visibility
-from tacit.records.queries import MATCH_ALL
-from tacit.records.results import AccessLogEntry, ActivityEntry, DayCounts
-from tacit.server import memory_contract
+from tacit.records.accounts import NameKind, Person, Scope
+from tacit.records.memory import ChatKind, HistoryEntry, Memory, Visibility
 from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_if_match, matches_etag, memory_etag
-from tacit.server.memory_contract import (
-    MemoryListResponse,
-    MemoryResponse,
-    MemoryWithVersions,
-    UpdateMemoryResponse,
-)
 from tacit.server.responses import UpdateSuggested, json_response, no_content, record_response
 from tacit.server.routing import Context, RequestContext, Router
 from tacit.server.schemas import (
     Category,
     CategoryPageQuery,
     Content,
-    Described,
     Flag,
-    KeyName,
     MemoryCountQuery,
     MemoryPageQuery,
-    PageQuery,
-    PageSize,
     People,
-    PutFields,
     QueryFlag,
-    RememberFields,
     RequestModel,
-    SearchInput,
     Time,
-    UpdateFields,
+    name_of,
     not_sent,
-    query_whole,
+    text_of,
+    whole,
 )
+from tacit.wire import encode
+
+# What /api/memory/ takes and returns beyond the library's own records.
+
+MemoryCategory = Literal["person", "preference", "context", "project"]
+CONTENT_MIN_CHARS = 5
+CONTENT_MAX_CHARS = 500
+SUBJECT_MAX_CHARS = 200
+ShortContent = Annotated[str, text_of(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)]
+Subject = Annotated[str, name_of(SUBJECT_MAX_CHARS)]
+
+
+def _parse_content(value: str) -> str:
+    words = validation.check_storable("content", value, CONTENT_MAX_CHARS)
+    if len(words) < CONTENT_MIN_CHARS:
+        raise InvalidInput(
+            "content", f"is too short; write at least {CONTENT_MIN_CHARS} characters"
+        )
+    return words
+
+
+def _parse_subject(subject: str | None) -> list[str] | None:
+    if subject is None:
+        return None
+    return [validation.parse_screened_identifier("subject", subject, SUBJECT_MAX_CHARS)]
+
+
+_LEADING_FIELDS = ("id", "category", "subject", "content", "version", "created_at", "updated_at")
+# The best kind of name to show comes first.
+_NAME_KIND_ORDER = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryResponse(Memory):
+    """A memory, and the name of its subject where the caller may know it here."""
+
+    subject: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """One version of a memory."""
+
+    version: int
+    content: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryWithVersions(MemoryResponse):
+    versions: list[Wording]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryListResponse:
+    memories: list[MemoryResponse]
+    total: int  # visible to this caller, on all pages
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateMemoryResponse:
+    memory: MemoryResponse
+    old_content: str | None
+
+
+MemoryDocument = dict[str, Any]
+
+
+def _encode_memories(context: RequestContext, memories: Iterable[Memory]) -> list[MemoryDocument]:
+    """Encode memories as `MemoryResponse`. Names are added in private chats alone: what a person
+    calls others is not for a group."""
+    found = list(memories)
+    chat = context.caller.chat
+    private = chat is not None and chat.kind is ChatKind.PRIVATE
+    named = any(memory.subjects for memory in found)
+    people = context.view.people.list() if private and named else []
+    names = {identity: _display_name(one) for one in people for identity in one.identities}
+    return [_encode_memory(memory, names) for memory in found]
+
+
+def _encode_memory(memory: Memory, names: Mapping[str, str | None]) -> MemoryDocument:
+    called = sorted({name for one in memory.subjects if (name := names.get(one))})
+    plain: MemoryDocument = encode(memory)
+    plain["subject"] = ", ".join(called) or None
+    first = {name: plain[name] for name in _LEADING_FIELDS}
+    return first | plain
+
+
+def _display_name(person: Person) -> str | None:
+    for kind in _NAME_KIND_ORDER:
+        for name in person.names:
+            if name.kind is kind:
+                return name.text
+    return None
+
+
+def _list_versions(history: Iterable[HistoryEntry]) -> list[Wording]:
+    """Return the versions that the caller may see, oldest first."""
+    found: dict[int, Wording] = {}
+    for entry in history:
+        if entry.version not in found:
+            found[entry.version] = Wording(
+                version=entry.version, content=entry.content, created_at=entry.at
+            )
+    return [found[number] for number in sorted(found)]
+
 
 memory_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
@@ -59,9 +154,9 @@ HIDDEN_RESPONSE = {
 
 
 class CreateMemoryRequest(RequestModel):
-    content: memory_contract.ShortContent
-    category: memory_contract.MemoryCategory
-    subject: memory_contract.Subject | None = None
+    content: ShortContent
+    category: MemoryCategory
+    subject: Subject | None = None
 
 
 class CreateQuery(RequestModel):
@@ -69,7 +164,7 @@ class CreateQuery(RequestModel):
 
 
 class UpdateMemoryRequest(RequestModel):
-    content: memory_contract.ShortContent
+    content: ShortContent
 
 
 class ChangeMemoryRequest(RequestModel):
@@ -81,7 +176,7 @@ class ChangeMemoryRequest(RequestModel):
     withhold_from: People = not_sent()
 
 
-@memory_router.get("/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
+@memory_router.add("GET", "/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
 def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
     """List memories visible here, newest first. With `state`, the caller's own in that state, in a
     private chat. `total` counts all pages."""
@@ -89,11 +184,12 @@ def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) 
     page = view.list(**query.sent_fields())
     whole = "cursor" not in query.model_fields_set and page.cursor is None
     total = len(page) if whole else view.count(**query.sent_fields("cursor", "limit"))
-    memories = memory_contract.encode_memories(context, page)
+    memories = _encode_memories(context, page)
     return json_response({"memories": memories, "total": total, "next_cursor": page.cursor})
 
 
-@memory_router.post(
+@memory_router.add(
+    "POST",
     "/api/memory/",
     scope=Scope.WRITE,
     gives=MemoryResponse,
@@ -107,8 +203,8 @@ def create_memory(
 ) -> Response:
     """Add a memory. Where one on the same subject should be updated, it is suggested instead, unless
     `force` is set or the key may not read."""
-    content = memory_contract.parse_content(body.content)
-    about = memory_contract.parse_subject(body.subject)
+    content = _parse_content(body.content)
+    about = _parse_subject(body.subject)
     view = context.write_view
     if not query.force and context.may_read:
         _suggest_update(context, content, body.category, about)
@@ -118,10 +214,11 @@ def create_memory(
     if memory is None:
         return Response(status_code=204, headers=location)
     headers = {"ETag": memory_etag(memory), **location}
-    return json_response(memory_contract.encode_memories(context, [memory])[0], 201, headers)
+    return json_response(_encode_memories(context, [memory])[0], 201, headers)
 
 
-@memory_router.get(
+@memory_router.add(
+    "GET",
     MEMORY_PATH,
     scope=Scope.READ,
     gives=MemoryWithVersions,
@@ -136,18 +233,18 @@ def show_memory(context: Context, id: str) -> Response:
     tag = memory_etag(memory)
     if matches_etag(context.headers.getlist(IF_NONE_MATCH), tag):
         return Response(status_code=304, headers={"ETag": tag})
-    told = memory_contract.encode_memories(context, [memory])[0]
-    versions = memory_contract.list_versions(view.history(id))
+    told = _encode_memories(context, [memory])[0]
+    versions = _list_versions(view.history(id))
     return record_response({**told, "versions": versions}, headers={"ETag": tag})
 
 
-@memory_router.get(f"{MEMORY_PATH}/record", scope=Scope.READ, gives=Memory, problems=(404,))
-def show_record(context: Context, id: str) -> Response:
+@memory_router.serve("show")
+def show_record() -> None:
     """Show one memory as stored, without names and versions."""
-    return record_response(context.view.show(id))
 
 
-@memory_router.put(
+@memory_router.add(
+    "PUT",
     MEMORY_PATH,
     scope=Scope.WRITE,
     gives=UpdateMemoryResponse,
@@ -158,7 +255,7 @@ def show_record(context: Context, id: str) -> Response:
 )
 def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Response:
     """Change the text of a memory: this makes a new version."""
-    content = memory_contract.parse_content(body.content)
+    content = _parse_content(body.content)
     view = context.view
     before = view.show(id)
     with check_if_match(context, view, id) as version:
@@ -169,11 +266,12 @@ def update_memory(context: Context, id: str, body: UpdateMemoryRequest) -> Respo
     old: str | None = before.content
     if before.version >= done.version > 1 and context.has_idempotency_key:  # a repeated request
         old = _content_at_version(view, id, done.version - 1)
-    told = {"memory": memory_contract.encode_memories(context, [memory])[0], "old_content": old}
+    told = {"memory": _encode_memories(context, [memory])[0], "old_content": old}
     return json_response(told, headers={"ETag": memory_etag(memory)})
 
 
-@memory_router.patch(
+@memory_router.add(
+    "PATCH",
     MEMORY_PATH,
     scope=Scope.WRITE,
     gives=MemoryResponse,
@@ -193,15 +291,13 @@ def change_memory(context: Context, id: str, body: ChangeMemoryRequest) -> Respo
     if memory is None:
         return no_content()
     return json_response(
-        memory_contract.encode_memories(context, [memory])[0], headers={"ETag": memory_etag(memory)}
+        _encode_memories(context, [memory])[0], headers={"ETag": memory_etag(memory)}
     )
 
 
-@memory_router.delete(MEMORY_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404,))
-def forget_memory(context: Context, id: str) -> Response:
+@memory_router.serve("forget")
+def forget_memory() -> None:
     """Forget a memory: it can be restored for some time."""
-    context.write_view.forget(id)
-    return no_content()
 
 
 def _find_readable(context: RequestContext, id: str) -> Memory | None:
@@ -245,7 +341,7 @@ def _suggest_update(
     if found is None or context.is_replay():
         return  # the suggestion may be the memory that this request made
     try:
-        told = memory_contract.encode_memories(context, [view.show(found.id)])[0]
+        told = _encode_memories(context, [view.show(found.id)])[0]
     except NotFound:
         return  # gone since
     named = {name: told[name] for name in ("id", "content", "category", "subject")}
@@ -259,96 +355,58 @@ def _require_enabled(view: View) -> View:
 
 
 def _content_at_version(view: View, id: str, version: int) -> str | None:
-    found = [
-        one for one in memory_contract.list_versions(view.history(id)) if one.version == version
-    ]
+    found = [one for one in _list_versions(view.history(id)) if one.version == version]
     return found[0].content if found else None
 
 
 # Changes to one memory.
 
 memory_change_router = Router("memory")
-MEMORY_CHANGE_PATH = "/api/memory/{id}"
+_NULL = WithJsonSchema({"type": "null"})
+_UPDATE_TYPES = {
+    "category": Category,
+    "if_version": Annotated[int, whole(1, 2**31)],
+    # The library refuses these, and names the method to call instead.
+    "key": (Annotated[str | None, _NULL], None),
+    "visibility": (Annotated[Visibility | None, _NULL], None),
+    "for_room": (Annotated[Flag | None, WithJsonSchema({"enum": [False, None]})], None),
+    "turns": (Annotated[list[str] | None, _NULL], None),
+}
 
 
-class PinBody(RequestModel):
-    on: Annotated[bool, Described(lambda _, value: validation.parse_bool("pin", value))] = True
-
-
-class VisibilityBody(RequestModel):
-    visibility: Visibility
-
-
-class WithholdBody(RequestModel):
-    who: People
-
-
-class EraseQuery(RequestModel):
-    turns: QueryFlag = False
-
-
-@memory_change_router.post(
-    f"{MEMORY_CHANGE_PATH}/update",
-    scope=Scope.WRITE,
-    gives=Remembered,
-    once=True,
-    problems=(404, 409),
-)
-def update(context: Context, id: str, body: UpdateFields) -> Response:
+@memory_change_router.serve("update", body="UpdateFields", types=_UPDATE_TYPES)
+def update() -> None:
     """Change a memory in any of its fields. With `if_version`, only if it is still at that version."""
-    return record_response(context.write_view.update(id, **body.sent_fields()))
 
 
-@memory_change_router.put(
-    f"{MEMORY_CHANGE_PATH}/pinned", scope=Scope.WRITE, status=204, once=True, problems=(404,)
-)
-def pin(context: Context, id: str, body: PinBody) -> Response:
+@memory_change_router.serve("pin", body="PinBody")
+def pin() -> None:
     """Pin a memory, so that it does not fade, or unpin it."""
-    context.write_view.pin(id, body.on)
-    return no_content()
 
 
-@memory_change_router.put(
-    f"{MEMORY_CHANGE_PATH}/visibility", scope=Scope.WRITE, status=204, once=True, problems=(404,)
-)
-def set_visibility(context: Context, id: str, body: VisibilityBody) -> Response:
+@memory_change_router.serve("set_visibility", body="VisibilityBody")
+def set_visibility() -> None:
     """Set where a memory may be shown."""
-    context.write_view.set_visibility(id, body.visibility)
-    return no_content()
 
 
-@memory_change_router.post(
-    f"{MEMORY_CHANGE_PATH}/withhold", scope=Scope.WRITE, status=204, once=True, problems=(404,)
-)
-def withhold_from(context: Context, id: str, body: WithholdBody) -> Response:
+@memory_change_router.serve("withhold_from", body="WithholdBody")
+def withhold_from() -> None:
     """Withhold a memory from people."""
-    context.write_view.withhold_from(id, body.who)
-    return no_content()
 
 
-@memory_change_router.get(
-    f"{MEMORY_CHANGE_PATH}/history", scope=Scope.READ, gives=list[HistoryEntry], problems=(404,)
-)
-def history(context: Context, id: str) -> Response:
+@memory_change_router.serve("history")
+def history() -> None:
     """List what happened to a memory, oldest first, in the versions that the caller may see."""
-    return record_response(context.view.history(id))
 
 
-@memory_change_router.post(
-    f"{MEMORY_CHANGE_PATH}/restore", scope=Scope.WRITE, status=204, once=True, problems=(404, 409)
-)
-def restore(context: Context, id: str) -> Response:
+@memory_change_router.serve("restore")
+def restore() -> None:
     """Restore a forgotten memory."""
-    context.write_view.restore(id)
-    return no_content()
 
 
-@memory_change_router.post(
-    f"{MEMORY_CHANGE_PATH}/erase", scope=Scope.ERASE, gives=Erased, once=True, problems=(404,)
-)
-def erase(context: Context, id: str, query: Annotated[EraseQuery, Query()]) -> Response:
+@memory_change_router.serve("erase", scope=Scope.ERASE)
+def erase() -> None:
     """Delete a memory for good; with `turns`, also the turns it was learned from."""
-    return record_response(context.write_view.erase(id, turns=query.turns))
 
 
 # Remember with all fields, suggestions, and wipe.
@@ -356,58 +414,38 @@ def erase(context: Context, id: str, query: Annotated[EraseQuery, Query()]) -> R
 remember_router = Router("remember")
 
 
-class SuggestBody(RequestModel):
-    content: Content
-    category: Category | None = None
-    about: People | None = None
-
-
-@remember_router.post(
-    "/api/remember", scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,)
-)
-def remember(context: Context, body: RememberFields) -> Response:
+@remember_router.serve("remember", body="RememberFields")
+def remember() -> None:
     """Remember a fact. A key has one value: written again, it becomes a new version."""
-    return record_response(context.write_view.remember(**body.sent_fields()))
 
 
-@remember_router.post("/api/suggest", scope=Scope.READ, gives=Suggestion | None)
-def suggest_update(context: Context, body: SuggestBody) -> Response:
+@remember_router.serve("suggest_update", body="SuggestBody")
+def suggest_update() -> None:
     """Find the memory to update instead of adding another one; null where there is none."""
-    return record_response(context.view.suggest_update(**body.sent_fields()))
 
 
-@remember_router.post("/api/wipe", scope=Scope.ERASE, gives=Erased, once=True)
-def wipe(context: Context) -> Response:
+@remember_router.serve("wipe", scope=Scope.ERASE)
+def wipe() -> None:
     """Delete everything of the caller for good. In a private chat only."""
-    return record_response(context.write_view.wipe())
 
 
 # Values by category and key: get, put, list, forget.
 
 item_router = Router("items")
-CATEGORY_PATH = "/api/items/{category}"
-ITEM_PATH = "/api/items/{category}/{key:rest}"  # a key may hold slashes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
-    count: int
-
-
-@item_router.get("/api/items", scope=Scope.READ, gives=Page[Memory])
-def list_all(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+@item_router.serve("list", query=MemoryPageQuery)
+def list_all() -> None:
     """List memories visible here, newest first. With `state`, the caller's own in that state, in a
     private chat."""
-    return record_response(context.view.list(**query.sent_fields()))
 
 
-@item_router.get("/api/count", scope=Scope.READ, gives=Count)
-def count(context: Context, query: Annotated[MemoryCountQuery, Query()]) -> Response:
+@item_router.serve("count", query=MemoryCountQuery)
+def count() -> None:
     """Count the memories to list."""
-    return json_response({"count": context.view.count(**query.sent_fields())})
 
 
-@item_router.get(CATEGORY_PATH, scope=Scope.READ, gives=Page[Memory])
+@item_router.add("GET", "/api/items/{category}", scope=Scope.READ, gives=Page[Memory])
 def list_items(
     context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]
 ) -> Response:
@@ -415,32 +453,24 @@ def list_items(
     return record_response(context.view.list(category, **query.sent_fields()))
 
 
-@item_router.delete(CATEGORY_PATH, scope=Scope.WRITE, gives=Count, once=True)
-def forget_category(context: Context, category: Category) -> Response:
+@item_router.serve("forget_category")
+def forget_category() -> None:
     """Forget everything of the caller in a category."""
-    return json_response({"count": context.write_view.forget_category(category)})
 
 
-@item_router.get(ITEM_PATH, scope=Scope.READ, gives=Memory, problems=(404,))
-def get_item(context: Context, category: Category, key: KeyName) -> Response:
+@item_router.serve("get")
+def get_item() -> None:
     """Get the value of one of the caller's keys."""
-    found = context.view.get(category, key)
-    if found is None:
-        raise NotFound
-    return record_response(found)
 
 
-@item_router.put(ITEM_PATH, scope=Scope.WRITE, gives=Remembered, once=True, problems=(404,))
-def put_item(context: Context, category: Category, key: KeyName, body: PutFields) -> Response:
+@item_router.serve("put", body="PutFields")
+def put_item() -> None:
     """Set the one value of a key. Fields that are not sent, such as its visibility, stay."""
-    fields = body.sent_fields("value")
-    return record_response(context.write_view.put(category, key, body.value, **fields))
 
 
-@item_router.delete(ITEM_PATH, scope=Scope.WRITE, gives=Count, once=True)
-def forget_item(context: Context, category: Category, key: KeyName) -> Response:
+@item_router.serve("forget_key")
+def forget_item() -> None:
     """Forget the value of a key, under all identities of the caller."""
-    return json_response({"count": context.write_view.forget_key(category, key)})
 
 
 # Graph and activity.
@@ -448,38 +478,21 @@ def forget_item(context: Context, category: Category, key: KeyName) -> Response:
 activity_router = Router("activity")
 
 
-class GraphQuery(RequestModel):
-    limit: Annotated[int, query_whole(1, limits.GRAPH_NODES_MAX_COUNT)] = (
-        limits.GRAPH_NODES_MAX_COUNT
-    )
-
-
-class ActivityQuery(PageQuery):
-    since: Time = not_sent()
-
-
-class DaysQuery(RequestModel):
-    days: Annotated[int, query_whole(1, limits.ACTIVITY_MAX_DAYS)] = limits.ACTIVITY_DEFAULT_DAYS
-
-
-@activity_router.get("/api/graph", scope=Scope.READ, gives=Graph)
-def show_graph(context: Context, query: Annotated[GraphQuery, Query()]) -> Response:
+@activity_router.serve("graph")
+def show_graph() -> None:
     """Show the caller's own active memories as a graph with their subjects and relations. In a private
     chat; elsewhere it is empty."""
-    return record_response(context.view.graph(**query.sent_fields()))
 
 
-@activity_router.get("/api/activity", scope=Scope.READ, gives=Page[ActivityEntry])
-def list_activity(context: Context, query: Annotated[ActivityQuery, Query()]) -> Response:
+@activity_router.serve("audit.activity", types={"since": Time})
+def list_activity() -> None:
     """List what happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""
-    return record_response(context.view.audit.activity(**query.sent_fields()))
 
 
-@activity_router.get("/api/activity/days", scope=Scope.READ, gives=list[DayCounts])
-def list_activity_days(context: Context, query: Annotated[DaysQuery, Query()]) -> Response:
+@activity_router.serve("audit.daily_counts")
+def list_activity_days() -> None:
     """Count events of the caller's memories on each of the last days, in UTC, today last."""
-    return record_response(context.view.audit.daily_counts(**query.sent_fields()))
 
 
 # Search of the caller's own memories, and the access log.
@@ -487,31 +500,17 @@ def list_activity_days(context: Context, query: Annotated[DaysQuery, Query()]) -
 browse_router = Router("browsing")
 
 
-class CountBody(RequestModel):
-    search: SearchInput | None = None
-
-
-class BrowseBody(CountBody):
-    limit: PageSize = limits.PAGE_DEFAULT_COUNT
-    cursor: str | None = None
-
-
-@browse_router.post("/api/browse", scope=Scope.READ, gives=Page[Memory])
-def browse(context: Context, body: BrowseBody) -> Response:
+@browse_router.serve("browse", body="BrowseBody")
+def browse() -> None:
     """Search the caller's own memories, newest first. In a private chat; elsewhere nothing."""
-    return record_response(
-        context.view.browse(body.search or MATCH_ALL, **body.sent_fields("search"))
-    )
 
 
-@browse_router.post("/api/browse/count", scope=Scope.READ, gives=Count)
-def count_browsed(context: Context, body: CountBody) -> Response:
+@browse_router.serve("browse_count", body="CountBody")
+def count_browsed() -> None:
     """Count the results of a search, up to a thousand."""
-    return json_response({"count": context.view.browse_count(body.search or MATCH_ALL)})
 
 
-@browse_router.get("/api/looks", scope=Scope.READ, gives=Page[AccessLogEntry])
-def list_looks(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
+@browse_router.serve("audit.access_log")
+def list_looks() -> None:
     """List which operator looked at memories of the caller, newest first. In a private chat;
     elsewhere nothing."""
-    return record_response(context.view.audit.access_log(**query.sent_fields()))

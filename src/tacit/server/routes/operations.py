@@ -54,14 +54,16 @@ class EventsQuery(PageQuery):
     since: Time = not_sent()
 
 
-@operator_router.get("/api/links", scope=Scope.ADMIN, gives=Page[Link])
+@operator_router.add("GET", "/api/links", scope=Scope.ADMIN, gives=Page[Link])
 def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Response:
     """List every link that an identity has had, oldest first."""
     found = context.memory.admin.links(query.identity)
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
-@operator_router.post("/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,))
+@operator_router.add(
+    "POST", "/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,)
+)
 def add_link(context: Context, body: LinkRequest) -> Response:
     """Link an external key to an account. Unverified, the link changes nothing yet."""
     return record_response(
@@ -69,42 +71,42 @@ def add_link(context: Context, body: LinkRequest) -> Response:
     )
 
 
-@operator_router.post("/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
+@operator_router.add("POST", "/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
 def verify_link(context: Context, body: VerifyRequest) -> Response:
     """Verify a link: from now on, the key and its account are one person."""
     return record_response(context.memory.admin.verify_link(body.external_key))
 
 
-@operator_router.delete(
-    "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,)
+@operator_router.add(
+    "DELETE", "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,)
 )
 def end_link(context: Context, external_key: ExternalKey) -> Response:
     """End a link: the key and its account are two people again. Returns the link as it was."""
     return record_response(context.memory.admin.unlink(external_key))
 
 
-@operator_router.get("/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
+@operator_router.add("GET", "/api/events", scope=Scope.ADMIN, gives=Page[EventCounts])
 def list_events(context: Context, query: Annotated[EventsQuery, Query()]) -> Response:
     """Count events of this space by day, newest first."""
     return record_response(context.memory.admin.events(**query.sent_fields()))
 
 
-@operator_router.get("/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
+@operator_router.add("GET", "/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
 def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
     """List the jobs of this space: due time, progress and last result."""
     found = context.memory.jobs.list()
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))
 
 
-@operator_router.post(
-    "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502)
+@operator_router.add(
+    "POST", "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502)
 )
 def run_job(context: Context, task: TaskName) -> Response:
     """Run a job now and to its end. A job that runs already is a conflict."""
     return record_response(context.memory.jobs.run(task))
 
 
-@operator_router.get("/api/spaces/stats", scope=Scope.ADMIN, gives=Stats)
+@operator_router.add("GET", "/api/spaces/stats", scope=Scope.ADMIN, gives=Stats)
 def show_space_stats(context: Context) -> Response:
     """Count the rows of the whole space."""
     return record_response(context.memory.admin.stats())
@@ -129,13 +131,13 @@ class Health:
 health_router = Router("health")
 
 
-@health_router.get("/health/live", scope=None, gives=Health)
+@health_router.add("GET", "/health/live", scope=None, gives=Health)
 async def live() -> Response:  # on the event loop: it must not wait for a free thread
     """Check that the process answers."""
     return record_response(Health(status="alive"))
 
 
-@health_router.get("/health/ready", scope=None, gives=Health, problems=(503,))
+@health_router.add("GET", "/health/ready", scope=None, gives=Health, problems=(503,))
 def ready(request: Request) -> Response:
     """Check that requests may be sent: the database answers, and the server is not stopping."""
     state = request.app.state
@@ -147,7 +149,8 @@ def ready(request: Request) -> Response:
     return record_response(Health(status="ready"))
 
 
-@health_router.get(
+@health_router.add(
+    "GET",
     "/metrics",
     scope=Scope.ADMIN,
     or_local=True,

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 from fastapi import Query
 from starlette.responses import Response
 
-from tacit import Imported, ImportPreview, ImportRun, Page, limits
+from tacit import Imported, limits
 from tacit.errors import InvalidInput
 from tacit.records.accounts import Scope
-from tacit.records.drafts import ImportStep, RevertedImport
 from tacit.records.memory import ExportFormat, Kind
 from tacit.server.responses import NDJSON_MEDIA_TYPE, record_response
 from tacit.server.routing import BodyLines, Context, Router
@@ -22,8 +21,6 @@ from tacit.server.schemas import (
     DateOrTime,
     Importance,
     KeyName,
-    Label,
-    PageQuery,
     PersonName,
     QueryFlag,
     RequestModel,
@@ -44,7 +41,9 @@ class ExportQuery(RequestModel):
     turns: QueryFlag = False
 
 
-@export_router.get("/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown"))
+@export_router.add(
+    "GET", "/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown")
+)
 def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response:
     """Export the caller's memories as JSON lines, which an import accepts; or everything about them,
     also as Markdown. In a private chat only."""
@@ -54,14 +53,13 @@ def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response
     )
 
 
-@export_router.get("/api/export/history", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE,))
-def history_export(context: Context) -> Response:
+@export_router.serve("audit.export_history")
+def history_export() -> None:
     """Export the history of each memory that the caller may see here, as JSON lines."""
-    return LineResponse(context.view.audit.export_history(), NDJSON_MEDIA_TYPE)
 
 
-@export_router.post(
-    "/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON_MEDIA_TYPE, once=True
+@export_router.add(
+    "POST", "/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON_MEDIA_TYPE, once=True
 )
 def import_lines(context: Context, lines: BodyLines) -> Response:
     """Import what an export wrote. Bad lines are refused one by one; good ones are stored."""
@@ -138,46 +136,30 @@ ImportItems = Annotated[
 ItemCount = Annotated[int, whole(0, limits.IMPORT_TOTAL_MAX_COUNT)]
 
 
-class PreviewBody(RequestModel):
-    items: ImportItems
-    source: Label
+_ADD_TYPES = {"items": ImportItems, "total": ItemCount, "after": ItemCount}
 
 
-class ImportBody(RequestModel):
-    run: Label
-    items: ImportItems
-    source: Label
-    total: ItemCount | None = None
-    after: ItemCount | None = None
-
-
-class RevertBody(RequestModel):
-    run: Label
-
-
-@import_router.get("/api/imports", scope=Scope.READ, gives=Page[ImportRun])
-def list_imports(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
+@import_router.serve("imports.list")
+def list_imports() -> None:
     """List the caller's imports, newest first. In a private chat; elsewhere none."""
-    return record_response(context.view.imports.list(**query.sent_fields()))
 
 
-@import_router.post("/api/imports/preview", scope=Scope.READ, gives=ImportPreview)
-def preview_items(context: Context, body: PreviewBody) -> Response:
+@import_router.serve("imports.preview", body="PreviewBody", types={"items": ImportItems})
+def preview_items() -> None:
     """Preview an import of these items. Nothing is written. In a private chat only."""
-    return record_response(context.view.imports.preview(**body.sent_fields()))
 
 
-@import_router.post("/api/imports", scope=Scope.WRITE, gives=ImportStep, once=True)
-def import_items(context: Context, body: ImportBody) -> Response:
+# These need a key that may read: the response tells what is stored already, or whether there is
+# such an import.
+
+
+@import_router.serve("imports.add", body="ImportBody", types=_ADD_TYPES, also_read=True)
+def import_items() -> None:
     """Import memories of another system, some at a time. Bad items are refused one by one; an item
     that is sent again is not stored twice. Needs a key that may read. In a private chat only."""
-    context.caller.require_scopes(Scope.READ)  # the response tells what is stored already
-    return record_response(context.write_view.imports.add(**body.sent_fields()))
 
 
-@import_router.post("/api/imports/revert", scope=Scope.WRITE, gives=RevertedImport, once=True)
-def revert_import(context: Context, body: RevertBody) -> Response:
+@import_router.serve("imports.revert", body="RevertBody", also_read=True)
+def revert_import() -> None:
     """Forget everything that an import created, except what was changed since. Needs a key that may
     read. In a private chat only."""
-    context.caller.require_scopes(Scope.READ)  # the response tells whether there is such an import
-    return record_response(context.write_view.imports.revert(**body.sent_fields()))
