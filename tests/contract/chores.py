@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select, update
 
 from tacit.lifecycle.tasks import SaveProgress, StepProgress, TaskStep
 from tacit.memory import Memory
+from tacit.storage.rows import insert_missing
 from tacit.storage.schema import learning_days
 
 TASK = "summarise"  # whose name it goes by
@@ -26,7 +27,7 @@ def ticking(
 
         def work(connection: Connection) -> StepProgress:
             row = {"space_id": space, "owner": f"thing {number}", "day": _DAY, "writes": 0}
-            database.dialect.insert_missing(connection, learning_days, [row])
+            insert_missing(connection, learning_days, space, [row])
             once_more = update(learning_days).where(
                 _T.space_id == space, _T.owner == row["owner"], _T.day == _DAY
             )

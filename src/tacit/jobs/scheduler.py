@@ -150,7 +150,7 @@ class PeriodicRunner:
 
         def prepare(connection: Connection) -> None:
             """Create what a manual run needs: the space may be empty and the task unscheduled."""
-            spaces.ensure_space(connection, database.dialect, space, now)
+            spaces.ensure_space(connection, space, now)
             queue.schedule_task(connection, [space], name, every, now)
 
         database.write(prepare)

@@ -106,7 +106,7 @@ def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> boo
 def register_chat(connection: Connection, space: str, asking: RawRequest, at: datetime) -> None:
     """Insert the chat and the people that an adapter reports; do nothing if all are known."""
     dialect = dialect_of(connection)
-    spaces.ensure_space(connection, dialect, space, at)
+    spaces.ensure_space(connection, space, at)
     dialect.lock_space(connection, space)
     known = read_chat(connection, space, asking.chat)
     changed = _register_people(connection, space, asking, at)

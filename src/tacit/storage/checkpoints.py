@@ -624,7 +624,7 @@ def _common_audience(tx: Transaction, to: StepTarget) -> str | None:
     for audience in found:
         were = {request.person(one) for one in sets[audience]} | {request.requester}
         here = frozenset(one for one in here if request.person(one) in were)
-    return memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, here)
+    return memory_reads.ensure_audience(tx.connection, tx.space, here)
 
 
 def _audiences_before(tx: Transaction, to: StepTarget) -> set[str | None]:

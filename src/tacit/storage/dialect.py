@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, TextClause, select
+from sqlalchemy import ColumnElement, Connection, Select, TextClause, select
 from sqlalchemy.exc import DBAPIError
 
 from tacit import limits
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
 from tacit.records.text import index_terms, join_neighbors, key_words
-from tacit.storage.rows import insert_for
 from tacit.storage.schema import spaces_table
 from tacit.storage.statements import Statement
 
@@ -114,13 +113,6 @@ class Dialect(ABC):
 
     def notify_workers(self, connection: Connection) -> None:  # noqa: B027
         """Wake the workers of every process when this transaction commits."""
-
-    def insert_missing(
-        self, connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-    ) -> None:
-        """Insert the rows whose primary key is new."""
-        if rows:
-            connection.execute(insert_for(connection, table).on_conflict_do_nothing(), list(rows))
 
     @abstractmethod
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:

@@ -280,7 +280,7 @@ def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
     if not memories:
         return
     audience_ids = {
-        one: memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, one)
+        one: memory_reads.ensure_audience(tx.connection, tx.space, one)
         for one in {memory.heard_by for memory in memories}
     }
     through = {

@@ -24,6 +24,7 @@ from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, unpack_people
 from tacit.storage.rows import (
     delete_rows,
+    insert_missing,
     to_record,
     update_rows,
     upsert,
@@ -277,16 +278,15 @@ def insert_proposal(
     tx: Transaction, memory_id: str, concerns: str, reason: str, replaces: str | None, signals: int
 ) -> None:
     row = {
-        "space_id": tx.space,
         "memory_id": memory_id,
         "concerns": concerns,
         "reason": reason,
         "replaces": replaces,
         "signals": signals,
-        "created_at": to_micros(tx.at),
-        "expires_at": to_micros(tx.at + timedelta(days=limits.PROPOSAL_DAYS)),
+        "created_at": tx.at,
+        "expires_at": tx.at + timedelta(days=limits.PROPOSAL_DAYS),
     }
-    tx.dialect.insert_missing(tx.connection, proposals, [row])
+    insert_missing(tx.connection, proposals, tx.space, [row])
 
 
 def list_proposals(

@@ -355,7 +355,7 @@ def insert_memory(
 
     With `in_delta` the change log of its thread gets an entry too, which `delta` reports.
     """
-    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    audience = memory_reads.ensure_audience(tx.connection, tx.space, memory.heard_by)
     paths = access_paths_of(memory, audience)
     stamp = increment_revisions(tx.connection, tx.space, paths)[home_path_of(memory)]
     delta = _change_log_inserts(tx, memory, "created") if in_delta else []
@@ -378,7 +378,7 @@ def insert_memory(
 
 def insert_turn(tx: Transaction, turn: Memory) -> None:
     """Insert a turn word for word: it has no versions or history, and no delta reports it."""
-    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, turn.heard_by)
+    audience = memory_reads.ensure_audience(tx.connection, tx.space, turn.heard_by)
     through = access_paths_of(turn, audience)
     revisions = increment_revisions(tx.connection, tx.space, through)
     home = home_path_of(turn)
@@ -536,7 +536,7 @@ def _replace_row(tx: Transaction, memory: Memory) -> str | None:
     The revisions of every access path that it had or has are incremented, so that caches over them
     expire.
     """
-    audience = memory_reads.ensure_audience(tx.connection, tx.dialect, tx.space, memory.heard_by)
+    audience = memory_reads.ensure_audience(tx.connection, tx.space, memory.heard_by)
     paths = access_paths_of(memory, audience)
     paths |= stored_access_paths(tx.connection, tx.space, [memory.id])
     revisions = increment_revisions(tx.connection, tx.space, paths)

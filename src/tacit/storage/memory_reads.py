@@ -58,7 +58,7 @@ from tacit.records.request import Decision, Request
 from tacit.records.validation import dump_json
 from tacit.storage import statements
 from tacit.storage.dialect import Dialect
-from tacit.storage.rows import to_record
+from tacit.storage.rows import insert_missing, to_record
 from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
@@ -238,16 +238,14 @@ class AudienceCache:
         return [to_memory(row, people[row[AUDIENCE_INDEX]]) for row in rows]
 
 
-def ensure_audience(
-    connection: Connection, dialect: Dialect, space: str, people: frozenset[str]
-) -> str | None:
+def ensure_audience(connection: Connection, space: str, people: frozenset[str]) -> str | None:
     """Return the id of this audience; insert it if it is new."""
     if not people:
         return None
     id = audience_id(people)
     if not statements.fetch_rows(connection, _AUDIENCE_EXISTS, {"space": space, "id": id}):
-        rows = [{"space_id": space, "audience": id, "person": person} for person in sorted(people)]
-        dialect.insert_missing(connection, audience_people, rows)
+        rows = [{"audience": id, "person": person} for person in sorted(people)]
+        insert_missing(connection, audience_people, space, rows)
     return id
 
 

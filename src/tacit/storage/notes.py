@@ -42,6 +42,7 @@ from tacit.storage.rows import (
     encode,
     fetch_mappings,
     has_row,
+    insert_missing,
     select_set,
     to_columns,
     to_record,
@@ -164,7 +165,7 @@ def ensure_note(tx: Transaction, row: NoteRow) -> NoteRow:
     found = get_note(tx.connection, tx.space, row.path)
     if found is None:
         new = to_note_columns(tx.space, replace(row, stamp=0))
-        tx.dialect.insert_missing(tx.connection, notes_table, [new])
+        insert_missing(tx.connection, notes_table, tx.space, [new])
         mark_notes_changed(tx, [row.path])
         found = get_note(tx.connection, tx.space, row.path)
         assert found is not None

@@ -44,6 +44,7 @@ from tacit.storage.rows import (
     delete_rows,
     encode,
     has_row,
+    insert_missing,
     select_set,
     to_record,
     upsert,
@@ -404,10 +405,8 @@ def save_reflection(tx: Transaction, owner: str, task: str, at: datetime, spent:
 
 def insert_sources(tx: Transaction, id: str, evidence: Iterable[str]) -> None:
     """Insert the memories or turns that a memory was derived from."""
-    rows = [
-        {"space_id": tx.space, "memory_id": id, "turn_id": one} for one in sorted(set(evidence))
-    ]
-    tx.dialect.insert_missing(tx.connection, derived_from, rows)
+    rows = [{"memory_id": id, "turn_id": one} for one in sorted(set(evidence))]
+    insert_missing(tx.connection, derived_from, tx.space, rows)
 
 
 def list_insights(tx: Transaction, ids: Collection[str]) -> list[str]:

@@ -14,7 +14,6 @@ from sqlalchemy import Connection, Executable, Select, Table, delete, insert, up
 
 from tacit.clock import from_micros, to_micros
 from tacit.storage import statements
-from tacit.storage.dialect import dialect_of
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -128,7 +127,8 @@ def insert_missing(
     new = [
         {"space_id": space} | {name: encode(value) for name, value in row.items()} for row in rows
     ]
-    dialect_of(connection).insert_missing(connection, table, new)
+    if new:
+        connection.execute(insert_for(connection, table).on_conflict_do_nothing(), new)
 
 
 def to_columns(record: Any, table: Table) -> dict[str, Any]:

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, select, union_all
 
 from tacit import limits
-from tacit.clock import to_micros
 from tacit.identity import Identities
 from tacit.records.accounts import Link
 from tacit.storage import statements
-from tacit.storage.dialect import Dialect
-from tacit.storage.rows import to_record, update_rows
+from tacit.storage.rows import insert_missing, to_record, update_rows
 from tacit.storage.schema import identity_links, spaces_table, tombstones
 
 # Ids, and the keyed digests that prevent an erased id from being used again.
@@ -102,16 +100,15 @@ class SpaceState(NamedTuple):
     has_tombstones: bool  # an id was erased and must not be used again
 
 
-def ensure_space(connection: Connection, dialect: Dialect, space: str, at: datetime) -> None:
+def ensure_space(connection: Connection, space: str, at: datetime) -> None:
     row = {
-        "space_id": space,
         "secret": secrets.token_hex(32),
         # Random, so that it differs from the revision of an erased space of this name: caches
         # compare it.
         "identity_rev": secrets.randbits(60) + 1,
-        "created_at": to_micros(at),
+        "created_at": at,
     }
-    dialect.insert_missing(connection, spaces_table, [row])
+    insert_missing(connection, spaces_table, space, [row])
 
 
 def identity_revision(connection: Connection, space: str) -> int:
@@ -126,13 +123,11 @@ def increment_identity_revision(connection: Connection, space: str) -> None:
     update_rows(connection, spaces_table, space, identity_rev=rev + 1)
 
 
-def lock_space_for_write(
-    connection: Connection, dialect: Dialect, space: str, at: datetime
-) -> SpaceState:
+def lock_space_for_write(connection: Connection, space: str, at: datetime) -> SpaceState:
     """Lock the identities of a space until the transaction ends, and return its state."""
     params = {"space": space}
     if not (found := statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)):
-        ensure_space(connection, dialect, space, at)
+        ensure_space(connection, space, at)
         found = statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)
     ((rev, secret, erased),) = found
     return SpaceState(rev, secret, bool(erased))

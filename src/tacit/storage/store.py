@@ -275,14 +275,13 @@ class RequestCache:
             request = self.resolve(connection, space, asking, at, union=True)
             known = rev > 0 and chats.is_chat_known(connection, space, asking)
         if not known:
-            rev = database.write(lambda c: self._register(c, database, request, asking, at))
+            rev = database.write(lambda c: self._register(c, request, asking, at))
         with self._lock:
             self._registered[space, asking] = rev
 
     def _register(
         self,
         connection: Connection,
-        database: Database,
         request: Request,
         asking: RawRequest,
         at: datetime,
@@ -292,7 +291,7 @@ class RequestCache:
         if request.private or request.kind is ChatKind.GROUP:
             chats.register_chat(connection, space, asking, at)
         else:
-            spaces.ensure_space(connection, database.dialect, space, at)
+            spaces.ensure_space(connection, space, at)
         return spaces.identity_revision(connection, space)
 
 
@@ -698,11 +697,11 @@ class Store:
     def _lock_space(
         self, connection: Connection, space: str, *, changing: bool
     ) -> tuple[datetime, spaces.SpaceState]:
-        at, dialect = self.clock(), self.database.dialect
+        at = self.clock()
         if changing:
-            spaces.ensure_space(connection, dialect, space, at)
-            dialect.lock_space(connection, space)
-        return at, spaces.lock_space_for_write(connection, dialect, space, at)
+            spaces.ensure_space(connection, space, at)
+            self.database.dialect.lock_space(connection, space)
+        return at, spaces.lock_space_for_write(connection, space, at)
 
     def _begin(
         self,

@@ -24,7 +24,7 @@ from tacit.records.text import text_to_embed
 from tacit.storage import revisions, statements
 from tacit.storage.dialect import Dialect
 from tacit.storage.memories import upsert_vector
-from tacit.storage.rows import has_row, update_rows
+from tacit.storage.rows import has_row, insert_missing, update_rows
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 
@@ -151,8 +151,8 @@ def begin_embedding_check(connection: Connection, dialect: Dialect, space: str, 
     what they wrote.
     """
     dialect.lock_space(connection, space)
-    row = {"space_id": space, "model": model, "done_at": _CHECKING}
-    dialect.insert_missing(connection, embedded_spaces, [row])
+    row = {"model": model, "done_at": _CHECKING}
+    insert_missing(connection, embedded_spaces, space, [row])
 
 
 def finish_embedding_check(connection: Connection, space: str, model: str, at: datetime) -> bool:
