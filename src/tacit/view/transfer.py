@@ -31,7 +31,7 @@ from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Imported, Page
 from tacit.records.text import text_to_embed
-from tacit.storage import checkpoints, imports, memory_reads, retention, search
+from tacit.storage import checkpoints, imports, memory_reads, people, retention, search
 from tacit.storage.chats import list_memberships
 from tacit.storage.checkpoints import StoredCheckpoint
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction, update_key_precedence
@@ -332,10 +332,9 @@ class ViewExport(Resource):
             yield from self._iter_episodes()
 
     def _list_person_and_chats(self, connection: Connection, request: Request) -> list[JsonObject]:
-        known = [
-            one for one in People(self._context).list() if one.identities & request.own_identities
-        ]
-        names = [name for one in known for name in _names_to_plain(one)]
+        known = people.list_known_people(connection, request, own_names=request.private)
+        mine = [one for one in known if one.identities & request.own_identities]
+        names = [name for one in mine for name in _names_to_plain(one)]
         me: JsonObject = {
             "type": "person",
             "identities": sorted(request.own_identities),
