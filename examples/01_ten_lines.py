@@ -1,4 +1,4 @@
-"""Ten lines: what Alice says in private is recalled there, and the group does not hear of it.
+"""Ten lines: Alice's private statement is recalled in private and withheld from the group.
 
 Run it:
 

@@ -1,4 +1,4 @@
-"""Learning: people talk, and what is worth keeping is kept, kept current, and can be taken back.
+"""Learning: extract facts from messages, update them, and remove what a message taught.
 
 Run it:
 
@@ -42,7 +42,7 @@ known = dict[str, str]()
 for number, text in enumerate(SAID, 1):
     print(text)
     accepted = view.learn([tacit.Message("user", text, id=str(number))])
-    memory.jobs.wait_for_learning()  # it happens in the background anyway; this waits for it
+    memory.jobs.wait_for_learning()  # learning runs in the background; wait for it
     for kind in accepted.refused:
         print(f"  refused: {kind}")
     for one in sorted(view.list(), key=lambda memory: memory.content):

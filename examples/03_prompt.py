@@ -1,5 +1,5 @@
-"""A prompt for each turn: a block that stays the same to the byte, so that it is read from a cache,
-and after it what is fresh for this very question.
+"""A prompt for each turn: a byte-stable block for the prompt cache, then the fresh context of the
+question.
 
 Run it:
 
@@ -51,11 +51,11 @@ view.remember("Alice wants to see the lighthouse of Nazaré", category="project"
 before = ""
 for question in ("Where shall we go?", "Which week of May is free?"):
     system = f"You plan journeys.\n\n{view.block().text}"  # the cached prefix
-    user = f"{view.fresh(question).text}\n\n{question}".strip()  # what follows it
+    user = f"{view.fresh(question).text}\n\n{question}".strip()  # the part that changes
     if system == before:
         print("= the same beginning, and a turn", user, sep="\n")
     else:
         print("= what every turn begins with", system, "= a turn", user, sep="\n")
     before = system
-    view.remember("Alice has the second week of May off", category="context")  # meanwhile
+    view.remember("Alice has the second week of May off", category="context")  # for the next turn
 memory.close()

@@ -1,6 +1,6 @@
-"""Memory tools for a model of Anthropic, over its messages API.
+"""Memory tools for a model of Anthropic, with the Messages API.
 
-Run it (what the model says is its own; here it is a scripted one):
+Run it (answers vary by model; the output below is from a scripted one):
 
     pip install '.[language]'
     ANTHROPIC_API_KEY=… MODEL=claude-haiku-4-5 python examples/anthropic_tools.py
@@ -41,7 +41,7 @@ def ask(view: tacit.View, text: str) -> str:
             messages=messages,
             tools=kit.tools,
         )
-        results = kit.answer(message)  # runs what the model called
+        results = kit.answer(message)  # runs the tool calls
         if not results:
             return "".join(block.text for block in message.content if block.type == "text")
         messages += [

@@ -1,13 +1,13 @@
-"""A group bot of your own: it talks with people in a group and in private, learns from what they
-say, asks before it keeps what was said in passing, and the group never hears what was private.
+"""A group bot to adapt: it talks with people in a group and in private, learns from messages, asks
+before it stores what was said in passing, and shows private memories only in private.
 
-Run it, with the conversation that is written down below and no model:
+Run it, with the scripted conversation below and without a model:
 
     python examples/group_bot.py
 
-With OPENAI_API_KEY and MODEL set (and OPENAI_BASE_URL for another server) a model answers, with
-memory tools; with TELEGRAM_BOT_TOKEN from @BotFather it does so on Telegram, and remembers in
-~/.tacit. There is a larger bot, ready to run: `tacit telegram`.
+With OPENAI_API_KEY and MODEL (and OPENAI_BASE_URL for another server), a model answers, with
+memory tools. With TELEGRAM_BOT_TOKEN from @BotFather, the bot runs on Telegram and stores memories
+in ~/.tacit. A complete bot is built in: `tacit telegram`.
 
 It prints:
 
@@ -61,20 +61,20 @@ RULES = """You are a member of this group, and talk with each of its people in p
 briefly, with what you know. What you are shown as memory may be said here. Never tell where you
 know something from, and do not guess what you are not shown."""
 READING = ("memory_query",)
-# What is new is kept by learning, which asks first: a tool would keep it without.
+# No tool that adds: learning stores new facts after asking, while a tool would not ask.
 CHANGING = ("update_memory", "memory_delete")
 ROUNDS_MAX_COUNT = 6
-RECENT_COUNT = 10  # messages of a chat that a model is shown again
+RECENT_COUNT = 10  # recent messages of a chat in the prompt
 YES, NO = ("yes", "y", "ok", "please do"), ("no", "n", "please don't")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """What a channel brought. Who it was and where is the channel's word, never the text's."""
+    """An inbound message. Sender and chat come from the channel, never from the text."""
 
-    update: str  # the channel's id of it: a repeat has the same one
+    update: str  # the channel's id of this update, for idempotency
     chat: tacit.Chat
-    who: tacit.Requester | None  # None: nobody whom the channel vouches for
+    who: tacit.Requester | None  # None: the channel does not identify the sender
     text: str = ""  # the sender's own words alone
     message: str = ""
     to_bot: bool = True
@@ -83,7 +83,7 @@ class Heard:
     went: tuple[tacit.Requester, ...] = ()
 
 
-Turn = tuple[str, str]  # who and what; no name: it was the bot
+Turn = tuple[str, str]  # name and text; the bot has no name
 Answer = Callable[[tacit.View, Heard, Sequence[Turn]], str]
 
 
@@ -91,13 +91,13 @@ class Bot:
     def __init__(self, memory: tacit.Memory, answer: Answer) -> None:
         self._memory, self._answer = memory, answer
         self._present: dict[str, set[str]] = defaultdict(set)
-        # By chat: what is said in one is shown again in no other.
+        # By chat: messages of one chat are never shown in another.
         self._recent: dict[str, deque[Turn]] = defaultdict(lambda: deque(maxlen=RECENT_COUNT))
-        self._asked: dict[tuple[str, str], str] = {}  # by chat and person: what they may answer
+        self._asked: dict[tuple[str, str], str] = {}  # open proposal by chat and person
         self._listed: dict[tuple[str, str], list[str]] = {}
 
     def hear(self, heard: Heard) -> list[str]:
-        """What is said back, in the same chat."""
+        """Handle one message; return the replies for the same chat."""
         for one in heard.came:
             self._came(heard.chat, one)
         for one in heard.went:
@@ -105,7 +105,7 @@ class Bot:
             self._present[heard.chat.id].discard(one.key)
         view = self._memory.view(heard.who, heard.chat)
         if not view.enabled or heard.who is None or not heard.text.strip():
-            return []  # nobody, or a bot: nothing is learned from them, and nothing is told
+            return []  # no identity, or a bot: do not learn or reply
         self._came(heard.chat, heard.who)
         said = self._said(view, heard, (heard.chat.id, heard.who.key))
         turns = [(name_of(heard.who), heard.text), *(("", text) for text in said)]
@@ -115,7 +115,7 @@ class Bot:
     def _said(self, view: tacit.View, heard: Heard, here: tuple[str, str]) -> list[str]:
         if heard.text.startswith("/"):
             return [self._command(view, heard.text.split(), here)]
-        if heard.edited:  # what it said before is not said any more
+        if heard.edited:  # remove what the old text taught
             view.unlearn(heard.message)
             self._recent[heard.chat.id].clear()
         settled = self._settled(view, heard.text, here)
@@ -127,15 +127,15 @@ class Bot:
         return [*([said] if said else []), *refused, *self._asks(view, here)]
 
     def _learned(self, view: tacit.View, heard: Heard) -> list[str]:
-        """Once, however often the channel brings it."""
+        """Learn from a message once, even if the channel repeats it; return refusals."""
         message = tacit.Message("user", heard.text, id=heard.message)
         accepted = view.once(f"{heard.update}/learn").learn([message])
-        self._memory.jobs.wait_for_learning(thread=heard.chat.id)  # so that we can ask about it now
+        self._memory.jobs.wait_for_learning(thread=heard.chat.id)  # to ask about it now
         secrets = (one.replace("_", " ") for one in accepted.refused)
         return [f"That looks like a {one}. I do not keep those." for one in secrets]
 
     def _asks(self, view: tacit.View, here: tuple[str, str]) -> Iterator[str]:
-        """About one thing at a time. Only whom it concerns can answer, where they were asked."""
+        """Ask about one proposal at a time. Only the person asked can answer, in this chat."""
         waiting = view.proposals.list()
         if not waiting or self._asked.get(here) == waiting[0].id:
             return
@@ -144,7 +144,7 @@ class Bot:
         yield f"{asks} {waiting[0].content} (yes or no)"
 
     def _settled(self, view: tacit.View, text: str, here: tuple[str, str]) -> str:
-        """A plain yes or no to what was asked last."""
+        """Apply a plain yes or no to the last question."""
         word = text.strip(" .!").casefold()
         if here not in self._asked or word not in YES + NO:
             return ""
@@ -160,19 +160,19 @@ class Bot:
             found = view.list(limit=20)
             self._listed[here] = [one.id for one in found]
             lines = (f"{number}. {one.content}" for number, one in enumerate(found, 1))
-            return "\n".join(lines) or "Nothing that may be said here."
+            return "\n".join(lines) or "No memories found."
         ids = self._listed.get(here, [])
         if words[0] == "/forget" and words[-1].isdecimal() and 1 <= int(words[-1]) <= len(ids):
             try:
                 view.forget(ids[int(words[-1]) - 1])
             except tacit.NotFound:
                 return "That is not yours to forget."
-            self._recent.clear()  # what was said lately may be just what is to be forgotten
+            self._recent.clear()  # recent messages may repeat the forgotten text
             return "Forgotten."
-        return "/memory tells what I know here; /forget and a number of that list forgets it."
+        return "/memory lists what I know here; /forget with a number from that list forgets it."
 
     def _came(self, chat: tacit.Chat, who: tacit.Requester) -> None:
-        """Whoever is new begins a new page: what was said before was not said to them."""
+        """Add a new member and clear recent messages, which were not said to that person."""
         present = self._present[chat.id]
         if chat.kind is tacit.ChatKind.GROUP and who.key not in present and not who.is_bot:
             self._memory.chats.join(chat.id, who.key)
@@ -181,7 +181,7 @@ class Bot:
 
 
 def plainly(view: tacit.View, heard: Heard, before: Sequence[Turn]) -> str:  # noqa: ARG001
-    """Without a model: what comes to mind, word for word."""
+    """Answer without a model: return recalled memories word for word."""
     if "?" not in heard.text:
         return ""
     found = view.recall(heard.text, top_k=2)
@@ -192,7 +192,7 @@ HOURS = {"name": "opening_hours", "description": "When the club house is open."}
 
 
 def by_model(model: str) -> Answer:
-    """With a model, which has the memory tools of whom it answers, and one of our own."""
+    """Answer with a model that has the requester's memory tools and one custom tool."""
     from openai import OpenAI, OpenAIError
 
     client = OpenAI()
@@ -225,7 +225,7 @@ def by_model(model: str) -> Answer:
 
 
 def prompt(view: tacit.View, heard: Heard, before: Sequence[Turn]) -> list[Any]:
-    """From what never changes to what is new, so that servers can cache the beginning."""
+    """Build the prompt from stable to changing parts, so that its prefix can be cached."""
     fresh = view.fresh(heard.text).text
     assert heard.who is not None
     return [
@@ -245,12 +245,12 @@ def name_of(who: tacit.Requester) -> str:
 
 
 def line(name: str, text: str) -> str:
-    """Further lines stand further in, so that nobody writes one that looks like another's."""
+    """Indent further lines, so that no text can imitate the line of another speaker."""
     return f"{name}: " + "\n  ".join(text.splitlines())
 
 
 def note(error: Exception) -> None:
-    """The kind alone: an error may quote what somebody wrote, or the token."""
+    """Print the type only: an error may quote a message or the token."""
     print(f"{type(error).__name__}, going on", file=sys.stderr)
 
 
@@ -258,14 +258,14 @@ def note(error: Exception) -> None:
 
 
 class Refused(Exception):
-    """Telegram does not take it: we were blocked, say."""
+    """Telegram refused the call, for example because the user blocked the bot."""
 
 
 class Telegram:
     def __init__(self, token: str) -> None:
         import httpx2
 
-        logging.getLogger("httpx2").setLevel(logging.WARNING)  # it would log addresses: the token
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # its log would contain the token
         url = os.environ.get("TELEGRAM_API_URL", "https://api.telegram.org")
         self._http = httpx2.Client(base_url=f"{url}/bot{token}/", timeout=40)
         self.troubles = (httpx2.HTTPError, ValueError, Refused)
@@ -277,8 +277,8 @@ class Telegram:
         return answer["result"]
 
     def run(self, bot: Bot) -> None:
-        """Until Ctrl-C. An update is confirmed by asking for the next: one that is not done yet
-        comes again, and is learned once all the same."""
+        """Run until Ctrl-C. Polling for the next update confirms the previous one; an unconfirmed
+        update is sent again, and `once` keeps it from being learned twice."""
         me, offset = self.call("getMe"), 0
         kinds = json.dumps(["message", "edited_message"])
         while True:
@@ -296,12 +296,12 @@ class Telegram:
             heard = read(update, me)
             said = bot.hear(heard) if heard is not None else []
         except (tacit.StoreBusy, tacit.StoreUnavailable):
-            raise  # nothing is wrong with the update
+            raise  # the update itself is valid: retry
         except (tacit.TacitError, KeyError) as error:
-            note(error)  # a bad one must not hold up all others for good
+            note(error)  # skip it: one bad update must not block all others
             return
         for text in said:
-            with suppress(Refused):  # there is nobody to tell it to any more
+            with suppress(Refused):  # the chat is gone or blocked the bot
                 chat = heard.chat.id.removeprefix("telegram:") if heard else ""
                 self.call("sendMessage", chat_id=chat, text=text[:4_096])
 
@@ -310,10 +310,10 @@ def read(update: dict[str, Any], me: dict[str, Any]) -> Heard | None:
     message = update.get("message") or update.get("edited_message")
     if message is None or message["chat"]["type"] not in ("private", "group", "supergroup"):
         return None
-    # A channel, or an admin who does not show their name: nobody whom we know.
+    # A channel or an anonymous admin has no identity.
     who = None if "sender_chat" in message else person(message["from"])
     id, private = f"telegram:{message['chat']['id']}", message["chat"]["type"] == "private"
-    # What is forwarded are somebody else's words: no fact about whoever passed it on.
+    # Forwarded text is not the sender's statement: do not learn from it.
     text = "" if "forward_origin" in message else message.get("text", "")
     named = f"@{me['username']}"
     to_us = message.get("reply_to_message", {}).get("from", {}).get("id") == me["id"]
@@ -337,7 +337,7 @@ def person(user: dict[str, Any]) -> tacit.Requester:
     )
 
 
-# Here, with a conversation that is written down.
+# Without Telegram: a scripted conversation.
 
 ALICE = tacit.Requester("telegram:1001", name="Alice")
 BOB = tacit.Requester("telegram:2002", name="Bob")
@@ -375,14 +375,14 @@ def transcript(bot: Bot) -> None:
 
 
 def main() -> None:
-    os.environ.setdefault("TACIT_LEARN_CONFIRM", "new")  # ask before what is new is kept
+    os.environ.setdefault("TACIT_LEARN_CONFIRM", "new")  # ask before storing new facts
     token, model = os.environ.get("TELEGRAM_BOT_TOKEN"), os.environ.get("MODEL")
     answer = by_model(model) if model else plainly
     if token:
         with tacit.open() as memory, suppress(KeyboardInterrupt):
             Telegram(token).run(Bot(memory, answer))
     else:
-        with tacit.open("sqlite://", embedder=None) as memory:  # by words: the same everywhere
+        with tacit.open("sqlite://", embedder=None) as memory:  # same output everywhere
             transcript(Bot(memory, answer))
 
 

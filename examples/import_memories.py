@@ -1,4 +1,4 @@
-"""What ChatGPT and mem0 kept, taken over: previewed, imported, recalled, and taken back as one.
+"""Import memories from ChatGPT and mem0: preview, import, recall, and revert.
 
 Run it:
 
@@ -25,7 +25,7 @@ from tacit.transfer import importers
 
 
 def write_exports(folder: Path) -> None:
-    """What the other two wrote. Yours are files that you have: name them below."""
+    """Write sample exports. To import your own files, use their paths below."""
     (folder / "chatgpt.txt").write_text(
         """```
 [2025-01-03] - I am learning to repair accordions
@@ -53,14 +53,14 @@ with TemporaryDirectory() as name, tacit.open("sqlite://") as memory:
     mara = tacit.Requester("telegram:1001", name="Mara")
     view = memory.view(mara, tacit.Chat.private("telegram:1001"))
 
-    # What it would come to: nothing is written.
+    # Preview the import: nothing is written.
     source = importers.open_source(folder / "chatgpt.txt", "chatgpt")
     found = importers.preview_source(view, source)
     print(f"chatgpt.txt: {found.new} new, {found.refused} refused")
     for problem in found.problems:
         print(f"  {problem}")
 
-    # All of it, in steps. Stopped in the middle, the same call goes on; nothing comes twice.
+    # Import in steps. After an interruption, the same call continues without duplicates.
     done = importers.import_source(view, source)
     print(f"imported {done.created} of {done.total}")
     again = importers.import_source(view, source)
@@ -70,6 +70,6 @@ with TemporaryDirectory() as name, tacit.open("sqlite://") as memory:
     other = importers.import_source(view, importers.open_source(folder / "mem0.json", "mem0"))
     print(f"imported {other.created} from mem0")
 
-    # As if it had not been; what came from elsewhere stays.
+    # Revert the first import; other memories stay.
     print(f"reverted: {view.imports.revert(source.run).forgotten} forgotten")
     print("left:", ", ".join(sorted(one.content for one in view.list())))

@@ -1,5 +1,5 @@
-"""A graph that asks, waits for the answer, and goes on in another process: its state is kept in a
-memory, for the person it runs for. It needs no model.
+"""A graph that asks, waits for the answer, and continues after a restart: Tacit stores its state
+for the person of the run. No model is needed.
 
 Run it, with `pip install '.[langgraph]' langgraph`:
 
@@ -47,7 +47,7 @@ def plan(state: Trip) -> Trip:
 
 
 def agent(memory: tacit.Memory) -> Any:
-    """One graph for everybody: whose state it is, the config of a run says."""
+    """Build one graph for all people: the config of a run names the person."""
 
     def whose(config: RunnableConfig) -> tacit.View:
         key = config["configurable"]["user_id"]

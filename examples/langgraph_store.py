@@ -1,4 +1,4 @@
-"""One graph for many people: what it keeps in its store is each person's own.
+"""One graph for many people: each person has their own items in the store.
 
 Run it, with `pip install '.[langgraph]' langgraph`:
 
@@ -33,7 +33,7 @@ class State(TypedDict, total=False):
 
 
 def whose(config: RunnableConfig) -> tacit.View:
-    """The view of the person whom this run is for."""
+    """Return the view of the person of this run."""
     key = config["configurable"]["user_id"]
     return memory.view(tacit.Requester(key, name=NAMES[key]), tacit.Chat.private(key))
 

@@ -1,4 +1,4 @@
-"""A client of the Model Context Protocol: it starts `tacit mcp` for somebody, and calls its tools.
+"""A client of the Model Context Protocol: start `tacit mcp` for one person, and call its tools.
 
 Run it:
 

@@ -1,4 +1,4 @@
-"""A script that was written for mem0 (`infer=False`): only its import is another.
+"""A script written for mem0 (`infer=False`): only its import has changed.
 
 Run it:
 

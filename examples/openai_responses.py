@@ -1,6 +1,6 @@
-"""The same with OpenAI's responses: memory tools for a model, and a group that does not hear of it.
+"""Memory tools for a model of OpenAI, with the Responses API.
 
-Run it (what the model says is its own; here it is a scripted one):
+Run it (answers vary by model; the output below is from a scripted one):
 
     pip install '.[language]'
     OPENAI_API_KEY=… MODEL=gpt-5-mini python examples/openai_responses.py
@@ -39,10 +39,10 @@ def ask(view: tacit.View, text: str) -> str:
             instructions=INSTRUCTIONS,
             input=items,
             tools=kit.responses_tools,
-            store=False,  # the conversation is in `items`, and need not be kept there
-            include=["reasoning.encrypted_content"],  # not for models that do not reason
+            store=False,  # `items` holds the conversation, so OpenAI need not store it
+            include=["reasoning.encrypted_content"],  # for reasoning models only
         )
-        answers = kit.answer(response)  # runs what the model called
+        answers = kit.answer(response)  # runs the tool calls
         if not answers:
             return response.output_text
         items += [*response.output, *answers]

@@ -1,6 +1,6 @@
-"""Memory tools for a model of OpenAI, or of any server that speaks its chat completions.
+"""Memory tools for a model of OpenAI, or of any server compatible with its Chat Completions API.
 
-Run it (what the model says is its own; here it is a scripted one):
+Run it (answers vary by model; the output below is from a scripted one):
 
     pip install '.[language]'
     OPENAI_API_KEY=… MODEL=gpt-5-mini python examples/openai_tools.py
@@ -40,7 +40,7 @@ def ask(view: tacit.View, text: str) -> str:
         completion = client.chat.completions.create(
             model=os.environ["MODEL"], messages=messages, tools=kit.tools
         )
-        answers = kit.answer(completion)  # runs what the model called
+        answers = kit.answer(completion)  # runs the tool calls
         if not answers:
             return completion.choices[0].message.content or ""
         messages += [completion.choices[0].message, *answers]

@@ -1,6 +1,6 @@
-"""One agent of pydantic-ai for many people: each run has the memory tools of whom it is for.
+"""One pydantic-ai agent for many people: each run gets the memory tools of its person.
 
-Run it (what the model says is its own; here it is a scripted one):
+Run it (answers vary by model; the output below is from a scripted one):
 
     pip install '.[language]'
     OPENAI_API_KEY=… MODEL=openai:gpt-5-mini python examples/pydantic_ai_agent.py
@@ -38,7 +38,7 @@ async def ask(view: tacit.View, text: str) -> str:
 
 async def main() -> None:
     private = memory.view(alice, tacit.Chat.private("telegram:1001"))
-    async with agent:  # closes the connections to the model in the end
+    async with agent:  # closes the connections to the model
         print("Alice, in private:", await ask(private, "I drink green tea and nothing else."))
         print("Alice, later:", await ask(private, "What do I drink?"))
         print("Bob, in the group:", await ask(memory.view(bob, group), "What does Alice drink?"))

@@ -1,6 +1,6 @@
-"""A memory behind a server: a view with the words of the library, and the same asked over HTTP.
+"""Use a server: a view with the methods of the library, and the same query over HTTP.
 
-Run it, while `tacit serve` runs (a key is needed for whoever acts for others):
+Run it, while `tacit serve` runs (acting for other people requires a key):
 
     pip install '.[client]'
     tacit keys create bot --scope read --scope write --scope act-as     # shows the key, once
@@ -11,7 +11,7 @@ It prints:
     private: ['Alice plays the cello']
     group: []
     over HTTP: [fact] Alice plays the cello
-    somebody was faster
+    conflict: the memory has changed
     not Bob's to read: not found
 """
 
@@ -28,7 +28,7 @@ group = tacit.Chat.group("telegram:-5", [alice, bob])
 
 with tacit.connect(URL, KEY) as client:
     private = client.view(alice, tacit.Chat.private(alice.key))
-    done = private.once("message-17").remember("Alice plays the cello")  # sent again: done once
+    done = private.once("message-17").remember("Alice plays the cello")  # a repeat runs once
     print("private:", [one.memory.content for one in private.recall("What does Alice play?")])
     print("group:", [one.content for one in client.view(alice, group).list()])
 
@@ -42,7 +42,7 @@ with tacit.connect(URL, KEY) as client:
     try:
         private.update(done.id, "Alice plays the viola", if_version=7)
     except tacit.Conflict:
-        print("somebody was faster")
+        print("conflict: the memory has changed")
     try:
         client.view(bob, tacit.Chat.private(bob.key)).show(done.id)
     except tacit.NotFound:
