@@ -81,7 +81,7 @@ __all__ = [
 ]
 
 NO_IDENTITY = (
-    "nobody is known to be asking, so nothing is remembered or recalled: "
+    "the requester is unknown, so nothing is remembered or recalled: "
     "name the requester, for example telegram:123"
 )
 SWITCHED_OFF = "memory is switched off: set memory.enabled to true"

@@ -132,7 +132,7 @@ def test_without_an_identity_there_is_an_answer_and_no_memory(chat: Chat) -> Non
     shown, beside = chat("My cat is called Tom.", "What is my cat called?", options=())
     assert shown.strip()
     assert "Tom" not in shown
-    assert "Memory is disabled: nobody is known to be asking" in beside
+    assert "Memory is disabled: the requester is unknown" in beside
     assert "--as local:me" in beside
     answers = chat("What is my cat called?", options=("--json",))[0].splitlines()
     assert [json.loads(line)["memory"] for line in answers] == [False] * len(answers) != []

@@ -143,7 +143,7 @@ def asked(view: View) -> Request:
 
 def check(memory: Memory, view: View) -> None:
     request, said = asked(view), told(view)
-    heard = {m.id: m for m in every(memory) if not m.shadowed and decide(request, m).allowed}
+    heard = {m.id: m for m in every(memory) if not m.overridden and decide(request, m).allowed}
     allowed = set(CANARY.findall(" ".join(m.content for m in heard.values())))
     own = own_words(memory, request)
     assert set(CANARY.findall(said)) <= allowed | own

@@ -127,7 +127,7 @@ _PLAIN: dict[str, Any] = {
     "state": State.ACTIVE,
     "purge_at": None,
     "superseded_by": None,
-    "shadowed": False,
+    "overridden": False,
 }
 MEMORY_FIELDS = tuple(f.name for f in fields(Memory))
 

@@ -126,7 +126,7 @@ class Dice:
             "inferred": choice([False] * 7 + [True]),
             "state": choice([State.ACTIVE] * 12 + [*State]),
             "expires_at": choice(ends),
-            "shadowed": choice([False] * 9 + [True]),
+            "overridden": choice([False] * 9 + [True]),
         }
         return found | choice([NO_PROVENANCE, PRIVATE_LEARNED, *rooms]) | choice(hidden)
 
@@ -197,8 +197,8 @@ def _decision(question: Request, one: Kept, tally: Tally) -> Any:
     """What the rules say of a memory that is there for this request at all."""
     decision = decide(question, one.seen)
     tally.rules[decision.rule] += 1
-    shadowed = one.seen.shadowed and question.purpose is not Purpose.MANAGE
-    return None if shadowed or one.seen.space != question.space else decision
+    overridden = one.seen.overridden and question.purpose is not Purpose.MANAGE
+    return None if overridden or one.seen.space != question.space else decision
 
 
 def _problems(

@@ -158,16 +158,16 @@ recalling = requests(purpose=Purpose.RECALL)
 @often
 @given(recalling, memories(), acts, st.booleans())
 def test_whoever_may_not_reach_a_memory_may_not_change_it(
-    asked: Request, stored: Memory, act: tuple[ChangeAction, Visibility | None], shadowed: bool
+    asked: Request, stored: Memory, act: tuple[ChangeAction, Visibility | None], overridden: bool
 ) -> None:
-    stored = replace(stored, shadowed=shadowed)
+    stored = replace(stored, overridden=overridden)
     what, to = act
     if may_change(what, asked, stored, to) is None:
         return
     own = asked.private and asked.requester in Reading(asked, stored).owner
     alive = replace(stored, state=State.ACTIVE, expires_at=None)
     heard = RULES[expected(asked, alive if what is ChangeAction.RESTORE else stored)]
-    assert own or (heard and not shadowed)
+    assert own or (heard and not overridden)
 
 
 @often

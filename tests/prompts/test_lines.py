@@ -28,7 +28,7 @@ SARAH = Memory(
     withheld_unknown=False, inferred=False, trust=Trust.STATED, importance=4, confidence=None,
     pinned=True, tags=(), source=Source(), thread=None, agent=None, run=None, role=None,
     created_at=NOW, updated_at=NOW, observed_at=None, expires_at=None, last_accessed_at=None,
-    access_count=0, state=State.ACTIVE, purge_at=None, superseded_by=None, shadowed=False,
+    access_count=0, state=State.ACTIVE, purge_at=None, superseded_by=None, overridden=False,
 )  # fmt: skip
 
 

@@ -290,7 +290,7 @@ def compose_memory(tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls
         state=State.ACTIVE,
         purge_at=None,
         superseded_by=None,
-        shadowed=False,
+        overridden=False,
         data=data,
     )
 

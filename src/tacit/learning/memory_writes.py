@@ -132,7 +132,7 @@ def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
 
 def end_memory(tx: Transaction, old: Memory) -> None:
     """End a memory that is no longer true, without a replacement."""
-    gone = replace(old, state=State.SUPERSEDED, updated_at=tx.at, shadowed=False)
+    gone = replace(old, state=State.SUPERSEDED, updated_at=tx.at, overridden=False)
     memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded")
 
 
@@ -298,7 +298,9 @@ def _about_the_same(old: Memory, draft: Draft) -> Draft:
 
 
 def _retire(tx: Transaction, old: Memory, by: str) -> None:
-    gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=tx.at, shadowed=False)
+    gone = replace(
+        old, state=State.SUPERSEDED, superseded_by=by, updated_at=tx.at, overridden=False
+    )
     memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
 
 

@@ -384,7 +384,7 @@ def _turn(tx: Transaction, kept: HeldMessage, session: str | None, keep_days: in
         state=State.ACTIVE,
         purge_at=None,
         superseded_by=None,
-        shadowed=False,
+        overridden=False,
         session=session or f"{tx.thread} {when.date().isoformat()}",
         name=said.name,
     )

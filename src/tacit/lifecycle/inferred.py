@@ -125,7 +125,7 @@ def build_inferred_memory(
         state=State.ACTIVE,
         purge_at=None,
         superseded_by=None,
-        shadowed=False,
+        overridden=False,
     )
 
 

@@ -264,7 +264,7 @@ def _is_expired(expires_at: object, at: datetime) -> bool:
 
 def decide_with_precedence(request: Request, memory: Memory) -> Decision:
     """Decide by key precedence first, then by the rules."""
-    return OVERRIDDEN if memory.shadowed else decide(request, memory)
+    return OVERRIDDEN if memory.overridden else decide(request, memory)
 
 
 def explain_decision(decision: Decision) -> Explanation:
@@ -464,7 +464,7 @@ def may_reach(act: ChangeAction, request: Request, memory: Memory) -> bool:
         return True
     if act is ChangeAction.RESTORE:
         memory = replace(memory, state=State.ACTIVE, expires_at=None)
-    return not memory.shadowed and decide(request, memory).allowed
+    return not memory.overridden and decide(request, memory).allowed
 
 
 def _has_role(role: RequesterRole, act: ChangeAction, request: Request, memory: Memory) -> bool:

@@ -189,7 +189,7 @@ class Memory:
     state: State
     purge_at: datetime | None
     superseded_by: str | None
-    shadowed: bool  # another value of the same key takes precedence for this person
+    overridden: bool  # another value of the same key takes precedence for this person
     session: str | None = None  # of an episode: its session
     seq: int | None = None  # of an episode: its position in the session
     name: str | None = None  # display name of a speaker who is not the requester

@@ -321,11 +321,11 @@ def _is_content_visible(request: Request, memory: Memory) -> bool:
 
     The query has filtered the row; this asserts the rules on it.
     """
-    if not memory.shadowed and decide(request, memory).allowed:
+    if not memory.overridden and decide(request, memory).allowed:
         return True
     before = replace(memory, state=State.ACTIVE, expires_at=None)
     decision = decide(request, before)
-    if memory.state is State.ACTIVE or memory.shadowed or not decision.allowed:
+    if memory.state is State.ACTIVE or memory.overridden or not decision.allowed:
         raise DisclosureBreach(f"a change came back that rule {decision.rule} forbids")
     return False
 

@@ -100,7 +100,7 @@ INVARIANTS: dict[str, Select[Any]] = {
     "memories without their current version": WITHOUT_CURRENT_VERSION,
     "memories with a gap in their versions": VERSION_GAPS,
     "memories without history": WITHOUT_HISTORY,
-    "memories that are about nobody": WITHOUT_SUBJECT,
+    "memories without a subject": WITHOUT_SUBJECT,
     "memories whose withheld people are not indexed": UNINDEXED_WITHHELD,
     "threads whose revision is behind their changes": STALE_THREADS,
 }

@@ -117,7 +117,7 @@ _to_group_visibility = _enum_or(Visibility.ROOM)
 # The columns of the record, and how each is decoded and encoded.
 MEMORY_COLUMNS = tuple(c for c in memories_table.c if c.name not in ("is_turn", "stamp"))
 AUDIENCE_INDEX = MEMORY_COLUMNS.index(_M.audience)
-_FIELD_NAMES = {"space_id": "space", "overridden": "shadowed"}
+_FIELD_NAMES = {"space_id": "space"}
 # Interned: as keyword arguments, other strings take many times as long to match.
 _READ_NAMES = [sys.intern(_FIELD_NAMES.get(c.name, str(c.name))) for c in MEMORY_COLUMNS]
 _FLAGS = [

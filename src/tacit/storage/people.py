@@ -133,7 +133,7 @@ def merge_people(tx: Transaction, person: str, into: str) -> None:
         raise Conflict(f"{person} and {into} are already one person to you")
     merged = _is_merge_of(tx, person)
     if has_row(tx.connection, select(_S.into).where(_S.space_id == tx.space, merged)):
-        raise Conflict(f"{person} is merged into somebody else: undo that first")
+        raise Conflict(f"{person} is merged into another person: undo that first")
     if len(one | other) > limits.IDENTITIES_PER_PERSON_MAX_COUNT:
         most = limits.IDENTITIES_PER_PERSON_MAX_COUNT
         raise InvalidInput("into", f"one person has at most {most} identities")

@@ -175,7 +175,7 @@ _FACT_TYPES = [kind.value for kind in Kind if kind is not Kind.INSIGHT]
     _READ + _WRITE,
     content=string_schema("The fact, as one sentence that stands on its own", **_FACT_CHARS),
     category=string_schema(
-        "person: about somebody; preference: how they like things; context: what keeps "
+        "person: about a person; preference: how they like things; context: what keeps "
         "coming up; project: about a project",
         enum=["person", "preference", "context", "project"],
     ),
@@ -185,7 +185,7 @@ _FACT_TYPES = [kind.value for kind in Kind if kind is not Kind.INSIGHT]
 def add_to_memory(
     on: ToolContext, content: str, category: str, subject: str | None = None, force: bool = False
 ) -> Answer:
-    """Keep something for later conversations: a fact about somebody, a preference, what the person
+    """Keep something for later conversations: a fact about a person, a preference, what they
     works on. If they said it in passing, ask them first; if they asked you to remember it, do so.
     Passing moods and what concerns one task alone are not worth it. Leave passwords, keys and card
     numbers out; they are refused."""
@@ -237,7 +237,7 @@ def update_memory(on: ToolContext, memory_id: str, content: str) -> Answer:
     ),
     about=array_schema(
         "Whom it is about: names, or keys like telegram:123. Left out: the person who speaks",
-        string_schema("Somebody", maxLength=limits.NAME_MAX_CHARS),
+        string_schema("A person", maxLength=limits.NAME_MAX_CHARS),
     ),
     sensitivity=string_schema(
         "sensitive for health, money and the like: it never reaches a group",

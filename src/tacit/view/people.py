@@ -127,7 +127,9 @@ class People(Resource, name="people"):
 def _parse_person_id(person: object, field: str) -> str:
     found = parse_identity(person, field)
     if found is None or not found.startswith(f"{PERSON_PREFIX}:"):
-        raise InvalidInput(field, "takes the person:… id of somebody you named; `people` tells it")
+        raise InvalidInput(
+            field, "takes the person:… id of a person that you named; `people` lists the ids"
+        )
     return found
 
 

@@ -152,7 +152,9 @@ def _parse_identity(field: str, value: object) -> str | None:
         return None
     found = parse_identity(value, field)
     if found is None:
-        raise InvalidInput(field, "names nobody; use a key such as telegram:123, or a person: id")
+        raise InvalidInput(
+            field, "is not a person; use a key such as telegram:123, or a person: id"
+        )
     return found
 
 
