@@ -628,12 +628,11 @@ def verify_link(tx: Transaction, source: str) -> Link:
 
 
 def end_link(tx: Transaction, source: str, kind: LinkKind) -> Link:
-    """End the current link of an identity; return it as it was before."""
+    """End the current link of an identity, and return the ended link."""
     link = _require_link(tx, source)
     if link.kind is not kind:
         raise NotFound("link")
-    update_link(tx, replace(link, ended_at=tx.at))
-    return link
+    return update_link(tx, replace(link, ended_at=tx.at))
 
 
 def update_link(tx: Transaction, link: Link) -> Link:

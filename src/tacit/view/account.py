@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import secrets
-from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -172,7 +171,7 @@ class Account(Resource, name="account"):
             me = self._require_private_identity(tx)
             link = end_link(tx, me, LinkKind.LINK)
             auth.delete_link_offers(tx.connection, tx.space, (me,))
-            return replace(link, ended_at=tx.at)
+            return link
 
         return self._context.write(work, changing=True)
 
