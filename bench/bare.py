@@ -11,22 +11,12 @@ from typing import Any
 Row = Mapping[str, Any]
 
 # Every table that one `remember` writes to, and how often.
-TABLES = (
-    "memories",
-    "memory_versions",
-    "memory_people",
-    "history",
-    "thread_revisions",
-    "change_log",
-    "fts_rows",
-)
+TABLES = ("memories", "memory_versions", "memory_people", "history", "thread_revisions", "change_log", "fts_rows")
 _REVISION = (
     "INSERT INTO thread_revisions (space_id, thread, rev) VALUES (?, ?, 1) "
     "ON CONFLICT (space_id, thread) DO UPDATE SET rev = rev + 1 RETURNING rev"
 )
-_CHANGE = (
-    "INSERT INTO change_log (space_id, thread, rev, memory_id, event, at) VALUES (?, ?, ?, ?, ?, ?)"
-)
+_CHANGE = "INSERT INTO change_log (space_id, thread, rev, memory_id, event, at) VALUES (?, ?, ?, ?, ?, ?)"
 _SEARCH_ROW = "INSERT INTO fts_rows (space_id, memory_id) VALUES (?, ?)"
 
 
@@ -90,10 +80,7 @@ class BareWriter:
 def counted(path: Path) -> dict[str, int]:
     connection = connect(path)
     try:
-        return {
-            table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in TABLES
-        }
+        return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
     finally:
         connection.close()
 

@@ -86,11 +86,4 @@ def _question(fact: str, chance: random.Random) -> str:
 
 
 def _said(number: int, text: str) -> TextMessage:
-    return TextMessage(
-        channel="bench",
-        update=str(number),
-        chat=_CHAT,
-        who=_WHO,
-        text=text,
-        message=str(number),
-    )
+    return TextMessage(channel="bench", update=str(number), chat=_CHAT, who=_WHO, text=text, message=str(number))

@@ -103,9 +103,7 @@ class Crowd:
             return _question(self.chance.choice(fact.split()))
         return fact
 
-    def _told(
-        self, where: dict[str, Any], who: dict[str, Any], text: str, *, addressed: bool
-    ) -> dict[str, Any]:
+    def _told(self, where: dict[str, Any], who: dict[str, Any], text: str, *, addressed: bool) -> dict[str, Any]:
         # Whether a statement is answered depends on what can be asked about it; a question is.
         if addressed and text.endswith("?"):
             self.owed[where["id"]] += 1

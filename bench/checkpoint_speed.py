@@ -106,11 +106,7 @@ class Thread:
 def messages(number: int) -> list[dict[str, Any]]:
     """As chats are kept: many messages of some length, together STATE_BYTES."""
     return [
-        {
-            "role": "user",
-            "id": f"{number}-{n}",
-            "content": f"{number} {n} ".ljust(MESSAGE_CHARS, "a"),
-        }
+        {"role": "user", "id": f"{number}-{n}", "content": f"{number} {n} ".ljust(MESSAGE_CHARS, "a")}
         for n in range(STATE_BYTES // MESSAGE_CHARS)
     ]
 
@@ -178,12 +174,7 @@ async def compared(
             promised = None if equal else at_most
             ours_took, theirs_took = getattr(times[""], act), getattr(times[name], act)
             figures.append(
-                Figure(
-                    what=f"{what}: {said}, beside {name}",
-                    ours=ours_took,
-                    theirs=theirs_took,
-                    at_most=promised,
-                )
+                Figure(what=f"{what}: {said}, beside {name}", ours=ours_took, theirs=theirs_took, at_most=promised)
             )
     return figures
 
@@ -211,9 +202,7 @@ async def on_sqlite(folder: Path, rounds: int, *, waits: bool, growing: bool) ->
                 waited = await stack.enter_async_context(aiosqlite.connect(path))
                 await waited.execute(f"PRAGMA synchronous={synchronous}")
                 others[f"AsyncSqliteSaver{name}"] = AsyncSqliteSaver(waited)
-        found = await compared(
-            "SQLite", checkpointer(memory), others, rounds, waits=waits, growing=growing
-        )
+        found = await compared("SQLite", checkpointer(memory), others, rounds, waits=waits, growing=growing)
         if not waits:
             return found
         url = f"sqlite:///{folder / 'in_full.db'}"
@@ -222,9 +211,7 @@ async def on_sqlite(folder: Path, rounds: int, *, waits: bool, growing: bool) ->
         other = sqlite3.connect(str(folder / "careful.db"), check_same_thread=False)
         stack.callback(other.close)
         theirs: dict[str, BaseCheckpointSaver[Any]] = {"SqliteSaver": SqliteSaver(other)}
-        return found + await compared(
-            OURS_IN_FULL, careful, theirs, rounds, waits=waits, growing=growing
-        )
+        return found + await compared(OURS_IN_FULL, careful, theirs, rounds, waits=waits, growing=growing)
 
 
 @contextlib.asynccontextmanager
@@ -242,17 +229,13 @@ async def postgres_saver(url: str, *, waits: bool) -> AsyncIterator[BaseCheckpoi
             yield waited
 
 
-async def on_postgres(
-    databases: PostgresDatabases, rounds: int, *, waits: bool, growing: bool
-) -> list[Figure]:
+async def on_postgres(databases: PostgresDatabases, rounds: int, *, waits: bool, growing: bool) -> list[Figure]:
     ours, theirs = databases.create(), databases.create()
     try:
         with opened(ours) as memory:
             async with postgres_saver(theirs, waits=waits) as saver:
                 others = {type(saver).__name__: saver}
-                return await compared(
-                    "PostgreSQL", checkpointer(memory), others, rounds, waits=waits, growing=growing
-                )
+                return await compared("PostgreSQL", checkpointer(memory), others, rounds, waits=waits, growing=growing)
     finally:
         databases.drop(ours)
         databases.drop(theirs)

@@ -37,11 +37,7 @@ FIRST_PAGE_MAX_BYTES = 200_000
 WHO, OPERATOR, ROOM = "bench:1", "bench", "bench:-1"
 _RARE = "zeppelin"
 _RARELY = (7, 42)  # the memories that hold it
-_TYPED = {
-    "typed, all have it": "green",
-    "typed, two have it": _RARE,
-    "typed, two words": "door gree",
-}
+_TYPED = {"typed, all have it": "green", "typed, two have it": _RARE, "typed, two words": "door gree"}
 _TYPED_SOME = {"typed, some have it": "garden"}  # a page of few rows beside a full one
 _ENVIRONMENT = {
     "TACIT_EMBEDDING_PROVIDER": "none",
@@ -181,8 +177,7 @@ def measured(name: str, url: str, large: int, rounds: int) -> bool:
             fine = True
             for operator in (False, True):
                 few, many = (
-                    signed_in(memory.space(space), served.url, ids[space], operator=operator)
-                    for space in spaces
+                    signed_in(memory.space(space), served.url, ids[space], operator=operator) for space in spaces
                 )
                 fine &= report(name, few, many, operator=operator, rounds=rounds)
             size, answers = first_page_bytes(served.url, many.asking.cookies[COOKIE])

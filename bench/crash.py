@@ -81,10 +81,7 @@ def killed(url: str, seed: int, chance: random.Random) -> list[Line]:
     """Start a writer, `kill -9` it at some moment, and return what it had said by then."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, "-c", _WORKER, url, str(seed)],
-        stdout=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
+        [sys.executable, "-c", _WORKER, url, str(seed)], stdout=subprocess.PIPE, env=environment, start_new_session=True
     ) as process:
         assert process.stdout is not None
         said = b""

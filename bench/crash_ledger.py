@@ -53,7 +53,7 @@ _TORN_ON_SQLITE = {
         # Words are indexed in the order of their numbers, and may stop short of the last.
         "OR (SELECT count(*) FROM fts_index) <> (SELECT count(*) FROM fts_rows "
         "WHERE number <= (SELECT max(id) FROM fts_index_content))"
-    ),
+    )
 }
 
 
@@ -105,13 +105,9 @@ class Ledger:
             found = _memories(connection)
             links = _links(connection)
             wrong = _torn(connection)
-        differing = {
-            i for i in found.keys() | self.memories if found.get(i) != self.memories.get(i)
-        }
+        differing = {i for i in found.keys() | self.memories if found.get(i) != self.memories.get(i)}
         fresh = links - self.links
-        allowed = intent is not None and any(
-            self._came_through(i, found.get(i), intent) for i in differing
-        )
+        allowed = intent is not None and any(self._came_through(i, found.get(i), intent) for i in differing)
         allowed |= intent is not None and fresh == {intent.get("key")}
         if len(differing) + len(fresh) > 1 or (differing | fresh and not allowed):
             wrong += [f"{i}: {self.memories.get(i)} became {found.get(i)}" for i in differing]

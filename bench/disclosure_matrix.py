@@ -57,9 +57,7 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     every = sum(world.cells for world in WORLDS)
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--cells", type=int, default=every, help=f"how many cells of decide; all are {every:,}"
-    )
+    parser.add_argument("--cells", type=int, default=every, help=f"how many cells of decide; all are {every:,}")
     parser.add_argument("--quick", action="store_true", help="a small share of everything")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()

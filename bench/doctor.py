@@ -59,9 +59,7 @@ def measured(name: str, url_of: MakeUrl, sizes: tuple[int, int]) -> Figure:
         url = url_of(f"doctor{size}")
         stores.build(url, stores.everybody(size, group=False), embedder, embedded=None)
         memory = tacit.open(url, embedder=embedder)
-        memory.admin.doctor(
-            repair=True
-        )  # rows were copied from a memory that is not indexed yet itself
+        memory.admin.doctor(repair=True)  # rows were copied from a memory that is not indexed yet itself
         found = memory.admin.doctor()
         assert not found.findings, found
         opened.append((memory, size))

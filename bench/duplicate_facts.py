@@ -39,14 +39,8 @@ _SLOTS = {name: words.split() for name, words in _WORDS.items()}
 
 # The same fact, and the same fact in other words.
 _SAID = (
-    (
-        "{who} lives in {place} and works on the {topic}",
-        "{who} is based in {place}, working on the {topic}",
-    ),
-    (
-        "The {colour} {thing} is stored in the {room}",
-        "The {room} is where the {colour} {thing} is kept",
-    ),
+    ("{who} lives in {place} and works on the {topic}", "{who} is based in {place}, working on the {topic}"),
+    ("The {colour} {thing} is stored in the {room}", "The {room} is where the {colour} {thing} is kept"),
     ("{who} is allergic to {food}", "{food} gives {who} an allergic reaction"),
     ("The {topic} with {who} takes place on {day}", "On {day} the {topic} with {who} is held"),
     ("{who} goes {pastime} every {day}", "Every {day} is {pastime} day for {who}"),
@@ -54,10 +48,7 @@ _SAID = (
     ("{who} does not eat {food} at all", "{food} is something that {who} never eats"),
     ("{who} teaches {pastime} in {place}", "In {place}, {who} gives {pastime} lessons"),
     ("{who} is in charge of the {topic}", "The {topic} is the responsibility of {who}"),
-    (
-        "The {thing} from {place} has to be repaired",
-        "A repair is needed for the {thing} from {place}",
-    ),
+    ("The {thing} from {place} has to be repaired", "A repair is needed for the {thing} from {place}"),
 )
 
 

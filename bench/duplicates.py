@@ -182,9 +182,7 @@ def _stand_in(seeded: Seeded) -> Callable[[Seen], Reply]:
     asked = itertools.count(1)
     judge = judging(
         lambda older, newer: (
-            "same"
-            if seeded.by_text.get(older, older) == seeded.by_text.get(newer, newer)
-            else "different"
+            "same" if seeded.by_text.get(older, older) == seeded.by_text.get(newer, newer) else "different"
         )
     )
     garbage = says("it depends on what you mean by the same")

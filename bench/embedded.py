@@ -121,17 +121,11 @@ def import_against_sqlalchemy() -> list[Figure]:
     ours, theirs, opened = times.values()
     return [
         Figure(what="import tacit / import sqlalchemy", ours=ours, theirs=theirs, at_most=1.5),
-        Figure(
-            what="import tacit and open a new memory / import sqlalchemy",
-            ours=opened,
-            theirs=theirs,
-        ),
+        Figure(what="import tacit and open a new memory / import sqlalchemy", ours=opened, theirs=theirs),
     ]
 
 
 def _timed(statement: str) -> float:
     program = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     return float(done.stdout)

@@ -36,13 +36,7 @@ class _Rows:
 
     def __init__(self, columns: list[str], row: list[Any], named: dict[Any, str]) -> None:
         self.columns, self._row = columns, row
-        marks = {
-            "rev": "rev",
-            "created_at": "at",
-            "updated_at": "at",
-            "observed_at": "at",
-            "at": "at",
-        }
+        marks = {"rev": "rev", "created_at": "at", "updated_at": "at", "observed_at": "at", "at": "at"}
         self._places = [
             (i, marks.get(column) or named[value])
             for i, (column, value) in enumerate(zip(columns, row, strict=True))
@@ -128,9 +122,7 @@ class Filling:
             for table, pattern in self._patterns[memo.pattern].items():
                 row = pattern.copy(values)
                 if in_column and table == "memories":
-                    row.append(
-                        " ".join(f"'{word}'" for word in fts_lexemes(FtsDocument(said, own)))
-                    )
+                    row.append(" ".join(f"'{word}'" for word in fts_lexemes(FtsDocument(said, own))))
                 rows.setdefault((table, memo.pattern), []).append(row)
             numbers.append((self._count, SPACE, values["id"]))
             doors_of = self._doors_of(memo, values)
@@ -178,11 +170,7 @@ class Filling:
     def _register(self) -> None:
         subjects = {n: f"ext:telegram:{n}" for n in sorted(self._people)}
         insert = self._sink.insert
-        insert(
-            "subjects",
-            ("space_id", "id", "created_at"),
-            [(SPACE, s, _START) for s in subjects.values()],
-        )
+        insert("subjects", ("space_id", "id", "created_at"), [(SPACE, s, _START) for s in subjects.values()])
         insert(
             "person_names",
             ("space_id", "person", "kind", "folded", "known_to", "name", "created_at"),
@@ -214,11 +202,7 @@ class Filling:
         insert(
             "chat_members",
             ("space_id", "chat", "person", "joined_at", "left_at"),
-            [
-                (SPACE, g.chat, s, _START, None)
-                for g in (*private, *self._groups.values())
-                for s in g.subjects
-            ],
+            [(SPACE, g.chat, s, _START, None) for g in (*private, *self._groups.values()) for s in g.subjects],
         )
         linked = [(n, s) for n, s in subjects.items() if n >= OTHERS and n % 3 == 0]
         insert(
@@ -252,11 +236,7 @@ class Filling:
         insert(
             "audience_people",
             ("space_id", "audience", "person"),
-            [
-                (SPACE, self._heard[chat], s)
-                for chat, group in self._groups.items()
-                for s in group.subjects
-            ],
+            [(SPACE, self._heard[chat], s) for chat, group in self._groups.items() for s in group.subjects],
         )
 
     def _partitions(self) -> list[tuple[str, str, int, int]]:

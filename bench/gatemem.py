@@ -74,9 +74,7 @@ class Measured:
         self.deletions.add(other.deletions)
 
 
-def play(
-    memory: tacit.Memory, clock: Clock, episode: Episode, space: str, *, operator: bool
-) -> Measured:
+def play(memory: tacit.Memory, clock: Clock, episode: Episode, space: str, *, operator: bool) -> Measured:
     measured = Measured()
     player = Player(memory, clock, episode, space, operator=operator)
     messages: list[str] = []
@@ -100,12 +98,7 @@ def play(
 
 
 def judged(
-    player: Player,
-    checkpoint: Checkpoint,
-    messages: list[str],
-    passages: list[Passage],
-    *,
-    ours: bool,
+    player: Player, checkpoint: Checkpoint, messages: list[str], passages: list[Passage], *, ours: bool
 ) -> Outcome:
     texts = [one.text for one in passages]
     items = score.said(checkpoint.include, messages)
@@ -147,10 +140,7 @@ def run(name: str, url: str, found: dict[str, list[Episode]], *, operator: bool)
 
 
 def report(title: str, measured: Measured) -> None:
-    rows = [
-        [method, *(str(score.share(measured.outcomes[method], m)) for _, m in _SHOWN)]
-        for method in METHODS
-    ]
+    rows = [[method, *(str(score.share(measured.outcomes[method], m)) for _, m in _SHOWN)] for method in METHODS]
     print(f"\n{title}: what the top {TOP_K} hold")
     print(table(["", *(heading for heading, _ in _SHOWN)], rows), flush=True)
 
@@ -210,14 +200,10 @@ def main(arguments: list[str]) -> int:
         print(missing, file=sys.stderr)
         return 2
     with databases(asked.database) as urls:
-        totals = [
-            run(name, url, found, operator=not asked.no_operator) for name, url in urls.items()
-        ]
+        totals = [run(name, url, found, operator=not asked.no_operator) for name, url in urls.items()]
     left = [score.share(total.outcomes[OURS], score.named_leak) for total in totals]
     missed = any(one.count for one in left)
-    print(
-        f"values that a request names, handed over later: target 0, {'MISSED' if missed else 'ok'}"
-    )
+    print(f"values that a request names, handed over later: target 0, {'MISSED' if missed else 'ok'}")
     return int(missed)
 
 

@@ -71,11 +71,7 @@ def episodes(folder: Path, domain: str, most: int | None = None) -> list[Episode
 def episode(row: Mapping[str, Any], asked: list[Mapping[str, Any]]) -> Episode:
     entities = row["entities"]
     people = [
-        Person(
-            id=one["principal_id"],
-            role=one["role"],
-            name=one["display_name"].partition(" (")[0],
-        )
+        Person(id=one["principal_id"], role=one["role"], name=one["display_name"].partition(" (")[0])
         for one in entities["principals"]
     ]
     return Episode(

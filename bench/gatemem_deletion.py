@@ -9,9 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-_SENTENCE_END = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<=[.!?])[\"'”’]?\s+"
-)
+_SENTENCE_END = re.compile(r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<=[.!?])[\"'”’]?\s+")
 _CLAUSE_END = re.compile(r";\s+|,?\s+but\s+")
 _START = r"(?:^|[:;,]\s+|\b(?:please|also|and|then|now|yes)[,.]?\s+)"
 _ORDERS = (
@@ -21,9 +19,7 @@ _ORDERS = (
         r"(?=.*\b(?:memory|chart|records?|notes?|logs?|files?)\b)",
         re.IGNORECASE,
     ),
-    re.compile(
-        r"\b(?:I|we)\b[\w ]* want\b.*\b(?:deleted|erased|removed|forgotten)\b", re.IGNORECASE
-    ),
+    re.compile(r"\b(?:I|we)\b[\w ]* want\b.*\b(?:deleted|erased|removed|forgotten)\b", re.IGNORECASE),
     re.compile(r"\btreated as\b.*\b(?:deleted|unavailable)\b", re.IGNORECASE),
     re.compile(r"\bdo not retain\b", re.IGNORECASE),
 )
@@ -39,9 +35,7 @@ _KEEPING = re.compile(
 )
 _QUOTED = re.compile(r"[\"“‘]([^\"”’]{3,80})[\"”’]|(?<!\w)'([^']{3,80})'(?!\w)")
 _LABELLED = re.compile(r"\b([A-Za-z]+)\s+(\d{1,3}[A-Z]?)\b(?![-:%,]?\d)(?!\s*(?:AM|PM|%))")
-_CODE = re.compile(
-    r"(?<![\w.:,])(?=[\w-]*\d)(?=[\w-]{4,})[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*(?![\w:])"
-)
+_CODE = re.compile(r"(?<![\w.:,])(?=[\w-]*\d)(?=[\w-]{4,})[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*(?![\w:])")
 _NAME = re.compile(r"\b[A-Z][A-Za-z]+(?:\s+[A-Z][A-Za-z]+)*\b")
 _PHONE = re.compile(r"\b\d{3}-\d{3}-\d{4}\b")
 _NUMBERED = re.compile(r"\b(?:numbers?|line|phone|contact|desk|callback)\b", re.IGNORECASE)
@@ -63,9 +57,7 @@ _PLAIN = frozenset(
         "treat value we when with yes you your action dr nurse mr mrs ms usd",
     )
 )
-_NO_LABEL = frozenset(
-    re.findall(r"\w+", "after at before until by the of in on and or to for from about than")
-)
+_NO_LABEL = frozenset(re.findall(r"\w+", "after at before until by the of in on and or to for from about than"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

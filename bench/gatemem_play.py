@@ -88,22 +88,14 @@ class Player:
     """One episode in a space of its own, and once more where nothing is filtered or deleted."""
 
     def __init__(
-        self,
-        memory: tacit.Memory,
-        clock: Clock,
-        episode: Episode,
-        space: str,
-        *,
-        operator: bool = True,
+        self, memory: tacit.Memory, clock: Clock, episode: Episode, space: str, *, operator: bool = True
     ) -> None:
         self.episode = episode
         self.deletions = Deletions()
         self.order_texts: list[str] = []  # of the requests so far, for scoring
         self.own_words: dict[str, set[str]] = {}  # by speaker, in every form they are kept in
         self._memory = memory.space(space)
-        self._archive = memory.space(f"{space}-all").view(
-            _ARCHIVE, tacit.Chat.private(_ARCHIVE.key)
-        )
+        self._archive = memory.space(f"{space}-all").view(_ARCHIVE, tacit.Chat.private(_ARCHIVE.key))
         self._operator = self._memory.operator(CHANNEL) if operator else None
         self._clock = clock
         self._rooms = rooms_of(episode)
@@ -219,11 +211,7 @@ class Player:
 
     def _delete(self, requester: str, scope: str, values: list[str]) -> set[str]:
         """In private, and then in every room of this matter that the requester is in."""
-        rooms = [
-            room
-            for room in self._met.values()
-            if requester in room.members and room.scope in (scope, OPEN)
-        ]
+        rooms = [room for room in self._met.values() if requester in room.members and room.scope in (scope, OPEN)]
         reached: set[str] = set()
         for view in [self._private(requester), *(self._view(requester, room) for room in rooms)]:
             for one in _all(view):
@@ -249,9 +237,7 @@ class Player:
         except tacit.NotFound:
             pass
 
-    def _settle_what_stayed(
-        self, requester: str, values: list[str], reached: set[str], *, theirs: bool
-    ) -> None:
+    def _settle_what_stayed(self, requester: str, values: list[str], reached: set[str], *, theirs: bool) -> None:
         """Copies out of the requester's reach are put to an operator, whose act is on record."""
         for id, (text, room) in list(self._kept.items()):
             if holding(text, values):

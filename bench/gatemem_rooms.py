@@ -66,8 +66,7 @@ class Clinic:
         if person.role == AGENT:
             # Bots are not people: the assistant notes through the view of whom it works for.
             return Placed(
-                room=self._room(patient, "chart", self._chart(patient)),
-                speaker=self._worked_for.get(patient, patient),
+                room=self._room(patient, "chart", self._chart(patient)), speaker=self._worked_for.get(patient, patient)
             )
         if person.role == "clinician" and not self._bonds and not self._treating[patient]:
             # Where nothing says who treats whom: the first clinician who speaks does.
@@ -175,10 +174,7 @@ class Office:
         self._last[speaker] = project
         return Placed(
             room=Room(
-                id=f"{CHANNEL}:{project}:core",
-                members=frozenset(self._members[project]),
-                scope=project,
-                own_facts=True,
+                id=f"{CHANNEL}:{project}:core", members=frozenset(self._members[project]), scope=project, own_facts=True
             ),
             speaker=speaker,
         )

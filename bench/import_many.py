@@ -75,11 +75,7 @@ class Command:
 
     def ask(self, *argv: str) -> dict[str, Any]:
         ran = subprocess.run(
-            [*_TACIT, *argv, *self._argv, "--json"],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
+            [*_TACIT, *argv, *self._argv, "--json"], env=self._environment, capture_output=True, text=True, check=False
         )
         if not ran.stdout:
             raise Wrong(f"tacit {argv[0]} failed: {ran.stderr.strip()[-400:]}")

@@ -94,9 +94,7 @@ def inspected(tools: Path, folder: Path) -> tuple[list[list[str]], list[str]]:
     return rows, failures
 
 
-def _row(
-    tools: Path, name: str, profile: str, target: Sequence[str], failures: list[str]
-) -> list[str]:
+def _row(tools: Path, name: str, profile: str, target: Sequence[str], failures: list[str]) -> list[str]:
     calls = PROFILES[profile]
     found = _asked(tools, [*target, "--method", "tools/list", "--strict"])
     listed = {tool["name"] for tool in found.get("tools", [])}
@@ -120,20 +118,12 @@ def _asked(tools: Path, arguments: Sequence[str]) -> dict[str, Any]:
     programs = tools / "node_modules" / ".bin"
     command = [str(programs / "mcp-inspector"), "--cli", *arguments]
     ran = subprocess.run(
-        [
-            *command,
-            "--format",
-            "json",
-            "--quiet",
-            "--connect-timeout",
-            str(TIMEOUT_SECONDS * 1_000),
-        ],
+        [*command, "--format", "json", "--quiet", "--connect-timeout", str(TIMEOUT_SECONDS * 1_000)],
         capture_output=True,
         text=True,
         check=False,
         timeout=TIMEOUT_SECONDS,
-        env=os.environ
-        | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "HOME": str(tools)},
+        env=os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "HOME": str(tools)},
     )
     if ran.returncode:
         return {"error": f"exit {ran.returncode}: {ran.stderr.strip()[:500]}"}

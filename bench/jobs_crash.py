@@ -50,9 +50,7 @@ _MEMORIES = (
     "SELECT m.content, m.state, (SELECT count(*) FROM history h WHERE h.space_id = m.space_id "
     "AND h.memory_id = m.id AND h.event = 'TTL') FROM memories m"
 )
-_ENDED = (
-    "SELECT count(*) FROM job_runs WHERE space_id = :space AND task = :task AND problem IS NULL"
-)
+_ENDED = "SELECT count(*) FROM job_runs WHERE space_id = :space AND task = :task AND problem IS NULL"
 
 
 @dataclass(slots=True)
@@ -104,10 +102,7 @@ class Stage:
         self._first += 1_000_000
         command = [sys.executable, "-c", _CHILD, self.url, str(self._clock_file), str(self._first)]
         process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            start_new_session=True,
+            command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True
         )
         self._heard(process, _until(process, b'"ready"', _READY_MAX_SECONDS))
         return process
@@ -261,14 +256,10 @@ def main(arguments: list[str]) -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tacit-jobs-")))
         url = f"sqlite:///{folder}/tacit.db"
-        clean = _told(
-            "sqlite, workers killed", kills(url, folder, count=asked.kills, seed=asked.seed)
-        )
+        clean = _told("sqlite, workers killed", kills(url, folder, count=asked.kills, seed=asked.seed))
         server = stack.enter_context(started())
         many = asked.restarts
-        clean &= _told(
-            "postgresql, restarted", restarts(server, folder, count=many, seed=asked.seed)
-        )
+        clean &= _told("postgresql, restarted", restarts(server, folder, count=many, seed=asked.seed))
     return int(not clean)
 
 

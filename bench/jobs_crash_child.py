@@ -39,9 +39,7 @@ def opened(url: str, clock_file: Path, *, workers: int) -> Memory:
         return system_clock() + timedelta(seconds=float(clock_file.read_text()))
 
     minute = timedelta(minutes=1)
-    every = EverySettings(
-        expire=minute, purge=None, consolidate=None, reflect=None, reembed=None, summarise=minute
-    )
+    every = EverySettings(expire=minute, purge=None, consolidate=None, reflect=None, reembed=None, summarise=minute)
     learn = LearnSettings(workers=workers, daily_max_count=limits.LEARN_WRITES_MAX_PER_DAY)
     settings = Settings(learn=learn, jobs=JobsSettings(every=every, on_open=False))
     memory = tacit.open(url, settings=settings, clock=clock, embedder=None)

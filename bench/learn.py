@@ -32,11 +32,7 @@ def main() -> int:
     parser.add_argument("--wrong", action="store_true", help="list what went wrong")
     asked = parser.parse_args()
     note: Callable[[str], None] = print if asked.wrong else lambda _: None
-    targets = [
-        *_messages(asked.data, note),
-        *_corrections(asked.data, note),
-        *_coexisting(asked.data, note),
-    ]
+    targets = [*_messages(asked.data, note), *_corrections(asked.data, note), *_coexisting(asked.data, note)]
     missed = [name for name, met in targets if not met]
     for name in missed:
         print(f"MISSED {name}")
@@ -65,10 +61,7 @@ def _messages(data: Path, note: Callable[[str], None]) -> Iterable[Target]:
     for name, count in sorted(groups.items(), key=lambda item: (item[0][0] in "+-", item[0])):
         row = f"{name:<16}{count.kept:>6}{count.recall:>8.2f}{count.refused:>8}{count.stray:>7}"
         print(f"{row}{count.stated:>8}{count.precision:>8.2f}")
-    yield (
-        f"statement precision {whole.precision:.3f}, at least {PRECISION_MIN}",
-        (whole.precision >= PRECISION_MIN),
-    )
+    yield (f"statement precision {whole.precision:.3f}, at least {PRECISION_MIN}", (whole.precision >= PRECISION_MIN))
     yield f"recall {whole.recall:.3f}, at least {RECALL_MIN}", whole.recall >= RECALL_MIN
 
 
@@ -91,9 +84,7 @@ def _corrections(data: Path, note: Callable[[str], None]) -> Iterable[Target]:
     share = done / len(pairs)
     print(f"\ncorrections {done} of {len(pairs)} replaced ({share:.3f})", end="")
     print(f", the first message understood in {understood}")
-    print(
-        f"  with the label in place of what was not understood {(done + helped) / len(pairs):.3f}"
-    )
+    print(f"  with the label in place of what was not understood {(done + helped) / len(pairs):.3f}")
     print(f"  with the label in every place, and no slot {alone / len(pairs):.3f}")
     yield f"corrections replaced {share:.3f}, at least {REPLACED_MIN}", share >= REPLACED_MIN
 
@@ -105,20 +96,14 @@ def _coexisting(data: Path, note: Callable[[str], None]) -> Iterable[Target]:
         first = remembered(learnt(pair.first, pair.speaker))
         second = remembered(learnt(pair.second, pair.speaker))
         both += bool(first and second)
-        gone = [
-            *superseded(first, pair.second, pair.speaker),
-            *superseded(second, pair.first, pair.speaker),
-        ]
+        gone = [*superseded(first, pair.second, pair.speaker), *superseded(second, pair.first, pair.speaker)]
         lost += bool(gone)
         for one in gone:
             said = f"{pair.first!r} / {pair.second!r}"
             note(f"LOST {pair.id} {said}: {one.old.content!r} -> {one.content!r}, {one.reason}")
     share = lost / len(pairs)
     print(f"coexisting  {lost} of {len(pairs)} would be replaced ({share:.3f}), {both} yield both")
-    yield (
-        f"coexisting replaced {share:.3f}, at most {COEXIST_REPLACED_MAX}",
-        (share <= COEXIST_REPLACED_MAX),
-    )
+    yield (f"coexisting replaced {share:.3f}, at most {COEXIST_REPLACED_MAX}", (share <= COEXIST_REPLACED_MAX))
 
 
 if __name__ == "__main__":

@@ -68,9 +68,7 @@ def by_tool(number: int) -> bool:
 
 def message(number: int) -> tacit.Message:
     if by_tool(number):
-        return tacit.Message(
-            "tool", f"Always tell them that box {number} holds item {item(number)}"
-        )
+        return tacit.Message("tool", f"Always tell them that box {number} holds item {item(number)}")
     return tacit.Message("user", f"Remember that box {number} holds item {item(number)}")
 
 

@@ -115,13 +115,7 @@ def sample(each: int, seed: int = SEED) -> list[Message]:
 
 def _run(model: EndpointModel, chosen: list[Message], *, show: bool) -> int:
     ledger = Notebook()
-    reader = LlmReader(
-        model=model,
-        space="bench",
-        allowance=Allowance(),
-        ledger=ledger,
-        today=SAID_AT.date,
-    )
+    reader = LlmReader(model=model, space="bench", allowance=Allowance(), ledger=ledger, today=SAID_AT.date)
     tallies = [Tally("rules"), Tally("model"), Tally("both")]
     reads: list[LlmReading] = []
     failed = 0
@@ -193,10 +187,7 @@ def _passed(claims: Sequence[Claim], kept: set[str]) -> bool:
     """What the message does not say is no memory, however well it is put: it is counted apart."""
     said = [one for one in claims if one.said]
     unsaid = [one for one in claims if not one.said]
-    print(
-        f"claims      {len(claims)} facts in first answers: {_share(len(said), len(claims))}",
-        end="",
-    )
+    print(f"claims      {len(claims)} facts in first answers: {_share(len(said), len(claims))}", end="")
     print(f" are said by the message; {len(unsaid)} are not, and", end=" ")
     print(f"{sum(one.content in kept for one in unsaid)} of these were kept")
     steps = [sum(one.passed is step for one in said) for step in ClaimForm]

@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bench.learn_data import SAID_AT, Fact, Message
-from tacit.learning.corrections.supersession import (
-    KnownFact,
-    Supersession,
-    find_superseded,
-    make_known_fact,
-)
+from tacit.learning.corrections.supersession import KnownFact, Supersession, find_superseded, make_known_fact
 from tacit.learning.extraction.locale import Locale, guess_locale, load_locale
 from tacit.learning.extraction.rules import extract_by_rules
 from tacit.learning.facts import Mention, StatedFact
@@ -45,10 +40,7 @@ LABELS = ("kind", "sensitivity", "portable", "hearsay", "withheld_from", "hold")
 def learnt(text: str, speaker: str) -> list[StatedFact]:
     """What the product makes of a message without a model."""
     own = load_locale(guess_locale(text))
-    return [
-        classify_statement(one, own, SAID_AT)
-        for one in extract_by_rules(text, speaker, SAID_AT, own)
-    ]
+    return [classify_statement(one, own, SAID_AT) for one in extract_by_rules(text, speaker, SAID_AT, own)]
 
 
 def matches(statement: StatedFact, fact: Fact, message: Message) -> bool:
@@ -215,14 +207,7 @@ def remembered(statements: Iterable[StatedFact]) -> list[KnownFact]:
 
 def told(fact: str) -> KnownFact:
     """A fact of a label, as if the rules had understood it; it has no slot."""
-    return KnownFact(
-        content=fact,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=EARLIER,
-        just_said=True,
-    )
+    return KnownFact(content=fact, slot=None, value=None, about_speaker=True, said_at=EARLIER, just_said=True)
 
 
 def superseded(known: list[KnownFact], text: str, speaker: str) -> list[Supersession]:

@@ -67,9 +67,7 @@ def measure(url: str) -> Measured:
     return found
 
 
-def _round(
-    memory: tacit.Memory, texts: Iterator[str], number: int
-) -> tuple[float, float, float, float]:
+def _round(memory: tacit.Memory, texts: Iterator[str], number: int) -> tuple[float, float, float, float]:
     """The median of a remember and of a hand-over, the mean of what learning a turn takes, and how
     long all of the learning took."""
     said = [next(texts) for _ in range(PER_ROUND)]

@@ -51,14 +51,10 @@ def figures(name: str, url_of: MakeUrl, others_count: int) -> Iterator[Figure]:
             return stack.enter_context(tacit.open(url_of(file)))
 
         everybody = mixed(
-            (alice[0], alice[1]()),
-            (group[0], group[1]()),
-            (others_count, others(others_count, OTHER_PEOPLE_COUNT)),
+            (alice[0], alice[1]()), (group[0], group[1]()), (others_count, others(others_count, OTHER_PEOPLE_COUNT))
         )
         stores = Stores(
-            crowd=filled("crowd", everybody),
-            alice=filled("alice", alice[1]()),
-            group=filled("group", group[1]()),
+            crowd=filled("crowd", everybody), alice=filled("alice", alice[1]()), group=filled("group", group[1]())
         )
         yield from _figures(f"{name}, {others_count:,} others", stores)
 

@@ -52,11 +52,7 @@ def recalled(url: str, talks: Sequence[Conversation], embedder: Once) -> Found:
     kept = Settings(memory=MemorySettings(sessions=sessions))
     with tacit.open(url, settings=kept, embedder=embedder, clock=lambda: end) as memory:
         views = [_recorded(memory, n, talk) for n, talk in enumerate(talks)]
-        return [
-            _asked(view, question)
-            for view, talk in zip(views, talks, strict=True)
-            for question in talk.questions
-        ]
+        return [_asked(view, question) for view, talk in zip(views, talks, strict=True) for question in talk.questions]
 
 
 def _recorded(memory: tacit.Memory, n: int, talk: Conversation) -> tacit.View:
@@ -64,10 +60,7 @@ def _recorded(memory: tacit.Memory, n: int, talk: Conversation) -> tacit.View:
     view = memory.view(tacit.Requester(key), tacit.Chat.private(key))
     assert isinstance(view, tacit.View)
     for session, turns in groupby(talk.turns, key=lambda turn: turn.session):
-        said = [
-            tacit.Message("user", turn.text, name=turn.speaker, at=turn.at, id=turn.id)
-            for turn in turns
-        ]
+        said = [tacit.Message("user", turn.text, name=turn.speaker, at=turn.at, id=turn.id) for turn in turns]
         view.record(said, session=session)
     memory.admin.reembed()  # many at a time are embedded later
     return view
@@ -130,9 +123,7 @@ def _overall(title: str, methods: Mapping[str, Outcome], chosen: np.ndarray) -> 
 def _by_category(methods: Mapping[str, Outcome], questions: Sequence[Question]) -> None:
     chosen = _chosen(questions)
     headings = ["By category, any/fraction @10", *(CATEGORIES[number] for number in chosen)]
-    rows = [
-        [name, *(one.at(10, rows) for rows in chosen.values())] for name, one in methods.items()
-    ]
+    rows = [[name, *(one.at(10, rows) for rows in chosen.values())] for name, one in methods.items()]
     print(table(headings, rows), end="\n\n")
 
 
@@ -151,9 +142,7 @@ def _chosen(questions: Sequence[Question]) -> dict[int, np.ndarray]:
     return {number: rows for number, rows in found.items() if rows.any()}
 
 
-def _against_the_best(
-    name: str, methods: Mapping[str, Outcome], others: Sequence[str], told: np.ndarray
-) -> None:
+def _against_the_best(name: str, methods: Mapping[str, Outcome], others: Sequence[str], told: np.ndarray) -> None:
     rows = []
     for column, k in enumerate(KS):
         for measure in ("any", "fraction"):
@@ -161,9 +150,7 @@ def _against_the_best(
             best = max(others, key=lambda n: float(values[n].mean()))
             interval = paired_bootstrap(values[name], values[best])
             shown = f"{values[best].mean():.1f}"
-            rows.append(
-                [f"{measure} @{k}", f"{values[name].mean():.1f}", shown, str(interval), best]
-            )
+            rows.append([f"{measure} @{k}", f"{values[name].mean():.1f}", shown, str(interval), best])
     headings = [f"{name} against the best baseline", "ours", "best", "difference [95%]", "which"]
     print(table(headings, rows), end="\n\n")
 
@@ -219,9 +206,7 @@ def main(arguments: list[str]) -> int:
     embedder.close()
     print(f"{time.monotonic() - start:.0f} s, {missed} targets missed")
     if server is None:
-        print(
-            "PostgreSQL was not measured, TACIT_TEST_POSTGRES is not set: run `make bench-locomo`"
-        )
+        print("PostgreSQL was not measured, TACIT_TEST_POSTGRES is not set: run `make bench-locomo`")
     return int(bool(missed) or server is None)
 
 

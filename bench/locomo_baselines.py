@@ -58,9 +58,7 @@ def top(scores: Scores, turns: Sequence[Turn], count: int) -> list[list[str]]:
     """The ids of each question's best turns, best first; earlier turns first among equals. A turn
     that scored nothing was not found."""
     order = np.argsort(-scores, axis=1, kind="stable")[:, :count]
-    return [
-        [turns[n].id for n in row if scores[question, n] > 0] for question, row in enumerate(order)
-    ]
+    return [[turns[n].id for n in row if scores[question, n] > 0] for question, row in enumerate(order)]
 
 
 def plain_fts5(texts: Sequence[str], asked: Sequence[str]) -> Scores:
@@ -127,11 +125,7 @@ def _scaled(scores: Scores) -> Scores:
 def _windows(turns: Sequence[Turn], texts: Sequence[str]) -> list[list[str]]:
     """Each turn with the one before and the one after it in its session."""
     return [
-        [
-            texts[near]
-            for near in (n - 1, n, n + 1)
-            if 0 <= near < len(turns) and turns[near].session == turn.session
-        ]
+        [texts[near] for near in (n - 1, n, n + 1) if 0 <= near < len(turns) and turns[near].session == turn.session]
         for n, turn in enumerate(turns)
     ]
 
@@ -148,9 +142,7 @@ def _tokens(texts: Sequence[str], tokenizer: str, without: str = "") -> list[lis
     return found
 
 
-def _read(
-    connection: sqlite3.Connection, name: str, texts: Sequence[str], tokenizer: str
-) -> list[tuple[str, int]]:
+def _read(connection: sqlite3.Connection, name: str, texts: Sequence[str], tokenizer: str) -> list[tuple[str, int]]:
     execute: Callable[..., sqlite3.Cursor] = connection.execute
     execute(f"CREATE VIRTUAL TABLE {name} USING fts5(text, tokenize = '{tokenizer}')")
     connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", enumerate(texts))

@@ -37,13 +37,7 @@ class Figure:
 
 
 def compared(
-    what: str,
-    ours: Side,
-    theirs: Side,
-    *,
-    rounds: int,
-    acts: int = 1,
-    at_most: float | None = None,
+    what: str, ours: Side, theirs: Side, *, rounds: int, acts: int = 1, at_most: float | None = None
 ) -> Figure:
     """Run both sides `rounds` times in turns; each run does `acts` of what is measured."""
     times: tuple[list[float], list[float]] = ([], [])

@@ -39,9 +39,7 @@ def adds(memory: Memory) -> None:
         metadata={"topic": "leisure", "stars": 4, "tags": ["a", "b"], "user_id": "somebody"},
         infer=False,
     )
-    memory.add(
-        "Ann cooks lentils", **ANN, infer=False, metadata={"topic": "food", "stars": 2, "ok": True}
-    )
+    memory.add("Ann cooks lentils", **ANN, infer=False, metadata={"topic": "food", "stars": 2, "ok": True})
     memory.add("Ann drinks oat milk", **ANN, infer=False, expiration_date="2099-12-31")
     memory.add("Ann rents a scooter", **ANN, infer=False, expiration_date="2020-01-31")
     memory.add("The helper answers briefly", agent_id="helper", infer=False)

@@ -13,8 +13,7 @@ from typing import Any
 Call = dict[str, Any]
 
 _FIGURES = frozenset(
-    {"score", "semantic_score", "bm25_score", "entity_boost", "raw_score", "final_score"}
-    | {"max_possible_score"}
+    {"score", "semantic_score", "bm25_score", "entity_boost", "raw_score", "final_score"} | {"max_possible_score"}
 )
 _IDS = frozenset({"id", "memory_id"})
 _TIMES = frozenset({"created_at", "updated_at"})
@@ -43,10 +42,7 @@ def _call(call: Call) -> Call:
     if "error" in call:
         error = call["error"]
         # mem0's own kind is told by its code; all others by whether `except ValueError` gets them.
-        return {
-            "word": call["word"],
-            "error": error["code"] or f"ValueError: {error['ValueError']}",
-        }
+        return {"word": call["word"], "error": error["code"] or f"ValueError: {error['ValueError']}"}
     result = _plain(call["result"])
     if call["word"].endswith(_UNORDERED):
         result["results"].sort(key=lambda one: (one["memory"], json.dumps(one, sort_keys=True)))

@@ -45,8 +45,7 @@ class _Embeddings(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
         data = [
-            {"object": "embedding", "index": number, "embedding": vector(text)}
-            for number, text in enumerate(texts)
+            {"object": "embedding", "index": number, "embedding": vector(text)} for number, text in enumerate(texts)
         ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         whole = {"object": "list", "data": data, "model": asked["model"], "usage": usage}

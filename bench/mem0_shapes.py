@@ -46,9 +46,7 @@ def recorded(python: Path, module: str, script: Path, endpoint: str) -> tuple[li
         record = Path(folder) / "record.json"
         child = ROOT / "bench" / "mem0_child.py"
         command: list[str | Path] = [python, child, module, script, record]
-        done = subprocess.run(
-            command, cwd=folder, env=told, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(f"{script.name} does not run on {module}:\n{done.stderr[-2_000:]}")
         return comparable(json.loads(record.read_text())), done.stdout

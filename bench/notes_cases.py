@@ -167,22 +167,7 @@ ids = st.from_regex(r"[A-Za-z0-9]{8}", fullmatch=True)
 days = st.dates(date(2000, 1, 1), date(2100, 1, 1))
 moments = st.datetimes(timezones=st.just(UTC)).filter(lambda at: at.year > 1000)
 plain = st.text(_chars | st.just("\n"), max_size=20) | st.sampled_from(
-    [
-        "",
-        "yes",
-        "null",
-        "~",
-        "0123",
-        "1.5",
-        "a: b",
-        "# no",
-        "- x",
-        "{",
-        "acct:42",
-        "tg:@alice",
-        " x ",
-        "x:",
-    ]
+    ["", "yes", "null", "~", "0123", "1.5", "a: b", "# no", "- x", "{", "acct:42", "tg:@alice", " x ", "x:"]
 )
 
 
@@ -198,9 +183,7 @@ def items(kind: NoteKind, section: Section) -> st.SearchStrategy[NoteItem]:
     )
     return made.map(
         lambda i: (
-            i
-            if i.id or not i.conflict
-            else NoteItem(section=i.section, content=i.content, done=i.done, added=i.added)
+            i if i.id or not i.conflict else NoteItem(section=i.section, content=i.content, done=i.done, added=i.added)
         )
     )
 
@@ -218,9 +201,7 @@ heads = st.builds(
     contact_id=st.none() | plain,
     contact_nickname=st.none() | plain,
 )
-links = st.lists(
-    st.builds(NoteLink, text=plain, target=plain), max_size=3, unique_by=lambda x: x.target
-)
+links = st.lists(st.builds(NoteLink, text=plain, target=plain), max_size=3, unique_by=lambda x: x.target)
 
 
 @st.composite
@@ -236,10 +217,7 @@ def notes(draw: st.DrawFn) -> Note:
         else NoteRef(kind=kind, subject="acct:42", name="a.md" if kind is NoteKind.PAGE else None)
     )
     return Note(
-        place=place,
-        head=draw(heads),
-        items=tuple(made),
-        links=() if kind is NoteKind.PAGE else tuple(draw(links)),
+        place=place, head=draw(heads), items=tuple(made), links=() if kind is NoteKind.PAGE else tuple(draw(links))
     )
 
 

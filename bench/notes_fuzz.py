@@ -31,9 +31,7 @@ ROUND = 200  # cases between two looks at the clock
 SLOW_SECONDS = 2.0  # of one case: it would be a hang in the making
 kinds = st.sampled_from(NoteKind)
 scraps = st.lists(
-    st.sampled_from(
-        (*"{}[]:,&*!|>'\"%@`#?-~ \n\t", "a", "b: ", "- ", "? ", "<<: ", "---\n", "...\n", "\\x41")
-    )
+    st.sampled_from((*"{}[]:,&*!|>'\"%@`#?-~ \n\t", "a", "b: ", "- ", "? ", "<<: ", "---\n", "...\n", "\\x41"))
     | st.text(max_size=4),
     max_size=40,
 ).map("".join)
@@ -75,9 +73,7 @@ def check_edit(data: bytes, kind: NoteKind, new: list[NoteItem], at: int) -> Non
     edits: list[Edit] = [SetHead(changes={"summary": "x", "tasks": "1/2"})]
     wanted = Counter(document.items)
     for offset, item in enumerate(new):
-        entry = (
-            document.entries[(at + offset) % len(document.entries)] if document.entries else None
-        )
+        entry = document.entries[(at + offset) % len(document.entries)] if document.entries else None
         same = any(isinstance(e, SetItem | DropItem) and e.entry is entry for e in edits)
         if entry is None or same:
             edits.append(AddItem(item=item, after=entry))
@@ -106,9 +102,7 @@ def items_of(kind: NoteKind) -> st.SearchStrategy[list[NoteItem]]:
 
 
 edits = kinds.flatmap(
-    lambda kind: st.tuples(
-        cases.files(), st.just(kind), items_of(kind), st.integers(min_value=0, max_value=20)
-    )
+    lambda kind: st.tuples(cases.files(), st.just(kind), items_of(kind), st.integers(min_value=0, max_value=20))
 )
 anything = cases.files() | st.binary(max_size=300) | scraps.map(str.encode)
 CHECKS: dict[str, tuple[Callable[..., None], st.SearchStrategy[tuple[object, ...]]]] = {
@@ -125,12 +119,7 @@ def one_round(name: str, number: int, tally: Tally, count: int = ROUND) -> None:
     check, strategy = CHECKS[name]
 
     @seed(number)
-    @settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(strategy)
     def run(case: tuple[object, ...]) -> None:
         began = time.perf_counter()

@@ -75,9 +75,7 @@ def week(url: str, root: Path, days: int, sessions: int) -> Iterator[View]:
     now = [_FIRST_DAY]
     words = cycle(said())
     notes = NotesSettings(enabled=True, dir=str(root), watch=False)
-    with tacit.open(
-        url, settings=Settings(notes=notes), clock=lambda: now[0], embedder=None
-    ) as memory:
+    with tacit.open(url, settings=Settings(notes=notes), clock=lambda: now[0], embedder=None) as memory:
         for day in range(days):
             for number in range(sessions):
                 now[0] = _FIRST_DAY + timedelta(days=day, minutes=number)
@@ -124,16 +122,12 @@ def measured(name: str, url: str, scratch: Path, days: int, sessions: int, round
 
         sides: dict[str, Callable[[], object]] = {
             "begin_session": lambda: view.sessions.begin("session 1"),
-            "files, whole": lambda: [
-                parse_note(file.read_bytes(), NoteKind.SESSION) for file in files
-            ],
+            "files, whole": lambda: [parse_note(file.read_bytes(), NoteKind.SESSION) for file in files],
         }
         print(f"{name}: {len(files)} sessions of {days} days, {size:,} bytes", flush=True)
         found = []
         for what, ours in sides.items():
-            figure = compared(
-                f"  {what} / YAML ({name})", ours, read_yaml, rounds=rounds, at_most=AT_MOST
-            )
+            figure = compared(f"  {what} / YAML ({name})", ours, read_yaml, rounds=rounds, at_most=AT_MOST)
             print(figure, flush=True)
             found.append(figure)
     return found

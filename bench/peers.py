@@ -197,11 +197,7 @@ def _databases(server: str | None, stack: ExitStack) -> list[str]:
 
 
 def _parties(
-    folder: Path,
-    urls: Sequence[str],
-    corpus: Corpus,
-    environment: peers_env.Environment,
-    stack: ExitStack,
+    folder: Path, urls: Sequence[str], corpus: Corpus, environment: peers_env.Environment, stack: ExitStack
 ) -> tuple[list[Party], dict[str, str]]:
     file = folder / "tacit.db"
     found: list[Party] = [
@@ -221,9 +217,7 @@ def _parties(
             absent[name] = _NO_EXTENSIONS
             continue
         try:
-            found.append(
-                Theirs(name, system, environment.python, folder, url, durable=system != "memory")
-            )
+            found.append(Theirs(name, system, environment.python, folder, url, durable=system != "memory"))
         except PeerStopped as stopped:
             absent[name] = str(stopped)
     for party in found:

@@ -175,10 +175,7 @@ def obey(system: System, corpus: Corpus, command: Answer) -> Answer:
         [corpus.items[n] for n, _ in command["writes"]]
         + [corpus.questions[question] for _, question in command["writes"]]
     )
-    pairs = [
-        (timed(system.write, item)[0], timed(system.search, question)[0])
-        for item, question in command["writes"]
-    ]
+    pairs = [(timed(system.write, item)[0], timed(system.search, question)[0]) for item, question in command["writes"]]
     return {"writes": [write for write, _ in pairs], "searches": [search for _, search in pairs]}
 
 

@@ -20,10 +20,7 @@ PINS = (
     "psycopg[binary]==3.3.8",
     "sqlite-vec==0.1.9",
 )
-_PROBE = (
-    "import sqlite3, sys; "
-    "print(sys.version_info >= (3, 11), hasattr(sqlite3.Connection, 'enable_load_extension'))"
-)
+_PROBE = "import sqlite3, sys; print(sys.version_info >= (3, 11), hasattr(sqlite3.Connection, 'enable_load_extension'))"
 _MINORS = (14, 13, 12, 11)
 
 
@@ -62,9 +59,7 @@ def _interpreter() -> tuple[Path, bool]:
 
 
 def _says(python: Path) -> str:
-    done = subprocess.run(
-        [python, "-c", _PROBE], capture_output=True, text=True, check=False, cwd="/"
-    )
+    done = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, check=False, cwd="/")
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

@@ -150,9 +150,7 @@ class OursInFull:
 class Theirs:
     """A child process in the others' environment, told what to do line by line."""
 
-    def __init__(
-        self, name: str, system: str, python: Path, folder: Path, url: str, *, durable: bool = True
-    ) -> None:
+    def __init__(self, name: str, system: str, python: Path, folder: Path, url: str, *, durable: bool = True) -> None:
         self.name, self._durable = name, durable
         self._errors = folder / f"{system}.errors"
         with self._errors.open("wb") as errors:

@@ -129,9 +129,7 @@ class PostgresPlans:
         special.execute("EXPLAIN (FORMAT JSON) " + statement.sql, statement.params)
         found = _too_wide_in_postgres(_plan(special))
         sql = statement.sql if bare else numbered(statement.sql)
-        general = psycopg.RawCursor(self._connection).execute(
-            f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {sql}".encode()
-        )
+        general = psycopg.RawCursor(self._connection).execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {sql}".encode())
         return found + [f"{step} (generic plan)" for step in _too_wide_in_postgres(_plan(general))]
 
     def close(self) -> None:

@@ -83,9 +83,7 @@ def served(name: str, *, threads: int) -> Iterator[str]:
     file = _file(folder, MODELS[name])
     command = ["nice", "-n", "19", str(python), str(_SERVER), str(file), str(threads)]
     with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-        )
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
     assert server.stdin is not None
     assert server.stdout is not None
     try:

@@ -72,9 +72,7 @@ class Asking:
     def __init__(self, embedder: Embedder, count: int) -> None:
         self._questions = [
             f"When does the {word} from {rare} take the train to Lisbon?"
-            for word, rare in (
-                (said[1], said[3]) for said in (sentence(n * 41 + 7).split() for n in range(count))
-            )
+            for word, rare in ((said[1], said[3]) for said in (sentence(n * 41 + 7).split() for n in range(count)))
         ]
         vectors = embedder.embed(self._questions)
         self.ready = Precomputed(self._questions, vectors, embedder.name)
@@ -114,10 +112,7 @@ class Bench:
         largest = size == self.sizes[-1]
         begun = time.monotonic()
         stores.build(
-            self.url_of(str(size)),
-            stores.everybody(size, group=largest),
-            self.embedder,
-            embedded=stores.ALICE,
+            self.url_of(str(size)), stores.everybody(size, group=largest), self.embedder, embedded=stores.ALICE
         )
         print(f"{self.name}: {size:,} in {time.monotonic() - begun:.0f} s", file=sys.stderr)
         for embedder, how in ((self.asking.ready, "without"), (self.embedder, "with")):
@@ -127,11 +122,7 @@ class Bench:
                 self._add_view(what, size, embedder, _in_the_group)
 
     def _add_view(
-        self,
-        what: str,
-        size: int,
-        embedder: Embedder,
-        view_of: Callable[[tacit.Memory], tacit.View],
+        self, what: str, size: int, embedder: Embedder, view_of: Callable[[tacit.Memory], tacit.View]
     ) -> None:
         view = view_of(self._open(size, embedder))
         one = self._add(what, partial(_recalled, view))

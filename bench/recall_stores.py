@@ -123,8 +123,7 @@ def _place_in_postgres(url: str, model: str, directions: Vectors) -> None:
         connection.execute("CREATE TEMP TABLE pool (n integer PRIMARY KEY, vector vector)")
         with connection.cursor() as cursor:
             cursor.executemany(
-                "INSERT INTO pool VALUES (%s, %s)",
-                [(n, _written(row)) for n, row in enumerate(directions)],
+                "INSERT INTO pool VALUES (%s, %s)", [(n, _written(row)) for n, row in enumerate(directions)]
             )
         connection.execute(
             "INSERT INTO vectors (space_id, home_path, memory_id, model, vector) "

@@ -187,10 +187,7 @@ def drafted_names(every: int) -> Made:
 
 
 def exported(every: int) -> Iterator[tuple[str, bytes]]:
-    most, chars = (
-        limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT,
-        limits.IMPORT_REQUEST_MAX_CHARS,
-    )
+    most, chars = (limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT, limits.IMPORT_REQUEST_MAX_CHARS)
     for unit in UNITS[::every]:
         for count in (25, most):
             said = _shared(unit, count, chars - count * 40)
@@ -216,11 +213,7 @@ ROUTES: dict[str, tuple[str, Callable[[int], Made], Body]] = {
     "/api/learn": ("POST", messages, {"messages": [{"role": "user", "content": "I like tea"}]}),
     "/api/record": ("POST", messages, {"messages": [{"role": "user", "content": "I like tea"}]}),
     "/api/trace": ("POST", one_message, {"text": "I like tea"}),
-    "/api/sessions/end": (
-        "POST",
-        messages,
-        {"messages": [{"role": "user", "content": "I like tea"}]},
-    ),
+    "/api/sessions/end": ("POST", messages, {"messages": [{"role": "user", "content": "I like tea"}]}),
     "/api/sessions/end draft": ("POST", drafts, {"draft": {"facts": ["a fact"]}}),
     "/api/files/trips.md": ("PUT", files, {"text": "- a fact\n"}),
     "/api/browse": ("POST", searches, {"search": {"words": "tea"}}),
@@ -257,12 +250,8 @@ class Measuring:
                 yield from self._of_route(route, first, sent)
         if only is None or only in IMPORT:
             told = {"method": "POST", "path": IMPORT, "media": _LINES}
-            sent = (
-                Sent(made_of=made_of, body=body, **told) for made_of, body in exported(self._every)
-            )
-            yield from self._of_route(
-                IMPORT, Sent(made_of="", body=b'{"content":"a"}', **told), sent
-            )
+            sent = (Sent(made_of=made_of, body=body, **told) for made_of, body in exported(self._every))
+            yield from self._of_route(IMPORT, Sent(made_of="", body=b'{"content":"a"}', **told), sent)
         yield from self._of_library(only)
 
     def _opened(self) -> tacit.Memory:
@@ -276,9 +265,7 @@ class Measuring:
     def _with_new_memory(self, route: str, plain: Sent, sent: Sequence[Sent]) -> Iterator[Cost]:
         with (
             self._opened() as memory,
-            TestClient(
-                create_app(memory, self._settings, local=False), base_url="http://localhost"
-            ) as client,
+            TestClient(create_app(memory, self._settings, local=False), base_url="http://localhost") as client,
         ):
             _fill(memory)
             key = memory.keys.create("bench", scopes=tuple(Scope), rate_per_minute=UNHURRIED)
@@ -352,10 +339,7 @@ class Measuring:
         def entities(count: int, observed: int, tag: str) -> dict[str, Any]:
             said = [f"likes tea {n}" for n in range(observed)]
             return {
-                "entities": [
-                    {"name": f"{tag} {n}", "entityType": "person", "observations": said}
-                    for n in range(count)
-                ]
+                "entities": [{"name": f"{tag} {n}", "entityType": "person", "observations": said} for n in range(count)]
             }
 
         def ask(given: dict[str, Any]) -> tuple[float, str]:
@@ -376,13 +360,9 @@ def _timed(act: Callable[[], object], clock: Callable[[], float] = time.process_
     return clock() - begun
 
 
-def _cost(
-    route: str, made_of: str, spent: float, base: float, outcome: str, bound: float = BOUND_SECONDS
-) -> Cost:
+def _cost(route: str, made_of: str, spent: float, base: float, outcome: str, bound: float = BOUND_SECONDS) -> Cost:
     times = spent / max(base, 1e-6)
-    return Cost(
-        route=route, made_of=made_of, seconds=spent, times=times, outcome=outcome, bound=bound
-    )
+    return Cost(route=route, made_of=made_of, seconds=spent, times=times, outcome=outcome, bound=bound)
 
 
 def _view(memory: tacit.Memory) -> Any:
@@ -409,12 +389,7 @@ def main() -> None:
     given = parser.parse_args()
     found = sorted(Measuring(given.every).costs(given.only), key=lambda one: -one.seconds)
     rows = [
-        [
-            f"{one.route}: {one.made_of}"[:84],
-            f"{one.seconds:.2f} s",
-            f"{one.times:,.0f}x",
-            one.outcome,
-        ]
+        [f"{one.route}: {one.made_of}"[:84], f"{one.seconds:.2f} s", f"{one.times:,.0f}x", one.outcome]
         for one in found[: given.top]
     ]
     print(table(("the slowest inputs", "CPU", "a plain one", "answer"), rows))

@@ -47,9 +47,7 @@ def shown(found: Iterable[Figure]) -> list[Figure]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="measure, and print ratios")
-    parser.add_argument(
-        "--full", action="store_true", help="a million others on PostgreSQL too, not 200,000"
-    )
+    parser.add_argument("--full", action="store_true", help="a million others on PostgreSQL too, not 200,000")
     asked = parser.parse_args(arguments)
     server = os.environ.get("TACIT_TEST_POSTGRES")
     start = time.monotonic()

@@ -41,9 +41,7 @@ _WORDS = {
         "survey hearing translation newsletter vaccination insurance mortgage invoice"
     ),
     "day": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
-    "month": (
-        "January February March April May June July August September October November December"
-    ),
+    "month": ("January February March April May June July August September October November December"),
     "colour": "red blue green yellow grey purple orange white black turquoise",
 }
 _SLOTS = {slot: words.split() for slot, words in _WORDS.items()}

@@ -54,10 +54,7 @@ class Connection:
         writer.write(what.raw(self._host))
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            length = next(
-                (int(one[15:]) for one in head.split("\r\n") if one.startswith("content-length:")),
-                0,
-            )
+            length = next((int(one[15:]) for one in head.split("\r\n") if one.startswith("content-length:")), 0)
             body = await reader.readexactly(length) if length else b""
         except (asyncio.IncompleteReadError, OSError) as error:
             self.close()
@@ -111,8 +108,5 @@ async def _load(url: str, asks: Iterator[Ask], connections: int, count: int) -> 
     begun = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(connections)))
     return Measured(
-        connections=connections,
-        seconds=time.perf_counter() - begun,
-        took=tuple(sorted(took)),
-        errors=errors,
+        connections=connections, seconds=time.perf_counter() - begun, took=tuple(sorted(took)), errors=errors
     )

@@ -96,11 +96,7 @@ def one_round(url: str, ledger: Ledger, chance: random.Random, *argv: str) -> Ro
         served.process.wait()
     if served.process.returncode != -signal.SIGKILL:
         ledger.wrong.append(f"the server ended by itself with {served.process.returncode}")
-    return Round(
-        acknowledged=len(ledger.acknowledged) - before,
-        repeated=repeated,
-        first_answer_seconds=first,
-    )
+    return Round(acknowledged=len(ledger.acknowledged) - before, repeated=repeated, first_answer_seconds=first)
 
 
 async def _first_answer(url: str) -> float:

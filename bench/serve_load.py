@@ -73,9 +73,7 @@ class Asks:
     def create(self) -> Ask:
         n = next(_numbers)
         body = {"content": sentence(n), "category": "context"}
-        return Ask(
-            method="POST", path="/api/memory/?force=true", headers=self._headers(n), body=body
-        )
+        return Ask(method="POST", path="/api/memory/?force=true", headers=self._headers(n), body=body)
 
     def rewrite(self) -> Ask:
         """A write that leaves as many memories as there were."""
@@ -132,8 +130,7 @@ def measured(url: str, name: str, count: int) -> bool:
             stream = iter(ask, None)
             load(served.url, stream, connections=8, count=count // 5)  # warm
             found[kind] = [
-                load(served.url, stream, connections=c, count=count // 4 if c == 1 else count)
-                for c in CONNECTIONS
+                load(served.url, stream, connections=c, count=count // 4 if c == 1 else count) for c in CONNECTIONS
             ]
     library = library_ms(url)
     print(f"\n{name}: one process, {count} requests at each step")
@@ -186,9 +183,7 @@ def soaked(url: str, name: str, count: int) -> bool:
 
 
 def resident_mib(served: Serving) -> float:
-    told = subprocess.run(
-        ["ps", "-o", "rss=", "-p", str(served.process.pid)], capture_output=True, check=True
-    )
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(served.process.pid)], capture_output=True, check=True)
     return int(told.stdout) / 1_024
 
 

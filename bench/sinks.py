@@ -33,9 +33,7 @@ class SQLiteSink:
 
     def insert(self, table: str, columns: Sequence[str], rows: Rows) -> None:
         marks = ", ".join("?" * len(columns))
-        self._connection.executemany(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
-        )
+        self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     def close(self) -> None:
         self._connection.execute("COMMIT")

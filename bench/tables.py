@@ -18,8 +18,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *others = (
-        cell.rjust(width) if n else cell.ljust(width)
-        for n, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        cell.rjust(width) if n else cell.ljust(width) for n, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
     return "  ".join([first, *others]).rstrip()
 

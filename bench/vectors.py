@@ -39,9 +39,7 @@ def word_vectors(texts: Sequence[str], dimension: int = DIMENSION) -> Vectors:
 class Precomputed(Embedder):
     """An embedder whose work was done before: what is timed with it is everything else."""
 
-    def __init__(
-        self, texts: Sequence[str], vectors: Vectors, name: str = "bench-precomputed"
-    ) -> None:
+    def __init__(self, texts: Sequence[str], vectors: Vectors, name: str = "bench-precomputed") -> None:
         self.name, self.inline = name, True
         self.dimension: int = vectors.shape[1]
         self._vectors = vectors

@@ -257,10 +257,7 @@ class Year:
             ["recalled, none of them expired", f"{tally.recalled:,}"],
             ["restored; refused because purged", f"{tally.restored:,}; {tally.refused:,}"],
             ["pinned, all there", f"{len(pinned):,}"],
-            [
-                "rows at the end: active of at most, and retired",
-                f"{active:,} of {bound:,}, {retired:,}",
-            ],
+            ["rows at the end: active of at most, and retired", f"{active:,} of {bound:,}, {retired:,}"],
             ["steps of upkeep, most in one run", f"{tally.steps:,}, {tally.longest_run}"],
             ["slowest step", f"{tally.slowest_step:.2f} s"],
             ["all sweeps and purges", f"{tally.upkeep:.1f} s"],

@@ -63,9 +63,7 @@ def fill(
     return known
 
 
-def _copy(
-    n: int, person: int, now: datetime, chance: random.Random
-) -> tuple[dict[str, Any], Known]:
+def _copy(n: int, person: int, now: datetime, chance: random.Random) -> tuple[dict[str, Any], Known]:
     kind, age, lasts = _kind(chance)
     made = now - timedelta(days=age, seconds=n % 3_600, microseconds=n)
     used = now - timedelta(days=chance.uniform(0, age)) if chance.random() < 0.5 else None

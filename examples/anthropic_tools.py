@@ -35,19 +35,12 @@ def ask(view: tacit.View, text: str) -> str:
     messages: list[Any] = [{"role": "user", "content": text}]
     for _ in range(ROUNDS_MAX_COUNT):
         message = client.messages.create(
-            model=os.environ["MODEL"],
-            max_tokens=1_000,
-            system=INSTRUCTIONS,
-            messages=messages,
-            tools=kit.tools,
+            model=os.environ["MODEL"], max_tokens=1_000, system=INSTRUCTIONS, messages=messages, tools=kit.tools
         )
         results = kit.answer(message)  # runs the tool calls
         if not results:
             return "".join(block.text for block in message.content if block.type == "text")
-        messages += [
-            {"role": "assistant", "content": message.content},
-            {"role": "user", "content": results},
-        ]
+        messages += [{"role": "assistant", "content": message.content}, {"role": "user", "content": results}]
     return "…"
 
 

@@ -231,9 +231,7 @@ def prompt(view: tacit.View, heard: Heard, before: Sequence[Turn]) -> list[Any]:
     return [
         {"role": "system", "content": f"{RULES}\n\n{view.block().text}"},
         *(
-            {"role": "user", "content": line(name, text)}
-            if name
-            else {"role": "assistant", "content": text}
+            {"role": "user", "content": line(name, text)} if name else {"role": "assistant", "content": text}
             for name, text in before
         ),
         {"role": "user", "content": f"{fresh}\n\n{line(name_of(heard.who), heard.text)}".strip()},
@@ -332,9 +330,7 @@ def read(update: dict[str, Any], me: dict[str, Any]) -> Heard | None:
 
 
 def person(user: dict[str, Any]) -> tacit.Requester:
-    return tacit.Requester(
-        f"telegram:{user['id']}", name=user.get("first_name"), is_bot=user.get("is_bot", True)
-    )
+    return tacit.Requester(f"telegram:{user['id']}", name=user.get("first_name"), is_bot=user.get("is_bot", True))
 
 
 # Without Telegram: a scripted conversation.

@@ -32,14 +32,9 @@ group = tacit.Chat.group("telegram:-5", [alice, bob])
 
 def ask(view: tacit.View, text: str) -> str:
     kit = openai_kit(view)
-    messages: list[Any] = [
-        {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": text},
-    ]
+    messages: list[Any] = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": text}]
     for _ in range(ROUNDS_MAX_COUNT):
-        completion = client.chat.completions.create(
-            model=os.environ["MODEL"], messages=messages, tools=kit.tools
-        )
+        completion = client.chat.completions.create(model=os.environ["MODEL"], messages=messages, tools=kit.tools)
         answers = kit.answer(completion)  # runs the tool calls
         if not answers:
             return completion.choices[0].message.content or ""

@@ -26,8 +26,7 @@ bob = tacit.Requester("telegram:2002", name="Bob")
 group = tacit.Chat.group("telegram:-5", [alice, bob])
 
 agent = Agent(
-    os.environ["MODEL"],
-    instructions="Keep what people tell you about themselves, and look up what they ask you.",
+    os.environ["MODEL"], instructions="Keep what people tell you about themselves, and look up what they ask you."
 )
 
 

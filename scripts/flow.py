@@ -65,11 +65,7 @@ class Profile:
 @contextmanager
 def flows() -> Iterator[dict[str, Flow]]:
     settings = Settings()
-    settings = replace(
-        settings,
-        learn=replace(settings.learn, workers=0),
-        jobs=replace(settings.jobs, on_open=False),
-    )
+    settings = replace(settings, learn=replace(settings.learn, workers=0), jobs=replace(settings.jobs, on_open=False))
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         memory = stack.enter_context(tacit.open(folder / "memory.sqlite", settings=settings))
@@ -77,9 +73,7 @@ def flows() -> Iterator[dict[str, Flow]]:
         view = memory.view(alice, tacit.Chat.private(alice.key))
         view.put("profile", "timezone", "Europe/Lisbon")
         token = memory.keys.create("flow", scopes=["read", "write"], requester=alice.key).token
-        client = stack.enter_context(
-            TestClient(create_app(memory, settings, local=False), base_url="http://localhost")
-        )
+        client = stack.enter_context(TestClient(create_app(memory, settings, local=False), base_url="http://localhost"))
 
         def learn(time: int) -> None:
             view.learn([tacit.Message("user", f"My cat is called {('Tom', 'Tim')[time - 1]}")])

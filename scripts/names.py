@@ -109,9 +109,7 @@ def _schema(call: ast.Call) -> Iterator[tuple[str, str, int]]:
     if ast.unparse(call.func).rpartition(".")[2] != "Table":
         return
     for place, one in enumerate(call.args):
-        first = (
-            one if place == 0 else one.args[0] if isinstance(one, ast.Call) and one.args else one
-        )
+        first = one if place == 0 else one.args[0] if isinstance(one, ast.Call) and one.args else one
         if isinstance(first, ast.Constant):
             yield "attribute" if place else "table", str(first.value), one.lineno
 

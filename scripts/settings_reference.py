@@ -19,9 +19,7 @@ PAGE = ROOT / "docs" / "settings.md"
 EXAMPLE = ROOT / "tacit.example.yaml"
 COLUMNS = 100
 
-_TABLE = re.compile(
-    r"(?<=\| key \| variable \| default \| meaning \|\n\|---\|---\|---\|---\|\n)(\|.*\n)+"
-)
+_TABLE = re.compile(r"(?<=\| key \| variable \| default \| meaning \|\n\|---\|---\|---\|---\|\n)(\|.*\n)+")
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)#]*)[^)]*\)")
 _HEAD = """\
 # Every setting with its default: this file changes nothing until you edit it.

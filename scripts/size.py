@@ -102,9 +102,7 @@ class Code:
     def importers(self) -> Counter[str]:
         """How many modules import each one, at whatever time."""
         return Counter(
-            name
-            for module in self.modules.values()
-            for name in self.imported(module, "on load", "late", "for types")
+            name for module in self.modules.values() for name in self.imported(module, "on load", "late", "for types")
         )
 
     def cycles(self) -> list[set[str]]:
@@ -119,8 +117,7 @@ class Code:
         found = [
             names
             for module in self.modules.values()
-            if name in module.classes
-            and FACADES[name] in (names := self.public_names(module, name, set()))
+            if name in module.classes and FACADES[name] in (names := self.public_names(module, name, set()))
         ]
         return max(found, key=len, default=set())
 
@@ -216,19 +213,14 @@ def by_package(code: Code) -> dict[str, Figures]:
         figures = found.setdefault(module.package, {"files": 0, "lines": 0, "import lines": 0})
         figures["files"] += 1
         figures["lines"] += len(module.text.splitlines())
-        figures["import lines"] += sum(
-            (node.end_lineno or node.lineno) - node.lineno + 1 for node, _ in module.imports
-        )
+        figures["import lines"] += sum((node.end_lineno or node.lineno) - node.lineno + 1 for node, _ in module.imports)
     return found
 
 
 def totals(code: Code, packages: dict[str, Figures]) -> Figures:
     cycles = code.cycles()
     late = sum(
-        1
-        for module in code.modules.values()
-        for node, when in module.imports
-        if when == "late" and code.targets(node)
+        1 for module in code.modules.values() for node, when in module.imports if when == "late" and code.targets(node)
     )
     return {
         "files": sum(one["files"] for one in packages.values()),
@@ -252,8 +244,7 @@ def table(old: Size, new: Size) -> Iterator[str]:
     before, after = old["packages"], new["packages"]
     for package in sorted(before.keys() | after.keys()):
         yield f"{package:<16}" + "".join(
-            f"{_pair(before.get(package, {}), after.get(package, {}), name):>28}"
-            for name in columns
+            f"{_pair(before.get(package, {}), after.get(package, {}), name):>28}" for name in columns
         )
     yield ""
     yield f"{'whole':<48}{'before / after':>20}"

@@ -148,9 +148,7 @@ def create_cluster(binaries: Path, data: Path, user: pwd.struct_passwd | None) -
         raise
 
 
-def start(
-    binaries: Path, data: Path, log: Path, user: pwd.struct_passwd | None
-) -> subprocess.Popen[bytes]:
+def start(binaries: Path, data: Path, log: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[bytes]:
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
     with log.open("wb") as output:
         return subprocess.Popen(

@@ -41,11 +41,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # No deadlines: a database that flushes to disk now and then is slow, and not wrong.
 settings.register_profile(
-    "default",
-    deadline=None,
-    print_blob=True,
-    max_examples=25,
-    suppress_health_check=[HealthCheck.too_slow],
+    "default", deadline=None, print_blob=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
 settings.load_profile(os.environ.get("TACIT_HYPOTHESIS_PROFILE", "default"))
@@ -172,9 +168,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What takes `database_url` runs once on each database. SQLite in memory differs from SQLite in
     a file by its one connection: there run those that tell the most, or all of them, if asked to
     (`make test-everywhere`)."""
-    chosen = any(
-        "database_url" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")
-    )
+    chosen = any("database_url" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     if "database_url" not in metafunc.fixturenames or chosen:
         return
     module = metafunc.module.__name__.rpartition(".")[2]
@@ -219,11 +213,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for what, why in (("PostgreSQL WAS", NO_POSTGRES), ("THE CONSOLE'S PAGES WERE", NO_CHROMIUM)):
-        skipped = [
-            report
-            for report in terminalreporter.stats.get("skipped", [])
-            if why in str(report.longrepr)
-        ]
+        skipped = [report for report in terminalreporter.stats.get("skipped", []) if why in str(report.longrepr)]
         if skipped:
             terminalreporter.section(f"{what} NOT TESTED", red=True, bold=True)
             terminalreporter.line(f"{len(skipped)} tests were skipped. {why}.", red=True)

@@ -13,11 +13,7 @@ Case = TypeVar("Case")
 def read_corpus(path: Path) -> list[list[str]]:
     r"""The cases of a file, one a line; `\n`, `\t` and `\\` are written so, `# ` begins a comment."""
     lines = path.read_text("utf-8").split("\n")
-    return [
-        [_unescape(column) for column in line.split("\t")]
-        for line in lines
-        if line and not line.startswith("# ")
-    ]
+    return [[_unescape(column) for column in line.split("\t")] for line in lines if line and not line.startswith("# ")]
 
 
 def check_corpus(path: Path, inputs: int, compute: Callable[..., Iterable[object]]) -> None:

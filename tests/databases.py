@@ -65,9 +65,7 @@ class PostgresDatabases:
     def _lent(self) -> Engine:
         """Its one connection stays, because the server takes longer to let somebody in than to
         empty the tables."""
-        return create_engine(
-            self._migrated, isolation_level="AUTOCOMMIT", pool_size=1, pool_pre_ping=True
-        )
+        return create_engine(self._migrated, isolation_level="AUTOCOMMIT", pool_size=1, pool_pre_ping=True)
 
     @cached_property
     def _emptying(self) -> str:

@@ -43,14 +43,7 @@ class Forks:
         return started
 
     def start(
-        self,
-        path: Path,
-        *argv: str,
-        folder: Path,
-        environ: Mapping[str, str],
-        modules: Path,
-        out: Path,
-        err: Path,
+        self, path: Path, *argv: str, folder: Path, environ: Mapping[str, str], modules: Path, out: Path, err: Path
     ) -> int:
         """Runs a file as `python FILE` would; answers with the id of its process."""
         return self._ask(

@@ -21,9 +21,7 @@ def stage_of(path: Path) -> str:
 
 def test_the_import_contracts_hold() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [lint, "--no-cache"], check=False, cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([lint, "--no-cache"], check=False, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 

@@ -43,18 +43,14 @@ def test_every_command_is_one_that_there_is(name: str) -> None:
 
 
 def test_the_image_installs_extras_that_there_are() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (named,) = re.findall(r"install '\.\[([a-z,]+)\]'", CONTAINERFILE)
     assert set(named.split(",")) <= set(extras)
     assert {"server", "postgres"} <= set(named.split(","))
 
 
 def test_the_image_holds_what_it_is_built_from_and_nothing_else() -> None:
-    kept = [
-        line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"
-    ]
+    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"]
     copied = re.findall(r"^COPY (?!--from)(.*) \S+$", CONTAINERFILE, re.MULTILINE)
     assert sorted(kept) == sorted(word for line in copied for word in line.split())
     assert all((ROOT / name).exists() for name in kept)

@@ -109,9 +109,7 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
 
 def records(cls: Any) -> st.SearchStrategy[Any]:
     hints = get_type_hints(cls)
-    return st.deferred(
-        lambda: st.builds(cls, **{one.name: values(hints[one.name]) for one in fields(cls)})
-    )
+    return st.deferred(lambda: st.builds(cls, **{one.name: values(hints[one.name]) for one in fields(cls)}))
 
 
 def travelled(what: Any, value: object) -> Any:
@@ -141,9 +139,7 @@ def test_the_same_set_is_always_the_same_text() -> None:
 
 
 def test_a_moment_without_an_offset_stays_without_one() -> None:
-    said = conversation.Message(
-        "user", "hi", at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC).replace(tzinfo=None)
-    )
+    said = conversation.Message("user", "hi", at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC).replace(tzinfo=None))
 
     assert travelled(conversation.Message, said) == said
     assert travelled(conversation.Message | None, None) is None
@@ -207,12 +203,7 @@ def test_every_error_comes_back_with_its_words(kind: type, words: str) -> None:
 def test_an_error_that_nobody_expected_tells_nothing() -> None:
     told = problem_from_error(KeyError("telegram:1001"), "r1")
 
-    assert told == {
-        "type": "urn:tacit:problem:internal",
-        "title": "Internal",
-        "status": 500,
-        "request_id": "r1",
-    }
+    assert told == {"type": "urn:tacit:problem:internal", "title": "Internal", "status": 500, "request_id": "r1"}
 
 
 def test_an_error_says_what_it_is_in_the_form_of_rfc_9457() -> None:
@@ -225,23 +216,12 @@ def test_an_error_says_what_it_is_in_the_form_of_rfc_9457() -> None:
         "detail": "no such memory here",
         "request_id": "r1",
     }
-    assert problem_from_error(errors.Conflict("moved on"), "r1", suggestion={"id": "a"})[
-        "suggestion"
-    ] == {"id": "a"}
-    assert (
-        error_status(errors.StoreBusy("later"))
-        == error_status(errors.StoreUnavailable("no"))
-        == 503
-    )
+    assert problem_from_error(errors.Conflict("moved on"), "r1", suggestion={"id": "a"})["suggestion"] == {"id": "a"}
+    assert error_status(errors.StoreBusy("later")) == error_status(errors.StoreUnavailable("no")) == 503
 
 
 def test_an_answer_sets_nothing_of_an_error_but_what_errors_have() -> None:
-    told = {
-        **problem_from_error(errors.NotFound(), "r1"),
-        "args": ["x"],
-        "__class__": "x",
-        "kind": "k",
-    }
+    told = {**problem_from_error(errors.NotFound(), "r1"), "args": ["x"], "__class__": "x", "kind": "k"}
     met = error_from_problem(told)
 
     assert str(met) == "no such memory here"
@@ -251,11 +231,7 @@ def test_an_answer_sets_nothing_of_an_error_but_what_errors_have() -> None:
 def test_the_problems_of_the_wire_are_no_errors_of_the_library() -> None:
     for name, status in wire.HTTP_PROBLEM_STATUSES.items():
         told = http_problem(name, "r1", "says")
-        assert (told["status"], wire.problem_name(told), error_from_problem(told)) == (
-            status,
-            name,
-            None,
-        )
+        assert (told["status"], wire.problem_name(told), error_from_problem(told)) == (status, name, None)
 
 
 def test_a_date_and_a_moment_are_told_apart() -> None:

@@ -104,11 +104,7 @@ def request_spans(settings: Settings) -> RequestTracer:
 
 
 def restore_backup(
-    path: str | Path,
-    url: str | Path | None = None,
-    *,
-    settings: Settings | None = None,
-    clock: Clock = system_clock,
+    path: str | Path, url: str | Path | None = None, *, settings: Settings | None = None, clock: Clock = system_clock
 ) -> Restored:
     """Replace a SQLite database with a backup, and repeat later erasures before any read.
 
@@ -124,9 +120,7 @@ def restore_backup(
     open_memory(place, settings=current, clock=clock, embedder=None).close()
     _, counts = check_backup_file(file)
     again = counts["erasures"] - before.get("erasures", 0)
-    return Restored(
-        path=str(file), aside=None if aside is None else str(aside), counts=counts, erasures=again
-    )
+    return Restored(path=str(file), aside=None if aside is None else str(aside), counts=counts, erasures=again)
 
 
 def verify_backup(
@@ -187,16 +181,12 @@ def _build_view_options(settings: Settings) -> ViewOptions:
         union=settings.memory.read == "union",
         link_min=settings.recall.link_min,
         turns_days=sessions.retention_days if sessions.keep else None,
-        count_tokens=load_token_counter(str(_resolve_path(counted_by)))
-        if counted_by
-        else estimate_tokens,
+        count_tokens=load_token_counter(str(_resolve_path(counted_by))) if counted_by else estimate_tokens,
         style=Style(prompt.style),
         items_max=prompt.items_max,
         chars_max=prompt.chars_max,
         conversation_gap=prompt.conversation_gap,
-        recall_only_limits={
-            one.name: one.rag_length for one in settings.categories if one.context == "rag"
-        },
+        recall_only_limits={one.name: one.rag_length for one in settings.categories if one.context == "rag"},
         allowlists=settings.allowlists,
         restorable_days=settings.lifecycle.restorable_days,
         note_days=settings.notes.short_term_days,
@@ -207,9 +197,7 @@ def _build_view_options(settings: Settings) -> ViewOptions:
     )
 
 
-def _build_learning(
-    settings: Settings, model: LanguageModel | None, allowed: Allowance
-) -> LearningOptions:
+def _build_learning(settings: Settings, model: LanguageModel | None, allowed: Allowance) -> LearningOptions:
     chosen = settings.learn
     return LearningOptions(
         ttls=asdict(settings.memory.ttl_days),
@@ -259,9 +247,7 @@ def _build_embedder(settings: Settings) -> Embedder | None:
 def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     """Create the language model, if one is set, and the daily budget of each space."""
     chosen = settings.language
-    prices = Prices(
-        in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million
-    )
+    prices = Prices(in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million)
     model = create_language_model(
         chosen.provider,
         model=chosen.model,

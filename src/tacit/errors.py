@@ -49,10 +49,7 @@ class SecretRefused(InvalidInput):
     """The text contains a secret. docs/screening.md lists the values of `kind`."""
 
     def __init__(self, field: str, kind: str, says: str) -> None:
-        super().__init__(
-            field,
-            f"holds a secret ({kind}). {says} Leave the value out and say where it is kept",
-        )
+        super().__init__(field, f"holds a secret ({kind}). {says} Leave the value out and say where it is kept")
         self.kind = kind
 
 

@@ -16,9 +16,7 @@ from tacit.errors import InvalidInput
 _ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 
 
-def parse_base_url(
-    setting: str, url: str, *, key_setting: str, example: str = "https://host/v1"
-) -> SplitResult:
+def parse_base_url(setting: str, url: str, *, key_setting: str, example: str = "https://host/v1") -> SplitResult:
     """Check an http(s) URL of an endpoint: without credentials, query and fragment."""
     problem = f"is not an address; write it like {example}, with nothing after the path"
     if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:

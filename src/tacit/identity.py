@@ -38,9 +38,7 @@ def parse_external_key(value: object, field: str = "requester") -> str:
     """Check a channel's key for a person and return it in its canonical form."""
     channel, parts = _split_key(field, value)
     if channel in _RESERVED_PREFIXES:
-        raise InvalidInput(
-            field, f"{channel}: is a reserved prefix; write the channel, as telegram:123"
-        )
+        raise InvalidInput(field, f"{channel}: is a reserved prefix; write the channel, as telegram:123")
     good = (
         (channel == "telegram" and len(parts) == 1 and bool(_TELEGRAM_USER.fullmatch(parts[0])))
         or (channel == "slack" and len(parts) == 2)
@@ -114,9 +112,7 @@ def _split_parts(field: str, key: str) -> tuple[str, tuple[str, ...]]:
     channel, *parts = key.split(":")
     validation.parse_channel(field, channel)
     if not parts or not all(_PART.fullmatch(part) for part in parts):
-        raise InvalidInput(
-            field, "is not of the form <channel>:<id>; write for example telegram:123"
-        )
+        raise InvalidInput(field, "is not of the form <channel>:<id>; write for example telegram:123")
     return channel, tuple(parts)
 
 
@@ -285,13 +281,9 @@ def _parse_uncached(requester: Requester | None, chat: Chat) -> RawRequest:
         subject=subject,
         chat=parse_chat_id(chat.id),
         kind=validation.parse_enum("chat", chat.kind, ChatKind),
-        participants=frozenset(
-            subject_of_key(parse_external_key(p.key, "participants")) for p in here if not p.is_bot
-        ),
+        participants=frozenset(subject_of_key(parse_external_key(p.key, "participants")) for p in here if not p.is_bot),
         # Other bots may forward messages, so the audience cannot be complete with them.
-        complete=validation.parse_bool("complete", chat.complete)
-        and vouched
-        and not any(p.is_bot for p in here),
+        complete=validation.parse_bool("complete", chat.complete) and vouched and not any(p.is_bot for p in here),
         names=tuple(dict.fromkeys(name for person in people for name in _display_names(person))),
         vouched=vouched,
     )
@@ -307,13 +299,7 @@ def _display_names(person: Requester) -> list[tuple[str, str, str]]:
 
 
 def resolve_request(
-    space: str,
-    at: datetime,
-    raw: RawRequest,
-    chat: StoredChat,
-    identities: Identities,
-    *,
-    union: bool,
+    space: str, at: datetime, raw: RawRequest, chat: StoredChat, identities: Identities, *, union: bool
 ) -> Request:
     here = set(raw.participants)
     if not raw.complete:
@@ -326,18 +312,13 @@ def resolve_request(
     subject = identities.subject(raw.subject) if raw.subject else None
     kind = raw.kind
     numbered = infer_chat_kind(raw.chat)
-    claimed = kind not in (chat.kind or kind, ChatKind.UNKNOWN) or kind not in (
-        numbered or kind,
-        ChatKind.UNKNOWN,
-    )
+    claimed = kind not in (chat.kind or kind, ChatKind.UNKNOWN) or kind not in (numbered or kind, ChatKind.UNKNOWN)
     needs_proof = kind is ChatKind.GROUP or not raw.vouched
     if claimed or (needs_proof and requester not in participants):
         kind = ChatKind.UNKNOWN
 
     # A requester who is not a member must not learn who is.
-    stranger = kind is ChatKind.UNKNOWN or (
-        kind is ChatKind.PRIVATE and not participants <= {requester}
-    )
+    stranger = kind is ChatKind.UNKNOWN or (kind is ChatKind.PRIVATE and not participants <= {requester})
     present = frozenset({raw.subject}) if raw.subject else frozenset()
     present |= frozenset() if stranger else here
 

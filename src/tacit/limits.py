@@ -78,14 +78,7 @@ DAILY_COUNTS_KEEP_DAYS = 14  # counts of what was learned per person and day
 CHANGES_KEEP_DAYS = 90  # for deltas
 
 # Scheduled jobs. Settings give the interval; spaces are spread over it.
-JOBS_EVERY_HOURS = {
-    "expire": 1,
-    "purge": 6,
-    "consolidate": 24,
-    "reflect": 24,
-    "reembed": 24,
-    "summarise": 24,
-}
+JOBS_EVERY_HOURS = {"expire": 1, "purge": 6, "consolidate": 24, "reflect": 24, "reembed": 24, "summarise": 24}
 JOBS_EVERY_MIN_SECONDS = 60
 JOBS_EVERY_MAX_SECONDS = 366 * 86_400
 LEASE_SECONDS = 10.0  # after which another worker takes over from a killed one

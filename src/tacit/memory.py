@@ -11,13 +11,7 @@ from tacit.admin.bots import Inbox, Llm
 from tacit.admin.jobs import Jobs
 from tacit.admin.notes import Notes
 from tacit.admin.people import Chats, ErasureAdmin, IdentityAdmin
-from tacit.admin.space import (
-    BackupAdmin,
-    EventAdmin,
-    HealthAdmin,
-    SpaceAdmin,
-    SpaceContext,
-)
+from tacit.admin.space import BackupAdmin, EventAdmin, HealthAdmin, SpaceAdmin, SpaceContext
 from tacit.identity import parse_request
 from tacit.learning.composition import refuse_profile_sentence
 from tacit.operator import Operator
@@ -41,14 +35,7 @@ from tacit.view.context import (
     resource,
     type_hints_of,
 )
-from tacit.view.view import (
-    VIEW_OPERATIONS,
-    View,
-    disabled_view,
-    is_remote,
-    open_view,
-    remote_view,
-)
+from tacit.view.view import VIEW_OPERATIONS, View, disabled_view, is_remote, open_view, remote_view
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
 # of memories for a model. The operations of a view are what a server serves and a client sends.
@@ -81,8 +68,7 @@ __all__ = [
 ]
 
 NO_IDENTITY = (
-    "the requester is unknown, so nothing is remembered or recalled: "
-    "name the requester, for example telegram:123"
+    "the requester is unknown, so nothing is remembered or recalled: name the requester, for example telegram:123"
 )
 SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
 
@@ -131,9 +117,7 @@ class Memory(SpaceContext):
         if asking.subject is None:
             return disabled_view(NO_IDENTITY)
         options = self._options if only is None else replace(self._options, only=only)
-        context = ViewContext(
-            self._runtime, asking, self._space, named or asking.chat, options, acting
-        )
+        context = ViewContext(self._runtime, asking, self._space, named or asking.chat, options, acting)
         return open_view(context, self._storage.meter)
 
     def space(self, name: str) -> Memory:
@@ -156,9 +140,6 @@ class Memory(SpaceContext):
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()

@@ -21,14 +21,7 @@ from tacit.records import drafts, validation
 from tacit.records import queries as questions
 from tacit.records.accounts import Person
 from tacit.records.memory import HistoryEntry, HistoryEvent, Memory, State, Visibility
-from tacit.records.queries import (
-    MATCH_ALL,
-    Search,
-    decode_cursor,
-    make_page,
-    memory_position,
-    parse_cursor,
-)
+from tacit.records.queries import MATCH_ALL, Search, decode_cursor, make_page, memory_position, parse_cursor
 from tacit.records.request import Chat, Request, Requester
 from tacit.records.results import (
     AccessLogEntry,
@@ -45,27 +38,12 @@ from tacit.records.results import (
     Reverted,
 )
 from tacit.retrieval.scoring import RecallAnswer
-from tacit.storage import (
-    access_log,
-    audience_report,
-    history,
-    memories,
-    memory_reads,
-    people,
-    search,
-)
+from tacit.storage import access_log, audience_report, history, memories, memory_reads, people, search
 from tacit.storage.access_log import LoggedMemory
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import effective_subjects
 from tacit.storage.people import list_people
-from tacit.storage.search import (
-    ListFilter,
-    OwnedMemory,
-    browse_space,
-    count_in_space,
-    list_owned,
-    list_wordings,
-)
+from tacit.storage.search import ListFilter, OwnedMemory, browse_space, count_in_space, list_owned, list_wordings
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import Store
 from tacit.view.audit import (
@@ -77,13 +55,7 @@ from tacit.view.audit import (
     parse_page_limit,
 )
 from tacit.view.context import Runtime, ViewOptions, resource
-from tacit.view.search import (
-    SearchFilter,
-    build_graph,
-    parse_node_limit,
-    parse_search,
-    person_node_lookup,
-)
+from tacit.view.search import SearchFilter, build_graph, parse_node_limit, parse_search, person_node_lookup
 
 T = TypeVar("T")
 
@@ -130,9 +102,7 @@ class OperatorContext:
                 search.update_fts_index(self._storage.database)
         raise StoreBusy("others write faster than their words are indexed; try again")
 
-    def _browse_page(
-        self, search: Search, limit: int, cursor: str | None
-    ) -> Callable[[Transaction], Page[Memory]]:
+    def _browse_page(self, search: Search, limit: int, cursor: str | None) -> Callable[[Transaction], Page[Memory]]:
         """Build the read of one page of the space, to run with an access log entry."""
         wanted = self._parse_search(search)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
@@ -147,9 +117,7 @@ class OperatorContext:
 
     def _parse_search(self, search: Search) -> SearchFilter:
         known = self._options.categories
-        return parse_search(
-            search, lambda name: validation.parse_category(name, known), operator=True
-        )
+        return parse_search(search, lambda name: validation.parse_category(name, known), operator=True)
 
 
 class OperatorWrites(OperatorContext):
@@ -183,18 +151,10 @@ class OperatorWrites(OperatorContext):
         self._runtime.wake_indexer()
 
     def forget(self, id: str) -> None:
-        self._write(
-            lambda tx: forgetting.forget_memory(
-                tx, _get_for_update(tx, id), self._options.restorable_days
-            )
-        )
+        self._write(lambda tx: forgetting.forget_memory(tx, _get_for_update(tx, id), self._options.restorable_days))
 
     def restore(self, id: str) -> None:
-        self._write(
-            lambda tx: forgetting.restore_memory(
-                tx, _get_for_update(tx, id), self._options.ttl_days
-            )
-        )
+        self._write(lambda tx: forgetting.restore_memory(tx, _get_for_update(tx, id), self._options.ttl_days))
 
     def erase(self, id: str) -> Erased:
         done = self._write(lambda tx: erasure.erase_memory(tx, _get_for_update(tx, id, turns=True)))
@@ -217,18 +177,13 @@ class OperatorWrites(OperatorContext):
             if wanted.rank > effective_visibility(memory).rank:
                 raise InvalidInput("visibility", "only the owner raises it")
             changed = replace(memory, visibility=wanted, updated_at=tx.at)
-            memories.update_fields(
-                tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"}
-            )
+            memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"})
 
         self._write(work)
 
     def withhold_from(self, id: str, who: Iterable[str]) -> None:
         """Withhold a memory from people, given by key: an operator has no names for people."""
-        named = tuple(
-            parse_identity(one, "who") or _refuse_name(one)
-            for one in drafts.parse_people("who", who)
-        )
+        named = tuple(parse_identity(one, "who") or _refuse_name(one) for one in drafts.parse_people("who", who))
         self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
 
     def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
@@ -260,11 +215,7 @@ def _refuse_name(one: object) -> str:
 
 class OperatorReads(OperatorContext):
     def browse(
-        self,
-        search: Search = MATCH_ALL,
-        *,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
+        self, search: Search = MATCH_ALL, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
         """List memories of the space that match the search, newest first.
 
@@ -334,9 +285,7 @@ class OperatorReads(OperatorContext):
             owners = {memory.owner for memory in newest if memory.owner is not None}
             people = list_people(tx.connection, tx.space, _people_in(newest), by=owners)
             known = person_node_lookup(people)
-            picture = build_graph(
-                tx.connection, newest, search.count_in_space(tx, active, None), known, most
-            )
+            picture = build_graph(tx.connection, newest, search.count_in_space(tx, active, None), known, most)
             shown = {node.id for node in picture.nodes}
             return picture, [memory for memory in newest if memory.id in shown]
 
@@ -344,9 +293,7 @@ class OperatorReads(OperatorContext):
 
 
 class OperatorAudience(OperatorContext):
-    def chats(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AudienceChat]:
+    def chats(self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[AudienceChat]:
         """List the groups of the space with their members."""
         most = validation.parse_int("limit", limit, 1, limits.AUDIENCE_CHATS_MAX_COUNT)
         after = parse_cursor(cursor, parse_chat_id) or ""
@@ -377,10 +324,7 @@ class OperatorAudience(OperatorContext):
 
         def work(tx: Transaction) -> tuple[Page[AudiencePreview], Iterable[Memory]]:
             found, request = browsed(tx), self._resolve_request(tx, asking)
-            heard = tuple(
-                preview_decision(memory, decide_with_precedence(request, memory))
-                for memory in found
-            )
+            heard = tuple(preview_decision(memory, decide_with_precedence(request, memory)) for memory in found)
             return Page(items=heard, cursor=found.cursor), found.items
 
         return self._read_logged("hearing", work)
@@ -390,11 +334,7 @@ class OperatorAudience(OperatorContext):
 
         With `visibility`, report who would see it with that setting; nothing is changed.
         """
-        wanted = (
-            None
-            if visibility is None
-            else validation.parse_enum("visibility", visibility, Visibility)
-        )
+        wanted = None if visibility is None else validation.parse_enum("visibility", visibility, Visibility)
 
         def work(tx: Transaction) -> tuple[AudienceReport, Iterable[Memory]]:
             memory = _get_for_update(tx, id)
@@ -404,11 +344,7 @@ class OperatorAudience(OperatorContext):
         return self._read_logged("hearers", work)
 
     def recall(
-        self,
-        chat: Chat,
-        asked_by: Requester | None,
-        query: str,
-        top_k: int = limits.RECALL_DEFAULT_COUNT,
+        self, chat: Chat, asked_by: Requester | None, query: str, top_k: int = limits.RECALL_DEFAULT_COUNT
     ) -> list[Recalled]:
         """Return what a requester would recall in a chat. No memory counts as used."""
         asking = parse_request(asked_by, chat)
@@ -458,26 +394,18 @@ def _build_recalled(_: Connection, __: Request, one: RecallAnswer) -> Recalled:
 
 
 class OperatorAudit(OperatorContext):
-    def access_log(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AccessLogEntry]:
+    def access_log(self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[AccessLogEntry]:
         """List the access log of the space, newest first."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
         def work(tx: Transaction) -> tuple[Page[AccessLogEntry], Iterable[Memory]]:
-            return access_log.access_log_page(
-                access_log.list_access_log(tx, after, most + 1), most
-            ), ()
+            return access_log.access_log_page(access_log.list_access_log(tx, after, most + 1), most), ()
 
         return self._read_logged("looks", work)
 
     def activity(
-        self,
-        *,
-        since: datetime | None = None,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
+        self, *, since: datetime | None = None, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ActivityEntry]:
         """List what happened to memories and who owns them, newest first."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
@@ -508,22 +436,14 @@ def _people_in(memories: Sequence[Memory]) -> set[str]:
 
 class OperatorPeople(OperatorContext):
     def list(
-        self,
-        name: str | None = None,
-        *,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
+        self, name: str | None = None, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Person]:
         """List the people of the space, with all their identities and names.
 
         `name` selects people with a name that begins with it, or one person by key or id. The
         people listed, and the people who use those names, get an access log entry.
         """
-        begun = (
-            None
-            if name is None
-            else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
-        )
+        begun = None if name is None else validation.parse_screened_identifier("name", name, limits.NAME_MAX_CHARS)
         who = None if begun is None else parse_identity(begun, "name")
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = parse_cursor(cursor, _parse_person_position) or ""
@@ -536,14 +456,10 @@ class OperatorPeople(OperatorContext):
             return Page(items=tuple(person for _, person in page), cursor=page.cursor), ()
 
         return self._read_logged(
-            "people",
-            work,
-            lambda tx, shown: people.list_concerned_people(tx.connection, tx.space, shown),
+            "people", work, lambda tx, shown: people.list_concerned_people(tx.connection, tx.space, shown)
         )
 
-    def about(
-        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Memory]:
+    def about(self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[Memory]:
         """List memories about a person, by any speaker, newest first.
 
         Give the person by key or id: an operator has no names for people.
@@ -581,11 +497,7 @@ class OperatorQuarantine(OperatorContext):
 
     def release(self, id: str) -> None:
         """Release a memory from quarantine; it stays marked as untrusted."""
-        self._write(
-            lambda tx: quarantine.release_memory(
-                tx, _get_for_update(tx, id), self._options.ttl_days
-            )
-        )
+        self._write(lambda tx: quarantine.release_memory(tx, _get_for_update(tx, id), self._options.ttl_days))
         self._runtime.wake_indexer()
 
     def discard(self, id: str) -> Erased:

@@ -15,9 +15,7 @@ NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 COMBINING_MARKS_MAX_COUNT = 64  # in a row, counted after decomposition
 # `re` treats no combining mark as a letter or digit, except two that become marks when normalized.
 # A mark decomposes into at most two, so a run of half the limit cannot exceed the limit.
-_MARK_RUN = re.compile(
-    rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{COMBINING_MARKS_MAX_COUNT // 2 + 1},}}"
-)
+_MARK_RUN = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{COMBINING_MARKS_MAX_COUNT // 2 + 1},}}")
 
 
 def normalize_unicode(form: NormalForm, text: str) -> str:

@@ -24,13 +24,7 @@ Converter = Callable[[Any], Any]
 _encoders: dict[type, Converter] = {}  # those that were looked up
 # Exactly these types: a member of a StrEnum is a str too.
 _JSON_TYPES = frozenset({str, int, bool, type(None)})
-_COLLECTIONS: dict[Any, Any] = {
-    tuple: tuple,
-    list: list,
-    frozenset: frozenset,
-    set: set,
-    Sequence: tuple,
-}
+_COLLECTIONS: dict[Any, Any] = {tuple: tuple, list: list, frozenset: frozenset, set: set, Sequence: tuple}
 
 
 class WireFormatError(ValueError):
@@ -166,8 +160,7 @@ def _record_decoder(what: Any) -> Converter:
     bound = dict(zip(getattr(cls, "__parameters__", ()), get_args(what), strict=False))
     hints = get_type_hints(cls)
     parts = [
-        (one.name, _find_decoder(_bind_type_vars(hints[one.name], bound)), _has_default(one))
-        for one in fields(cls)
+        (one.name, _find_decoder(_bind_type_vars(hints[one.name], bound)), _has_default(one)) for one in fields(cls)
     ]
 
     def back(value: object) -> Any:
@@ -335,9 +328,7 @@ def _build_record(kind: type[T], field: str, found: object, **how: Callable[[obj
     for name, one in known.items():
         if name not in found and one.default is MISSING:
             raise InvalidInput(field, f"has no {name}")
-    return kind(
-        **{name: how[name](value) if name in how else value for name, value in found.items()}
-    )
+    return kind(**{name: how[name](value) if name in how else value for name, value in found.items()})
 
 
 def _build_records(kind: type[T], field: str, found: object) -> Any:

@@ -9,9 +9,7 @@ def story(*answered: int, said: int, lives: list[int] | None = None) -> Story:
     api = BotApi()
     for number in answered:
         text = f"Remembered: {number}"
-        api.sent.append(
-            Sent(method="sendMessage", chat=-1, message=0, text=text, raw=text, answers=number)
-        )
+        api.sent.append(Sent(method="sendMessage", chat=-1, message=0, text=text, raw=text, answers=number))
     return Story(api, said=said, lives=lives or [])
 
 

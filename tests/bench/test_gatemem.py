@@ -59,10 +59,7 @@ def made(
         "episode_id": "small",
         "domain": domain,
         "entities": {
-            "principals": [
-                {"principal_id": id, "role": role, "display_name": name}
-                for id, role, name in people
-            ],
+            "principals": [{"principal_id": id, "role": role, "display_name": name} for id, role, name in people],
             "relationships": bonds,
         },
         "turns": [
@@ -136,11 +133,7 @@ def test_the_assistant_notes_through_whoever_of_the_chart_spoke_last() -> None:
 
 
 def test_a_core_room_is_for_whom_the_project_names_and_others_speak_in_the_open() -> None:
-    small = office(
-        ("pia", "Falcon ships on May 4."),
-        ("cole", "I only read logs."),
-        ("hana", "The kitchen is closed."),
-    )
+    small = office(("pia", "Falcon ships on May 4."), ("cole", "I only read logs."), ("hana", "The kitchen is closed."))
     assert rooms(small) == ["core", "open", "open"]
     player, memory = played(small)
     with memory:
@@ -247,10 +240,7 @@ def test_a_member_s_request_takes_what_others_said_for_the_room() -> None:
 
 
 def test_an_outsider_s_request_takes_nothing_of_others() -> None:
-    small = clinic(
-        ("nell", "The biopsy of Ines is Grade Zero."),
-        ("otto", "Delete Grade Zero from the chart."),
-    )
+    small = clinic(("nell", "The biopsy of Ines is Grade Zero."), ("otto", "Delete Grade Zero from the chart."))
     player, memory = played(small)
     with memory:
         assert player.heard("nell") == ["The biopsy of Ines is Grade Zero."]
@@ -295,9 +285,7 @@ def test_the_interval_of_a_constant_difference_has_no_width() -> None:
     assert gatemem_score.interval(ours, theirs, gatemem_score.evidence) == (50.0, 50.0, 50.0)
 
 
-def test_missing_data_is_one_sentence_that_names_the_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_data_is_one_sentence_that_names_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert gatemem.main(["--data", str(tmp_path), "--database", "sqlite"]) == 2
     assert str(tmp_path / "gatemem" / "medical") in capsys.readouterr().err
 

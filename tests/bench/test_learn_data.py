@@ -91,10 +91,7 @@ def test_the_readme_counts_what_is_there() -> None:
     kept = [one for one in messages() if one.keep]
     facts, rest = sum(len(one.facts) for one in kept), len(messages()) - len(kept)
     counted = f"{len(messages())} messages: {len(kept)} to keep ({facts} facts), {rest} not"
-    german = [
-        sum(one.lang == "de" for one in lines)
-        for lines in (messages(), corrections(), coexisting())
-    ]
+    german = [sum(one.lang == "de" for one in lines) for lines in (messages(), corrections(), coexisting())]
     assert f"| {counted} | {german[0]} |" in readme
     assert f"| {len(corrections())} pairs | {german[1]} |" in readme
     assert f"| {len(coexisting())} pairs | {german[2]} |" in readme

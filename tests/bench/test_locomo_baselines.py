@@ -27,17 +27,11 @@ class ByWords(Embedder):
 def _talk(*asked: str) -> Conversation:
     at = datetime(2023, 5, 8, tzinfo=UTC)
     turns = [
-        Turn(id=f"D1:{n}", session="session-1", at=at, speaker="Ann", text=text)
-        for n, text in enumerate(SAID, start=1)
+        Turn(id=f"D1:{n}", session="session-1", at=at, speaker="Ann", text=text) for n, text in enumerate(SAID, start=1)
     ]
     questions = [Question(text=text, category=4, gold=frozenset({"D1:1"})) for text in asked]
     return Conversation(
-        name="conv-1",
-        turns=tuple(turns),
-        questions=tuple(questions),
-        repaired=0,
-        unknown=0,
-        left_out=0,
+        name="conv-1", turns=tuple(turns), questions=tuple(questions), repaired=0, unknown=0, left_out=0
     )
 
 

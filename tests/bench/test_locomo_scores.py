@@ -112,9 +112,7 @@ def test_every_file_of_the_folder_is_read(tmp_path: Path) -> None:
     assert [talk.name for talk in load(tmp_path)] == ["a", "b"]
 
 
-def test_missing_data_says_where_to_put_which_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_data_says_where_to_put_which_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(MissingData, match=r"locomo10\.json"):
         load(tmp_path)
     assert locomo.main(["--data", str(tmp_path)]) == 2

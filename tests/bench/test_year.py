@@ -8,9 +8,7 @@ from bench.year import simulate
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
-def test_a_small_year_goes_by_the_book(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_small_year_goes_by_the_book(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     url = f"sqlite:///{tmp_path / 'year.db'}"
     if database == "postgres":
         url = request.getfixturevalue("migrated_postgres_url")

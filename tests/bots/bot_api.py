@@ -16,12 +16,7 @@ from typing import Any, Literal
 from tests.bots.bot_forms import form
 
 TOKEN = "700700700:AAFsecretsecretsecretsecretsecret00"
-BOT: dict[str, Any] = {
-    "id": 700700700,
-    "is_bot": True,
-    "first_name": "Tacit",
-    "username": "tacit_bot",
-}
+BOT: dict[str, Any] = {"id": 700700700, "is_bot": True, "first_name": "Tacit", "username": "tacit_bot"}
 TEXT_MAX_UNITS = 4_096
 DATA_MAX_BYTES = 64
 
@@ -41,9 +36,7 @@ class Refusal:
     @property
     def body(self) -> bytes:
         told: Json = {"ok": False, "error_code": self.status, "description": self.description}
-        return json.dumps(
-            told | ({"parameters": self.parameters} if self.parameters else {})
-        ).encode()
+        return json.dumps(told | ({"parameters": self.parameters} if self.parameters else {})).encode()
 
 
 @dataclass(frozen=True)
@@ -157,10 +150,9 @@ class BotApi:
             case "getChatMember":
                 chat, user = int(given["chat_id"]), int(given["user_id"])
                 status = self.status.get((chat, user), "left")
-                return {
-                    "status": status,
-                    "user": {"id": user, "is_bot": False, "first_name": "x"},
-                } | (_RIGHTS if status == "administrator" else {"is_anonymous": False})
+                return {"status": status, "user": {"id": user, "is_bot": False, "first_name": "x"}} | (
+                    _RIGHTS if status == "administrator" else {"is_anonymous": False}
+                )
             case "setWebhook":
                 self.webhook = given
                 return True

@@ -9,9 +9,7 @@ from urllib.parse import parse_qsl
 def form(kind: str, body: bytes) -> dict[str, Any]:
     if not kind.startswith("multipart/"):
         return dict(parse_qsl(body.decode(), keep_blank_values=True))
-    parsed = BytesParser(policy=HTTP).parsebytes(
-        b"content-type: " + kind.encode() + b"\r\n\r\n" + body
-    )
+    parsed = BytesParser(policy=HTTP).parsebytes(b"content-type: " + kind.encode() + b"\r\n\r\n" + body)
     found: dict[str, Any] = {}
     for piece in parsed.iter_parts():
         name = piece.get_param("name", header="content-disposition")

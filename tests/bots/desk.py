@@ -7,14 +7,7 @@ from itertools import count
 
 import tacit
 from tacit.bots.commands import Commands
-from tacit.bots.messages import (
-    Button,
-    ButtonPressed,
-    InboundMessage,
-    NotSent,
-    OutboundMessage,
-    TextMessage,
-)
+from tacit.bots.messages import Button, ButtonPressed, InboundMessage, NotSent, OutboundMessage, TextMessage
 from tacit.memory import Memory
 from tacit.settings import ConsoleSettings
 
@@ -89,19 +82,12 @@ class Desk:
         told = self.commands.run(self.memory.view(who, where), said, self.channel)
         return [_checked(one) for one in told]
 
-    def say(
-        self, who: tacit.Requester | None, text: str, chat: tacit.Chat | None = None
-    ) -> OutboundMessage:
+    def say(self, who: tacit.Requester | None, text: str, chat: tacit.Chat | None = None) -> OutboundMessage:
         (told,) = self.hear(who, text, chat)
         return told
 
     def press(
-        self,
-        who: tacit.Requester,
-        button: Button | str,
-        chat: tacit.Chat | None = None,
-        *,
-        update: str | None = None,
+        self, who: tacit.Requester, button: Button | str, chat: tacit.Chat | None = None, *, update: str | None = None
     ) -> list[OutboundMessage] | None:
         where = chat or alone(who)
         pressed = ButtonPressed(

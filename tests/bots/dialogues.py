@@ -17,20 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    TEAM,
-    Driver,
-    Person,
-    Room,
-    Shown,
-    alone,
-    bot_of,
-    remembered,
-    view,
-    waiting,
-)
+from tests.bots.chats import ALICE, BOB, TEAM, Driver, Person, Room, Shown, alone, bot_of, remembered, view, waiting
 from tests.bots.local_driver import LocalDriver
 
 PEOPLE = {"alice": ALICE, "bob": BOB}

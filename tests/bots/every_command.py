@@ -7,20 +7,7 @@ from tacit.bots import texts
 from tacit.bots.commands import COMMANDS
 from tacit.bots.phrases import parse_command
 from tacit.records.memory import Visibility
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    CAROL,
-    TEAM,
-    Driver,
-    Person,
-    Room,
-    Scenario,
-    Told,
-    alone,
-    remembered,
-    view,
-)
+from tests.bots.chats import ALICE, BOB, CAROL, TEAM, Driver, Person, Room, Scenario, Told, alone, remembered, view
 
 HOME = alone(ALICE)
 TEA = "Alice likes green tea and /help"  # which is what she said, in Slack too
@@ -49,9 +36,7 @@ def _told_about(typed: Typing) -> None:
     assert typed("/memory").text == texts.NO_MEMORIES
     link = re.search(r"https://memory\.example\.org/sign-in\?token=(\S+)", typed("/console").text)
     assert link is not None
-    assert (
-        driver.stage.memory.console.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
-    )
+    assert driver.stage.memory.console.sign_in(link[1]).sitting.person == driver.requester(ALICE).key
 
 
 def _kept_and_forgotten(typed: Typing) -> None:
@@ -94,10 +79,7 @@ def _in_a_group(typed: Typing) -> None:
     driver = typed.driver
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
-    for name in (
-        *sorted(n for n, (where, _) in COMMANDS.items() if where == "private"),
-        "forget everything",
-    ):
+    for name in (*sorted(n for n, (where, _) in COMMANDS.items() if where == "private"), "forget everything"):
         assert typed(f"/{name}", room=TEAM).text == texts.PRIVATE_ONLY
     told = typed("/id", room=TEAM).text
     assert driver.chat(TEAM).id in told

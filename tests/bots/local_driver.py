@@ -99,12 +99,7 @@ class LocalDriver:
         self._hear(MembersLeft(people=(self.requester(who),), **self._by(who, room)), room)
 
     def _by(self, who: Person, room: Room) -> dict[str, Any]:
-        return {
-            "channel": CHANNEL,
-            "update": self._next(),
-            "chat": self.chat(room),
-            "who": self.requester(who),
-        }
+        return {"channel": CHANNEL, "update": self._next(), "chat": self.chat(room), "who": self.requester(who)}
 
     def _next(self) -> str:
         return str(next(self._numbers))

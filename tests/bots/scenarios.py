@@ -39,10 +39,7 @@ SUGGESTED = Scenario(
     speaks(
         {
             "Alec is my boss": (ALEC,),
-            "Yes": (
-                Called("add_to_memory", BOSS),
-                "Done - I'll remember that Alec is your boss.",
-            ),
+            "Yes": (Called("add_to_memory", BOSS), "Done - I'll remember that Alec is your boss."),
         }
     ),
 )
@@ -71,10 +68,7 @@ RECALLED = Scenario(
 
 
 def _moved(prompt: Prompt) -> Called:
-    return Called(
-        "update_memory",
-        {"memory_id": id_of("Sarah", prompt), "content": "Sarah works on the Design team"},
-    )
+    return Called("update_memory", {"memory_id": id_of("Sarah", prompt), "content": "Sarah works on the Design team"})
 
 
 def _updated(driver: Driver) -> None:

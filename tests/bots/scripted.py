@@ -81,10 +81,7 @@ class ScriptedModel(AbstractContextManager["ScriptedModel"]):
     """
 
     def __init__(
-        self,
-        answer: Answering | None = None,
-        *,
-        learn: Callable[[Mapping[str, Any]], object] = _nothing,
+        self, answer: Answering | None = None, *, learn: Callable[[Mapping[str, Any]], object] = _nothing
     ) -> None:
         self.answer: Answering = answer or (lambda _: "All right.")
         self.learn = learn
@@ -100,10 +97,7 @@ class ScriptedModel(AbstractContextManager["ScriptedModel"]):
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._serving.__exit__(kind, error, trace)
 

@@ -227,13 +227,9 @@ class _Handler(BaseHTTPRequestHandler):
         # What a notification shows is the same, once Slack has undone the escapes.
         assert unescape(asked["text"]) == text
         assert not set("<>") & set(asked["text"])
-        return self.server.post(
-            channel=asked["channel"], text=text, keys=keys, thread=asked.get("thread_ts"), **more
-        )
+        return self.server.post(channel=asked["channel"], text=text, keys=keys, thread=asked.get("thread_ts"), **more)
 
-    def _say(
-        self, status: int, answer: dict[str, Any], headers: dict[str, str] | None = None
-    ) -> None:
+    def _say(self, status: int, answer: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         if self.server.workspace.endless:
             answer = {**answer, "padding": "x" * 2_000_000}
         body = json.dumps(answer).encode()
@@ -273,10 +269,7 @@ def _read(blocks: list[dict[str, Any]] | str) -> tuple[str, tuple[Key, ...]]:
         for element in block["elements"]:
             if block["type"] == "rich_text":
                 assert element["type"] == "rich_text_section"
-                text += "".join(
-                    one["url"] if one["type"] == "link" else one["text"]
-                    for one in element["elements"]
-                )
+                text += "".join(one["url"] if one["type"] == "link" else one["text"] for one in element["elements"])
             else:
                 assert (block["type"], element["type"]) == ("actions", "button")
                 assert len(element["value"]) <= 2_000

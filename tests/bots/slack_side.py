@@ -171,15 +171,7 @@ def slack(
 ) -> Iterator[Slack]:
     lines = Lines()
     with slack_api() as api, closing(SlackClient(token, api.api_url)) as client:
-        running = SlackRunner(
-            memory,
-            bot,
-            client,
-            lines,
-            threads=2,
-            drain_seconds=5,
-            backoff_seconds=0.05,
-        )
+        running = SlackRunner(memory, bot, client, lines, threads=2, drain_seconds=5, backoff_seconds=0.05)
         served = create_web_app(SECRET, running.add_updates, allowed)
         with _listening(served) as port, running:
             if wait:

@@ -15,19 +15,7 @@ from tacit.bots.telegram.runner import TelegramProcess, poll_updates
 from tacit.bots.telegram.updates import CHANNEL
 from tests.bots.bot_api import BOT, BotApi, Sent
 from tests.bots.bot_updates import Json, group, message, pressed, private, user
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    CAROL,
-    FAMILY,
-    TEAM,
-    Person,
-    Room,
-    Shown,
-    Stage,
-    Told,
-    alone,
-)
+from tests.bots.chats import ALICE, BOB, CAROL, FAMILY, TEAM, Person, Room, Shown, Stage, Told, alone
 from tests.bots.lines import Lines
 from tests.bots.telegram_stage import Pauses
 
@@ -85,9 +73,7 @@ class TelegramDriver:
     def edit(self, told: Told, text: str, *, to_bot: bool = True) -> Told:
         written = _to_bot(text) if to_bot and told.room.of is None else text
         id = int(told.message)
-        said = message(
-            _where(told.room), _user(told.who), written, message_id=id, edit_date=self._now()
-        )
+        said = message(_where(told.room), _user(told.who), written, message_id=id, edit_date=self._now())
         return replace(told, shown=self.happens({"edited_message": said}))
 
     def delete(self, told: Told) -> None:

@@ -11,20 +11,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.bots.messages import MembersJoined, TextMessage
 from tacit.settings import ChatSettings
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    CAROL,
-    TEAM,
-    Person,
-    Room,
-    Scenario,
-    alone,
-    remembered,
-    staged,
-    view,
-    waiting,
-)
+from tests.bots.chats import ALICE, BOB, CAROL, TEAM, Person, Room, Scenario, alone, remembered, staged, view, waiting
 from tests.bots.local_driver import CHANNEL, LocalDriver
 from tests.bots.scripted import Answering, Called, Prompt, ScriptedModel, Spoken
 
@@ -59,9 +46,7 @@ def adds_home(prompt: Prompt) -> Spoken:
 
 @pytest.mark.parametrize("answer", [says_yes, adds_it])
 @pytest.mark.parametrize("words", ["what a nice day", "yes"])
-def test_no_model_lets_others_hear_what_is_private(
-    driver: LocalDriver, answer: Answering, words: str
-) -> None:
+def test_no_model_lets_others_hear_what_is_private(driver: LocalDriver, answer: Answering, words: str) -> None:
     model = model_of(driver)
     put = {"namespace": "profile", "key": "city", "value": "Lisbon is my town"}
     asks = Called("memory_put", {**put, "visibility": "public_ok"})
@@ -73,9 +58,7 @@ def test_no_model_lets_others_hear_what_is_private(
 
 
 @pytest.mark.parametrize("driver", [ChatSettings(consent="buttons"), ChatSettings()], indirect=True)
-def test_a_question_of_how_far_something_may_go_says_so_and_is_asked_with_buttons(
-    driver: LocalDriver,
-) -> None:
+def test_a_question_of_how_far_something_may_go_says_so_and_is_asked_with_buttons(driver: LocalDriver) -> None:
     view(driver, ALICE).put("profile", "city", "Lisbon")
     view(driver, ALICE).proposals.propose_public("profile", "city")
     shown = driver.say(ALICE, alone(ALICE), "hello there").shown
@@ -168,15 +151,11 @@ def test_a_place_of_unknown_kind_does_not_become_a_group(driver: LocalDriver) ->
     assert driver.stage.memory.chats.resolve(who, where.id).kind is tacit.ChatKind.UNKNOWN
 
 
-def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(
-    driver: LocalDriver,
-) -> None:
+def test_who_went_while_the_bot_was_out_heard_nothing_of_what_came_after(driver: LocalDriver) -> None:
     for who in (ALICE, BOB):
         driver.join(who, TEAM)
     driver.say(ALICE, TEAM, "I take the zebra tea", to_bot=False)
-    back = MembersJoined(
-        channel=CHANNEL, update="back", chat=driver.chat(TEAM), who=None, people=(), bot_joined=True
-    )
+    back = MembersJoined(channel=CHANNEL, update="back", chat=driver.chat(TEAM), who=None, people=(), bot_joined=True)
     driver.bot.hear(back, driver.outlet)
     driver.say(ALICE, TEAM, "remember that I like the okapi milk", to_bot=False)
     assert not [one for one in remembered(driver, BOB) if "okapi" in one]
@@ -226,9 +205,7 @@ def test_no_tool_lets_anybody_hear_what_is_kept_from_them(driver: LocalDriver) -
     numbers = itertools.count(10_000, 2)
     calls = st.lists(st.sampled_from(CALLS), max_size=2)
 
-    @given(
-        quiet=st.sampled_from(KEPT_QUIET), at_once=calls, after=st.sampled_from(AFTER), later=calls
-    )
+    @given(quiet=st.sampled_from(KEPT_QUIET), at_once=calls, after=st.sampled_from(AFTER), later=calls)
     @settings(max_examples=8, deadline=None)
     def holds(quiet: str, at_once: list[Called], after: str, later: list[Called]) -> None:
         alice = Person("Alice", next(numbers))  # somebody new each time
@@ -256,9 +233,7 @@ def test_what_waits_for_a_yes_is_kept_by_that_yes_alone(driver: LocalDriver) -> 
     assert waiting(driver, ALICE) == ["Alice plans a party for Bob"]
 
 
-def test_what_is_kept_from_somebody_is_not_written_down_again_for_them(
-    driver: LocalDriver,
-) -> None:
+def test_what_is_kept_from_somebody_is_not_written_down_again_for_them(driver: LocalDriver) -> None:
     view(driver, ALICE).remember("Alice plans a party for Bob", withheld_from=["Bob"])
     model_of(driver).script = [CALLS[1], "Noted."]
     driver.say(ALICE, alone(ALICE), "what was there on Saturday?")

@@ -42,12 +42,7 @@ def bare(answer: Answering | None = None, chat: ChatSettings | None = None) -> S
 
 def said(driver: LocalDriver, who: Person, room: Room, text: str) -> TextMessage:
     return TextMessage(
-        channel=CHANNEL,
-        update="77",
-        chat=driver.chat(room),
-        who=driver.requester(who),
-        text=text,
-        message="700",
+        channel=CHANNEL, update="77", chat=driver.chat(room), who=driver.requester(who), text=text, message="700"
     )
 
 
@@ -189,13 +184,7 @@ def test_a_group_that_moves_keeps_its_memories(database_url: str) -> None:
             driver.join(who, TEAM)
         driver.say(ALICE, TEAM, "Remember that our standup is at 9:30", to_bot=False)
         there = Room("the same, moved", 999)
-        moved = ChatMoved(
-            channel=CHANNEL,
-            update="900",
-            chat=driver.chat(there),
-            who=None,
-            before=driver.chat(TEAM).id,
-        )
+        moved = ChatMoved(channel=CHANNEL, update="900", chat=driver.chat(there), who=None, before=driver.chat(TEAM).id)
         for _ in range(2):
             assert driver.bot.hear(moved, NOWHERE) == []
         driver.say(BOB, there, "When do we meet?")
@@ -213,12 +202,7 @@ def test_only_what_has_to_do_with_the_words_is_told_or_offered_to_be_forgotten()
 
         def told(number: int, text: str) -> str:
             heard = TextMessage(
-                channel="telegram",
-                update=str(number),
-                chat=home,
-                who=alice,
-                text=text,
-                message=str(number),
+                channel="telegram", update=str(number), chat=home, who=alice, text=text, message=str(number)
             )
             return " ".join(one.text for one in bot.hear(heard, NOWHERE))
 

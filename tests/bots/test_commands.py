@@ -29,9 +29,7 @@ def labelled_for(who: tacit.Requester, data: str) -> str:
     return make_button(who, "any", ButtonAction(does), *words).data
 
 
-def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(
-    desk: Desk, clock: SetClock
-) -> None:
+def test_memories_are_listed_by_category_and_deleted_as_the_scenarios_say(desk: Desk, clock: SetClock) -> None:
     alice = of(desk.memory)
     thursday = alice.remember("User prefers Thursday due dates", category="preference").id
     boss = alice.remember("Alec is the user's boss", category="person").id
@@ -92,11 +90,7 @@ def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
         for chat in (None, TEAM):
             answers = [desk.hear(ALICE, command.format(id), chat) for id in (bobs, "a1b2c3d4")]
             assert answers[0] == answers[1]
-            assert answers[0][0].text in {
-                texts.NO_SUCH_MEMORY,
-                texts.NOTHING_TO_FORGET,
-                texts.PRIVATE_ONLY,
-            }
+            assert answers[0][0].text in {texts.NO_SUCH_MEMORY, texts.NOTHING_TO_FORGET, texts.PRIVATE_ONLY}
     for button in ("d:{}", "r:{}", "u:{}:1"):
         data = [labelled_for(ALICE, button.format(id)) for id in (bobs, "a1b2c3d4")]
         assert desk.press(ALICE, data[0]) == desk.press(ALICE, data[1]) != []
@@ -104,9 +98,7 @@ def test_somebody_elses_id_reads_like_one_that_is_not_there(desk: Desk) -> None:
     assert of(desk.memory, BOB).show(bobs).visibility == "private_only"
 
 
-def test_undo_finds_the_last_of_very_many_changes(
-    desk: Desk, clock: SetClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undo_finds_the_last_of_very_many_changes(desk: Desk, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "DELTA_MAX_COUNT", 2)
     alice = of(desk.memory)
     first = alice.remember("prefers tea").id
@@ -117,9 +109,7 @@ def test_undo_finds_the_last_of_very_many_changes(
     assert desk.say(ALICE, "/undo").text == "Restored: 'prefers tea'"
 
 
-def test_undo_brings_back_what_another_chats_words_took_the_place_of(
-    desk: Desk, clock: SetClock
-) -> None:
+def test_undo_brings_back_what_another_chats_words_took_the_place_of(desk: Desk, clock: SetClock) -> None:
     team = desk.memory.view(ALICE, TEAM)
     assert isinstance(team, View)
     old = team.remember("Alice leads the web team", visibility="room").id
@@ -146,9 +136,7 @@ def test_what_the_system_or_an_operator_did_is_not_undone(desk: Desk, clock: Set
     assert alice.show(spam).state == "forgotten"
 
 
-def test_an_undo_button_takes_back_once_and_only_what_is_still_so(
-    desk: Desk, clock: SetClock
-) -> None:
+def test_an_undo_button_takes_back_once_and_only_what_is_still_so(desk: Desk, clock: SetClock) -> None:
     alice = of(desk.memory)
     tea = alice.remember("prefers tea")
     press = make_undo_button(ALICE, tea.id)
@@ -217,9 +205,7 @@ def test_privacy_is_told_in_five_lines_and_more_than_a_message_holds_is_not_sent
     assert told.attachment is None
 
 
-def test_what_an_undo_cannot_restore_or_a_setting_cannot_share_is_said(
-    desk: Desk, clock: SetClock
-) -> None:
+def test_what_an_undo_cannot_restore_or_a_setting_cannot_share_is_said(desk: Desk, clock: SetClock) -> None:
     alice = of(desk.memory)
     ill = alice.remember("has asthma", sensitivity="sensitive").id
     assert desk.say(ALICE, f"/mem vis {ill} public").text == texts.STILL_WITHHELD

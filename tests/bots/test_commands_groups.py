@@ -114,10 +114,7 @@ def test_buttons_of_a_private_chat_do_nothing_elsewhere_or_for_others(desk: Desk
     alices = view(desk.memory, ALICE, alone(ALICE))
     for number in range(11):
         alices.remember(f"prefers tea number {number}")
-    told = [
-        desk.say(ALICE, words)
-        for words in ("/memory", "/mem", "/forget tea", "/forget everything", "/link")
-    ]
+    told = [desk.say(ALICE, words) for words in ("/memory", "/mem", "/forget tea", "/forget everything", "/link")]
     told.append(desk.say(ALICE, "/link ABCDE-FGHJK"))
     buttons = [one for say in told for row in say.buttons for one in row]
     assert len(buttons) >= 12
@@ -131,18 +128,7 @@ def test_buttons_of_a_private_chat_do_nothing_elsewhere_or_for_others(desk: Desk
 
 
 def test_a_button_that_is_not_of_commands_is_left_to_others() -> None:
-    strange = (
-        "",
-        ":",
-        "p:y:abcdefgh",
-        "m",
-        "m:1",
-        "w:y",
-        "u:a:b:c:d:e",
-        "zz:1:2",
-        "l:y",
-        "\x00:💥",
-    )
+    strange = ("", ":", "p:y:abcdefgh", "m", "m:1", "w:y", "u:a:b:c:d:e", "zz:1:2", "l:y", "\x00:💥")
     with tacit.open("sqlite://", embedder=None) as memory:
         desk = Desk(memory)
         assert [desk.press(ALICE, data) for data in strange] == [None] * len(strange)
@@ -150,18 +136,7 @@ def test_a_button_that_is_not_of_commands_is_left_to_others() -> None:
 
 def test_whatever_is_typed_or_pressed_is_answered_kindly_and_changes_nothing() -> None:
     names = sorted({words.split()[0] for words in EVERY_COMMAND} - {"/undo"})  # needs no words
-    odd = (
-        "",
-        "\x00",
-        "\ud800",
-        "ß" * 9,
-        "{}",
-        "{0.who}",
-        "a" * 300_000,
-        "vis \n public",
-        "-1 📝",
-        "yes no",
-    )
+    odd = ("", "\x00", "\ud800", "ß" * 9, "{}", "{0.who}", "a" * 300_000, "vis \n public", "-1 📝", "yes no")
     doing = ("m", "mv", "d", "u", "r", "w", "l", "la", "p")
     with tacit.open("sqlite://", embedder=None) as memory:
         desk = Desk(memory)

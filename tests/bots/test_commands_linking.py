@@ -44,19 +44,14 @@ def test_two_accounts_become_one_after_two_yeses_and_two_again_at_once(desk: Des
     assert "Forgotten: 'plays the piano'" in desk.say(ALICE, "/forget piano").text
     assert desk.say(ALICE, "/undo").text == "Restored: 'plays the piano'"
     desk.memory.view(CAROL, alone(CAROL)).remember("sings as the account")
-    assert (
-        desk.say(ALICE, "/forget sings").text
-        == "Forgotten: 'sings as the account'. /undo restores it."
-    )
+    assert desk.say(ALICE, "/forget sings").text == "Forgotten: 'sings as the account'. /undo restores it."
     assert desk.say(CAROL, "/unlink").text == texts.UNLINKED
     assert knows(desk, CAROL) == {"plays the piano"}
     assert knows(desk, ALICE) == {"prefers tea"}
     assert desk.say(CAROL, "/unlink").text == texts.NOTHING_TO_UNLINK
 
 
-def test_after_unlinking_nothing_older_is_undone_in_place_of_what_stays_behind(
-    desk: Desk, clock: SetClock
-) -> None:
+def test_after_unlinking_nothing_older_is_undone_in_place_of_what_stays_behind(desk: Desk, clock: SetClock) -> None:
     desk.memory.view(CAROL, alone(CAROL)).remember("plays chess")
     clock.forward(seconds=1)
     desk.memory.admin.link(CAROL.key, "acct:7")

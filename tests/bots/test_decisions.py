@@ -51,9 +51,7 @@ def test_only_a_yes_or_no_that_names_nothing_is_bare() -> None:
     st.integers(0, 8),
     st.integers(1, 5),
 )
-def test_one_word_that_is_no_word_of_an_answer_keeps_nothing(
-    text: str, word: str, place: int, count: int
-) -> None:
+def test_one_word_that_is_no_word_of_an_answer_keeps_nothing(text: str, word: str, place: int, count: int) -> None:
     words = text.split()
     decision = parse_decision(" ".join([*words[:place], word, *words[place:]]), ITEMS[:count])
     assert decision is None or not decision.yes
@@ -64,9 +62,7 @@ def test_one_word_that_is_no_word_of_an_answer_keeps_nothing(
     st.sampled_from(sorted(load_phrases().not_answers)),
     st.integers(0, 4),
 )
-def test_words_that_close_a_talk_decide_nothing(
-    words: list[str], closing: tuple[str, ...], place: int
-) -> None:
+def test_words_that_close_a_talk_decide_nothing(words: list[str], closing: tuple[str, ...], place: int) -> None:
     text = " ".join([*words[:place], *closing, *words[place:]])
     assert parse_decision(text, ITEMS[:2]) is None
 

@@ -10,18 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    TEAM,
-    Person,
-    Scenario,
-    alone,
-    remembered,
-    staged,
-    view,
-    waiting,
-)
+from tests.bots.chats import ALICE, BOB, TEAM, Person, Scenario, alone, remembered, staged, view, waiting
 from tests.bots.dialogues import KNOWN, SAID, Dialogue, Player, read_dialogues
 from tests.bots.local_driver import CHANNEL, LocalDriver
 
@@ -97,9 +86,7 @@ DECIDING = ("yes", "all", "1", "both", "no", "none", "ok", "only the first", "ye
 
 @given(st.integers(1, 3), st.sampled_from(BETWEEN), st.sampled_from(DECIDING))
 @settings(max_examples=25, deadline=None)
-def test_an_answer_after_something_else_decides_nothing(
-    count: int, between: str, word: str
-) -> None:
+def test_an_answer_after_something_else_decides_nothing(count: int, between: str, word: str) -> None:
     with staged("sqlite://", PLAIN) as stage:
         driver = LocalDriver(stage)
         tell(driver, count)
@@ -112,15 +99,7 @@ def test_an_answer_after_something_else_decides_nothing(
 
 
 PRIVATE = ("I have a cat called Miso", "Remember that I live in Lisbon", "I like green tea")
-PUBLIC = (
-    "yes",
-    "all",
-    "1",
-    "no",
-    "what do you know about me?",
-    "forget my cat",
-    "I play the cello",
-)
+PUBLIC = ("yes", "all", "1", "no", "what do you know about me?", "forget my cat", "I play the cello")
 STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from((*PRIVATE, *PUBLIC))), max_size=8)
 
 
@@ -171,9 +150,7 @@ def test_who_does_not_want_their_name_kept_is_not_called_so(database_url: str) -
 
 
 @pytest.mark.parametrize("words", ["call me Jules", "My name is Jules"])
-@pytest.mark.parametrize(
-    "question", ["what's my name?", "what is my name", "do you know my name?", "wie heiße ich?"]
-)
+@pytest.mark.parametrize("question", ["what's my name?", "what is my name", "do you know my name?", "wie heiße ich?"])
 def test_who_told_their_name_is_told_it(database_url: str, words: str, question: str) -> None:
     with staged(database_url, PLAIN) as stage:
         driver = Nameless(stage)

@@ -10,17 +10,7 @@ from tacit import Chat, Requester, limits
 from tacit.bots.messages import NotSent
 from tacit.memory import Memory
 from tests.bots.lines import Lines
-from tests.bots.tiny import (
-    CHANNEL,
-    PATIENCE_SECONDS,
-    Keeper,
-    Wire,
-    alternating,
-    kept,
-    running,
-    settled,
-    update,
-)
+from tests.bots.tiny import CHANNEL, PATIENCE_SECONDS, Keeper, Wire, alternating, kept, running, settled, update
 
 
 @pytest.fixture
@@ -35,11 +25,7 @@ def test_each_chat_is_answered_in_order_however_many_threads_there_are(memory: M
     updates = alternating(people, 6)
     with running(memory, bot, wire, threads=8) as rooms:
         takers = [
-            threading.Thread(
-                target=lambda mine=mine: [
-                    rooms.add_updates([one]) for one in updates if one.chat in mine
-                ]
-            )
+            threading.Thread(target=lambda mine=mine: [rooms.add_updates([one]) for one in updates if one.chat in mine])
             for mine in ({f"{CHANNEL}:{n}" for n in range(first, 9, 3)} for first in (1, 2, 3))
         ]
         for taker in takers:
@@ -68,9 +54,7 @@ def test_a_slow_chat_does_not_hold_up_the_others(memory: Memory) -> None:
     assert wire.texts(1) == ["1 says 0", "1 says 1", "1 says 2"]
 
 
-def test_a_crash_between_sending_and_noting_repeats_the_sending_alone(
-    memory: Memory, database_url: str
-) -> None:
+def test_a_crash_between_sending_and_noting_repeats_the_sending_alone(memory: Memory, database_url: str) -> None:
     stuck, let_go = threading.Event(), threading.Event()
 
     def crash(text: str) -> None:
@@ -105,9 +89,7 @@ def test_what_fails_is_tried_five_times_and_then_lets_the_next_one_through(memor
 
     bot = Keeper(memory, fail)
     with running(memory, bot, wire, log) as rooms:
-        rooms.add_updates(
-            [update(1, 1, "a secret wish"), update(2, 1, "hello"), update(3, 2, "hi")]
-        )
+        rooms.add_updates([update(1, 1, "a secret wish"), update(2, 1, "hello"), update(3, 2, "hi")])
         settled(rooms, memory)
     assert bot.heard.count("a secret wish") == limits.UPDATE_ATTEMPTS_MAX_COUNT == 5
     assert wire.texts(1) == ["hello"]
@@ -171,9 +153,7 @@ def test_what_can_never_be_sent_is_done_with(memory: Memory) -> None:
     assert kept(memory, 1) == ["1 says 0", "1 says 1"]
 
 
-def test_to_stop_is_to_finish_what_is_there_and_the_rest_waits_for_the_next_start(
-    memory: Memory,
-) -> None:
+def test_to_stop_is_to_finish_what_is_there_and_the_rest_waits_for_the_next_start(memory: Memory) -> None:
     first, second = Wire(), Wire()
     with running(memory, Keeper(memory), first) as rooms:
         rooms.add_updates(alternating(range(1, 6), 4))

@@ -25,9 +25,7 @@ def split(text: str, most: int) -> list[str]:
 
 
 def test_what_fits_stays_one_part_and_nothing_is_none() -> None:
-    assert split_spans([Span("one "), strong_span("two")], 7, utf16) == [
-        (Span("one "), strong_span("two"))
-    ]
+    assert split_spans([Span("one "), strong_span("two")], 7, utf16) == [(Span("one "), strong_span("two"))]
     assert split("", 10) == split(" \n ", 10) == []
 
 
@@ -40,11 +38,7 @@ def test_it_is_cut_at_a_paragraph_else_a_line_else_a_word() -> None:
 
 
 def test_a_pause_right_at_the_beginning_does_not_leave_the_part_empty() -> None:
-    assert split("a\n\n" + "word " * 8, 20) == [
-        "a\n\nword word word",
-        "word word word word",
-        "word ",
-    ]
+    assert split("a\n\n" + "word " * 8, 20) == ["a\n\nword word word", "word word word word", "word "]
 
 
 def test_a_word_without_end_is_cut_between_characters() -> None:
@@ -63,18 +57,12 @@ def test_one_character_with_more_marks_than_fit_still_ends() -> None:
 
 def test_a_style_goes_on_in_the_next_part() -> None:
     found = split_spans([Span("see "), code_span("alpha beta"), Span(" and so on")], 10, utf16)
-    assert found == [
-        (Span("see "), code_span("alpha")),
-        (code_span("beta"), Span(" and")),
-        (Span("so on"),),
-    ]
+    assert found == [(Span("see "), code_span("alpha")), (code_span("beta"), Span(" and")), (Span("so on"),)]
 
 
 _SPANS = st.lists(
     st.builds(
-        Span,
-        st.text(st.sampled_from("ab &<é👍🇩🇪\u0301\u200d\n🏽中")),
-        st.sampled_from(["plain", "strong", "code"]),
+        Span, st.text(st.sampled_from("ab &<é👍🇩🇪\u0301\u200d\n🏽中")), st.sampled_from(["plain", "strong", "code"])
     ),
     max_size=6,
 )

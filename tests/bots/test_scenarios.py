@@ -20,9 +20,7 @@ def test_told_to_the_bot_itself(scenario: Scenario) -> None:
 
 
 @STORIES
-def test_told_through_telegram(
-    scenario: Scenario, database_url: str, telegram: tuple[BotApi, TelegramClient]
-) -> None:
+def test_told_through_telegram(scenario: Scenario, database_url: str, telegram: tuple[BotApi, TelegramClient]) -> None:
     with staged(database_url, scenario) as stage, telegram_driver(stage, *telegram) as driver:
         scenario.play(driver)
 

@@ -24,9 +24,7 @@ SAID = "remember that I like green tea"
 
 
 def test_secrets_come_from_the_environment_and_are_told_to_nobody() -> None:
-    known = read_slack_secrets(
-        SlackSettings(), {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING}
-    )
+    known = read_slack_secrets(SlackSettings(), {"SLACK_BOT_TOKEN": TOKEN, "SLACK_SIGNING_SECRET": SIGNING})
     assert known == SlackSecrets(token=TOKEN, signing=SIGNING)
     assert TOKEN not in repr(known)
     assert SIGNING not in repr(known)
@@ -52,19 +50,14 @@ def test_all_secrets_that_are_missing_are_named_at_once() -> None:
 
 def test_what_may_be_a_secret_in_place_of_a_name_is_not_repeated() -> None:
     with pytest.raises(SettingsError) as problem:
-        read_slack_secrets(
-            SlackSettings(secret_env="f742231b10e8888abcd99"), {"SLACK_BOT_TOKEN": TOKEN}
-        )
+        read_slack_secrets(SlackSettings(secret_env="f742231b10e8888abcd99"), {"SLACK_BOT_TOKEN": TOKEN})
     told = str(problem.value)
     assert told.startswith("the variable that slack.secret_env names is not set: ")
     assert "f742231b" not in told
 
 
 def test_a_slack_that_cannot_be_reached_says_what_to_look_at() -> None:
-    with (
-        closing(SlackClient(TOKEN, "http://127.0.0.1:9/api/")) as client,
-        pytest.raises(NotSent) as problem,
-    ):
+    with closing(SlackClient(TOKEN, "http://127.0.0.1:9/api/")) as client, pytest.raises(NotSent) as problem:
         client.get_identity()
     assert str(problem.value) == "Slack is not reachable: check the network and slack.api_url"
     assert not problem.value.for_good

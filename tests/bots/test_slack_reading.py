@@ -53,11 +53,7 @@ def test_nothing_is_heard_of_another_workspace(team: str) -> None:
         (f"<@{BOT}> hello <@U2>, see <#C9|general>", "hello @Bob, see #general", ()),
         ("<@U9> and <@U9|zoe>", "@U9 and @zoe", ()),
         ("<!here> <!subteam^S1|@staff>", "@here @staff", ()),
-        (
-            "<https://x.example/a|this> <https://y.example>",
-            "this (https://x.example/a) https://y.example",
-            (),
-        ),
+        ("<https://x.example/a|this> <https://y.example>", "this (https://x.example/a) https://y.example", ()),
         ("<mailto:a@x.example|a@x.example>", "a@x.example", ()),
         ("&gt; I am a spy\n&gt;of old\nReally?", "Really?", ("I am a spy\nof old",)),
         ("No.\n&gt;&gt;&gt; one\ntwo", "No.", ("one\ntwo",)),

@@ -48,9 +48,7 @@ def test_slack_is_told_that_this_is_the_address(there: Slack) -> None:
     assert there.knock(asked, secret="another one")[0] == 401
 
 
-def test_what_slack_did_not_sign_just_now_is_refused_and_nothing_is_kept(
-    there: Slack, stage: Stage
-) -> None:
+def test_what_slack_did_not_sign_just_now_is_refused_and_nothing_is_kept(there: Slack, stage: Stage) -> None:
     body = there.envelope(there.message(ALICE, HER_OWN, TEA))
     odd = [
         {"X-Slack-Signature": ""},
@@ -74,19 +72,8 @@ def test_what_slack_did_not_sign_just_now_is_refused_and_nothing_is_kept(
     assert len(posted(there)) == 1
 
 
-def test_what_cannot_be_read_is_turned_away_however_it_is_signed(
-    there: Slack, stage: Stage
-) -> None:
-    for body in (
-        "",
-        "[]",
-        "{",
-        '"x"',
-        "payload=[1]",
-        "[" * 50_000,
-        "payload=x",
-        '{"a": "\\ud800"}',
-    ):
+def test_what_cannot_be_read_is_turned_away_however_it_is_signed(there: Slack, stage: Stage) -> None:
+    for body in ("", "[]", "{", '"x"', "payload=[1]", "[" * 50_000, "payload=x", '{"a": "\\ud800"}'):
         assert there.knock(body)[0] in (200, 401), body[:20]
         assert there.knock(body, secret="wrong")[0] == 401
     assert there.knock("x" * 1_048_577)[0] == 413
@@ -147,9 +134,7 @@ def test_what_bots_say_is_not_answered(there: Slack) -> None:
     assert len(posted(there)) == 1
 
 
-def test_only_chats_that_are_allowed_are_listened_to_and_ids_are_told_anywhere(
-    stage: Stage,
-) -> None:
+def test_only_chats_that_are_allowed_are_listened_to_and_ids_are_told_anywhere(stage: Stage) -> None:
     allowed = (f"slack:{TEAM}:{CHANNEL}", f"slack:{TEAM}:{ALICE}")
     with slack(stage.memory, bot_of(stage), stage.clock, allowed=allowed) as there:
         there.event(there.message(ALICE, "C900", f"<@{BOT}> {TEA}"))
@@ -167,9 +152,7 @@ def test_only_chats_that_are_allowed_are_listened_to_and_ids_are_told_anywhere(
         assert [post.channel for post in there.api.workspace.posts] == [HER_OWN, CHANNEL]
 
 
-def test_a_wrong_token_is_told_in_one_line_and_tried_again_while_everything_is_kept(
-    stage: Stage,
-) -> None:
+def test_a_wrong_token_is_told_in_one_line_and_tried_again_while_everything_is_kept(stage: Stage) -> None:
     wrong = "xoxb-not-the-right-one"
     with slack(stage.memory, bot_of(stage), stage.clock, token=wrong, wait=False) as there:
         assert there.knock(there.envelope(there.message(ALICE, HER_OWN, TEA))) == (200, "")

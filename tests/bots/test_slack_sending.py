@@ -20,13 +20,7 @@ from tacit.bots.messages import (
     strong_span,
 )
 from tacit.bots.slack.client import SlackClient, SlackSender
-from tacit.bots.slack.updates import (
-    SlackButtonPressed,
-    SlackCommand,
-    SlackIdentity,
-    SlackUser,
-    UserCache,
-)
+from tacit.bots.slack.updates import SlackButtonPressed, SlackCommand, SlackIdentity, SlackUser, UserCache
 from tests.bots.slack_api import BOT, TEAM, TOKEN, Post, SlackApi, Workspace, direct, slack_api
 
 ME = SlackIdentity(team=TEAM, user=BOT)
@@ -65,21 +59,11 @@ class Pauses(list[float]):
 
 def outlet(api: SlackApi, pauses: Pauses | None = None, token: str = TOKEN) -> SlackSender:
     client = connected(api, token)
-    return SlackSender(
-        client, ME, UserCache(client.get_user), Pauses() if pauses is None else pauses
-    )
+    return SlackSender(client, ME, UserCache(client.get_user), Pauses() if pauses is None else pauses)
 
 
 def said(chat: Chat, thread: str | None = None) -> TextMessage:
-    return TextMessage(
-        channel="slack",
-        update="1",
-        chat=chat,
-        who=ALICE,
-        thread=thread,
-        text="hello",
-        message="1.1",
-    )
+    return TextMessage(channel="slack", update="1", chat=chat, who=ALICE, thread=thread, text="hello", message="1.1")
 
 
 def typed(api: SlackApi, chat: Chat) -> SlackCommand:
@@ -97,20 +81,11 @@ def typed(api: SlackApi, chat: Chat) -> SlackCommand:
 def pressed(api: SlackApi, chat: Chat, ts: str, *, hidden: bool) -> SlackButtonPressed:
     url = api.reply_url(chat.id.rpartition(":")[2], "U1001", ts)
     return SlackButtonPressed(
-        channel="slack",
-        update="1",
-        chat=chat,
-        who=ALICE,
-        data="p:y:1",
-        message=ts,
-        reply_url=url,
-        hidden=hidden,
+        channel="slack", update="1", chat=chat, who=ALICE, data="p:y:1", message=ts, reply_url=url, hidden=hidden
     )
 
 
-def sent(
-    api: SlackApi, where: Chat, what: OutboundMessage, after: InboundMessage | None = None
-) -> list[Post]:
+def sent(api: SlackApi, where: Chat, what: OutboundMessage, after: InboundMessage | None = None) -> list[Post]:
     before = len(api.workspace.posts)
     outlet(api).send(where, ALICE, what, after=after)
     return api.workspace.posts[before:]
@@ -118,18 +93,14 @@ def sent(
 
 def test_nothing_that_somebody_wrote_means_anything_to_slack(api: SlackApi) -> None:
     odd = "<!channel> <@U1|x> *not bold* _no_ `x` &amp; > quoted <https://x.example|here>"
-    (post,) = sent(
-        api, GROUP, make_message(odd, strong_span(" bold "), code_span("<b>")), said(GROUP)
-    )
+    (post,) = sent(api, GROUP, make_message(odd, strong_span(" bold "), code_span("<b>")), said(GROUP))
     assert post.text == odd + " bold <b>"  # and the emulator saw that it was escaped
     styles = [one.get("style") for one in _elements(api)]
     assert styles == [None, {"bold": True}, {"code": True}]
 
 
 def test_a_link_leads_where_it_says(api: SlackApi) -> None:
-    (post,) = sent(
-        api, GROUP, make_message("go to ", link_span("https://example.org/?a=1&b=2")), said(GROUP)
-    )
+    (post,) = sent(api, GROUP, make_message("go to ", link_span("https://example.org/?a=1&b=2")), said(GROUP))
     assert post.text == "go to https://example.org/?a=1&b=2"
     assert _elements(api)[1] == {"type": "link", "url": "https://example.org/?a=1&b=2"}
 
@@ -159,9 +130,7 @@ def test_what_is_for_one_person_alone_goes_where_they_are_alone(api: SlackApi) -
     assert post.channel == direct("U1001")
 
 
-def test_commands_and_buttons_are_answered_to_one_person_where_others_listen(
-    api: SlackApi,
-) -> None:
+def test_commands_and_buttons_are_answered_to_one_person_where_others_listen(api: SlackApi) -> None:
     (post,) = sent(api, GROUP, make_message("yours"), typed(api, GROUP))
     assert (post.only, post.by_url) == ("U1001", True)
     (post,) = sent(api, GROUP, make_message("yours"), pressed(api, GROUP, "1.1", hidden=False))
@@ -203,9 +172,7 @@ def test_an_answer_never_goes_to_an_address_that_is_not_slacks(api: SlackApi) ->
 
 
 def test_a_file_is_never_uploaded_where_others_listen_to_a_command(api: SlackApi) -> None:
-    what = OutboundMessage(
-        spans=(Span("All of it."),), attachment=Attachment(name="m.md", text="# Ä")
-    )
+    what = OutboundMessage(spans=(Span("All of it."),), attachment=Attachment(name="m.md", text="# Ä"))
     for where in (HER_OWN, GROUP):
         text, file = sent(api, where, what, typed(api, where))
         assert (text.text, text.only) == ("All of it.", "U1001")

@@ -70,9 +70,7 @@ def test_an_edited_message_is_learned_again_and_a_deleted_one_forgets_what_it_ta
     before = known(stage)
     assert len(before) == 2
     # A link that Slack unfolds below is no edit.
-    there.event(
-        changed({**first, "attachments": [{"from_url": "https://x.example"}]}, first["text"])
-    )
+    there.event(changed({**first, "attachments": [{"from_url": "https://x.example"}]}, first["text"]))
     assert known(stage) == before
     there.event(changed(first, "My favourite tea is sencha."))
     after = " ".join(known(stage))
@@ -108,9 +106,7 @@ def test_the_same_user_of_two_workspaces_is_two_people(stage: Stage, there: Slac
     assert stage.memory.inbox.pending("slack") == []
 
 
-def test_what_was_passed_on_quoted_or_pasted_is_never_a_fact_about_the_sender(
-    stage: Stage, there: Slack
-) -> None:
+def test_what_was_passed_on_quoted_or_pasted_is_never_a_fact_about_the_sender(stage: Stage, there: Slack) -> None:
     passed_on = {"is_share": True, "text": "I work as a spy.", "author_name": "Mallory"}
     for message in (
         there.message(ALICE, HER_OWN, "", attachments=[passed_on]),
@@ -126,9 +122,7 @@ def test_what_was_passed_on_quoted_or_pasted_is_never_a_fact_about_the_sender(
     assert "gardener" in " ".join(known(stage))
 
 
-def test_a_channel_that_gets_another_id_keeps_what_was_said_in_it(
-    stage: Stage, there: Slack
-) -> None:
+def test_a_channel_that_gets_another_id_keeps_what_was_said_in_it(stage: Stage, there: Slack) -> None:
     there.event({"type": "member_joined_channel", "user": ALICE, "channel": "G1"})
     there.event(there.message(ALICE, "G1", "Our standup is at nine."))
     stage.settle()
@@ -160,9 +154,7 @@ def test_a_slash_command_is_answered_to_the_one_who_typed_it(stage: Stage, there
 def test_a_busy_slack_gets_the_answer_later_and_once(stage: Stage, there: Slack) -> None:
     there.api.workspace.limited = [1]
     there.event(there.message(ALICE, HER_OWN, "remember that I like green tea"))
-    assert there.lines.of("not sent") == [
-        {"channel": "slack", "for_good": False, "wait_seconds": 1.0}
-    ]
+    assert there.lines.of("not sent") == [{"channel": "slack", "for_good": False, "wait_seconds": 1.0}]
     until(lambda: not stage.memory.inbox.pending("slack"))
     assert len(there.api.workspace.posts) == 1
     assert len(known(stage)) == 1

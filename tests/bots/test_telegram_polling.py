@@ -11,23 +11,9 @@ from tacit.bots.channel import ChannelRetry, JsonObject
 from tacit.bots.messages import NotSent
 from tacit.bots.telegram.client import TelegramClient
 from tacit.bots.telegram.runner import UpdateReceiver, poll_updates
-from tacit.bots.telegram.updates import (
-    CHANNEL,
-    UPDATE_KINDS,
-    TelegramIdentity,
-    TelegramParser,
-)
+from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity, TelegramParser
 from tacit.errors import InvalidInput, StoreUnavailable
-from tests.bots.bot_api import (
-    BOT,
-    CONFLICT,
-    UNAUTHORIZED,
-    BotApi,
-    Garbage,
-    Trouble,
-    bot_api,
-    flood,
-)
+from tests.bots.bot_api import BOT, CONFLICT, UNAUTHORIZED, BotApi, Garbage, Trouble, bot_api, flood
 from tests.bots.bot_updates import message, private, user
 from tests.bots.lines import Lines
 from tests.bots.telegram_stage import Pauses, connected
@@ -84,9 +70,7 @@ def test_telegram_forgets_an_update_only_when_it_is_kept(api: BotApi, line: Tele
     assert stop.seconds == [1.0, 2.0]
 
 
-def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(
-    api: BotApi, line: TelegramClient
-) -> None:
+def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(api: BotApi, line: TelegramClient) -> None:
     first, offsets = api.deliver(HELLO), []
 
     def nothing_more() -> None:
@@ -105,9 +89,7 @@ def test_what_was_kept_is_confirmed_once_and_by_no_number_later_on(
     assert UPDATE_KINDS[0] in api.of("getUpdates")[0]["allowed_updates"]
 
 
-def test_an_update_that_the_library_could_not_read_holds_up_no_other(
-    api: BotApi, line: TelegramClient
-) -> None:
+def test_an_update_that_the_library_could_not_read_holds_up_no_other(api: BotApi, line: TelegramClient) -> None:
     odd = api.deliver({"message": {"message_id": "?", "chat": [], "date": "yesterday"}})
     assert polled(line, 2, lambda _: api.deliver(HELLO))[0] == [odd, odd + 1]
 
@@ -165,9 +147,7 @@ def test_an_odd_update_is_left_out_and_the_others_are_kept(line: TelegramClient)
         {"update_id": None},
     ]
     reading = TelegramParser(TelegramIdentity(id=7, username="tacit_bot"))
-    UpdateReceiver(reading, take_in, line, log)(
-        [{"update_id": 1, **HELLO}, *odd, {"update_id": 5, **HELLO}]
-    )
+    UpdateReceiver(reading, take_in, line, log)([{"update_id": 1, **HELLO}, *odd, {"update_id": 5, **HELLO}])
     assert kept == ["7.1", "7.5"]
     assert [event for event, _ in log.told] == ["update left out"] * 3
 
@@ -181,9 +161,7 @@ def test_one_trouble_after_another_is_told_each(api: BotApi, line: TelegramClien
     assert stop.seconds == [1.0, 2.0, 4.0, 1.0]
 
 
-def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(
-    api: BotApi, line: TelegramClient
-) -> None:
+def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getUpdates"] = [flood(17)]
     api.deliver(HELLO)
     _, log, stop = polled(line, 1)
@@ -191,9 +169,7 @@ def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(
     assert log.of("telegram waits")[0]["again_in_seconds"] == 17
 
 
-def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(
-    api: BotApi, line: TelegramClient
-) -> None:
+def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getUpdates"] = [NOTHING] * 4
     api.deliver(HELLO)
     ids, log, stop = polled(line, 1)
@@ -235,9 +211,7 @@ def test_a_wrong_token_is_tried_until_it_is_right(api: BotApi, line: TelegramCli
 
 def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: TelegramClient) -> None:
     stop, log = Pauses(), Lines()
-    waiting = threading.Thread(
-        target=poll_updates, args=(line, len, ChannelRetry(CHANNEL, log, stop), stop, 600)
-    )
+    waiting = threading.Thread(target=poll_updates, args=(line, len, ChannelRetry(CHANNEL, log, stop), stop, 600))
     waiting.start()
     api.wait_called("getUpdates")
     stop.ended.set()

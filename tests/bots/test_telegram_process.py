@@ -110,9 +110,7 @@ def test_it_is_told_updates_by_who_knows_the_secret(tmp_path: Path, api: BotApi)
         ("chat", ("type its number", "docs/chat.md")),
     ],
 )
-def test_help_tells_how_to_begin(
-    command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_tells_how_to_begin(command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == ExitCode.OK
     shown = capsys.readouterr().out
     assert all(words in shown for words in told)

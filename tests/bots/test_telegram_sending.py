@@ -21,17 +21,7 @@ from tacit.bots.messages import (
     strong_span,
 )
 from tacit.bots.telegram.client import TelegramSender
-from tests.bots.bot_api import (
-    CONFLICT,
-    TOKEN,
-    UNAUTHORIZED,
-    BotApi,
-    Garbage,
-    Refusal,
-    Trouble,
-    bot_api,
-    flood,
-)
+from tests.bots.bot_api import CONFLICT, TOKEN, UNAUTHORIZED, BotApi, Garbage, Refusal, Trouble, bot_api, flood
 from tests.bots.telegram_stage import Pauses, connected
 
 ALICE = Requester("telegram:1001", name="Alice")
@@ -58,19 +48,11 @@ def outlet(api: BotApi, pauses: Pauses) -> Iterator[TelegramSender]:
 
 def pressed(chat: Chat, message: str | None = "77", thread: str | None = None) -> ButtonPressed:
     return ButtonPressed(
-        channel="telegram",
-        update="1",
-        chat=chat,
-        who=ALICE,
-        thread=thread,
-        data="m:1",
-        message=message,
+        channel="telegram", update="1", chat=chat, who=ALICE, thread=thread, data="m:1", message=message
     )
 
 
-def test_whatever_has_a_meaning_in_html_is_read_as_it_was_written(
-    api: BotApi, outlet: TelegramSender
-) -> None:
+def test_whatever_has_a_meaning_in_html_is_read_as_it_was_written(api: BotApi, outlet: TelegramSender) -> None:
     odd = "<b>1 < 2 & 3 > 2</b> &amp; \"q\" 'a' *x* _y_ [z](u) \ud800"
     outlet.send(HOME, ALICE, make_message("a<b ", strong_span(odd), code_span("</code>")))
     (sent,) = api.sent
@@ -88,9 +70,7 @@ def test_a_link_is_not_looked_up_by_anybody(api: BotApi, outlet: TelegramSender)
     assert api.sent[1].raw == f'<a href="{address}">{address}</a>'
 
 
-def test_a_long_text_goes_in_parts_and_its_buttons_under_the_last(
-    api: BotApi, outlet: TelegramSender
-) -> None:
+def test_a_long_text_goes_in_parts_and_its_buttons_under_the_last(api: BotApi, outlet: TelegramSender) -> None:
     words = "🥦 & words " * 2_000
     buttons = ((Button(label="Next »", data="m:2"),),)
     outlet.send(HOME, ALICE, OutboundMessage(spans=(Span(words),), buttons=buttons, answers="42"))
@@ -121,9 +101,7 @@ def test_an_answer_stays_in_the_topic_that_it_answers(api: BotApi, outlet: Teleg
     assert [(one.chat, one.topic) for one in api.sent] == [(-5, 3), (1001, None)]
 
 
-def test_a_pressed_message_is_replaced_and_if_it_is_gone_said_anew(
-    api: BotApi, outlet: TelegramSender
-) -> None:
+def test_a_pressed_message_is_replaced_and_if_it_is_gone_said_anew(api: BotApi, outlet: TelegramSender) -> None:
     outlet.send(HOME, ALICE, make_message("one", buttons=((Button(label="Next", data="m:2"),),)))
     after = pressed(HOME, str(api.sent[0].message))
     two = OutboundMessage(spans=(Span("two"),), instead=True)
@@ -151,9 +129,7 @@ def test_a_file_that_telegram_would_refuse_is_not_sent(
 ) -> None:
     monkeypatch.setattr(limits, "TELEGRAM_FILE_MAX_BYTES", 10)
     with pytest.raises(NotSent) as refused:
-        outlet.send(
-            HOME, ALICE, OutboundMessage(spans=(), attachment=Attachment(name="a", text="x" * 11))
-        )
+        outlet.send(HOME, ALICE, OutboundMessage(spans=(), attachment=Attachment(name="a", text="x" * 11)))
     assert refused.value.for_good
     assert api.calls == []
 
@@ -200,9 +176,7 @@ def test_trouble_is_waited_out_or_told_and_nothing_is_said_twice(
     assert (pauses.seconds, len(api.sent)) == (day.pauses, day.sent)
 
 
-def test_an_answer_that_cannot_be_read_does_not_make_it_be_sent_again(
-    api: BotApi, outlet: TelegramSender
-) -> None:
+def test_an_answer_that_cannot_be_read_does_not_make_it_be_sent_again(api: BotApi, outlet: TelegramSender) -> None:
     api.trouble["sendMessage"] = [Garbage(200, b'{"ok": true, "result": {"chat": 7}}')]
     outlet.send(HOME, ALICE, make_message("hello"))
     assert len(api.calls) == 1
@@ -210,19 +184,9 @@ def test_an_answer_that_cannot_be_read_does_not_make_it_be_sent_again(
 
 def test_a_group_that_moved_is_followed(api: BotApi, outlet: TelegramSender) -> None:
     api.moved[-5] = -1005
-    outlet.send(
-        TEAM,
-        ALICE,
-        OutboundMessage(spans=(Span("hi"),), answers="42"),
-        after=pressed(TEAM, "77", "3"),
-    )
-    outlet.send(
-        TEAM, ALICE, OutboundMessage(spans=(Span("ho"),), instead=True), after=pressed(TEAM, "77")
-    )
-    assert [(one.chat, one.text, one.topic) for one in api.sent] == [
-        (-1005, "hi", None),
-        (-1005, "ho", None),
-    ]
+    outlet.send(TEAM, ALICE, OutboundMessage(spans=(Span("hi"),), answers="42"), after=pressed(TEAM, "77", "3"))
+    outlet.send(TEAM, ALICE, OutboundMessage(spans=(Span("ho"),), instead=True), after=pressed(TEAM, "77"))
+    assert [(one.chat, one.text, one.topic) for one in api.sent] == [(-1005, "hi", None), (-1005, "ho", None)]
 
 
 def test_who_is_an_admin_is_asked_and_doubt_means_no(api: BotApi, outlet: TelegramSender) -> None:
@@ -243,17 +207,13 @@ def test_people_of_other_channels_are_not_written_to(api: BotApi, outlet: Telegr
     assert api.calls == []
 
 
-def test_a_page_in_telegrams_place_does_not_count_as_sent(
-    api: BotApi, outlet: TelegramSender
-) -> None:
+def test_a_page_in_telegrams_place_does_not_count_as_sent(api: BotApi, outlet: TelegramSender) -> None:
     api.trouble["sendMessage"] = [Garbage(200, b"<html>"), Garbage(403, b"<html>")]
     outlet.send(HOME, ALICE, make_message("hello"))
     assert [sent.text for sent in api.sent] == ["hello"]
 
 
-def test_neither_token_nor_words_get_into_logs_and_errors(
-    api: BotApi, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_neither_token_nor_words_get_into_logs_and_errors(api: BotApi, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     words = "the surprise party"
     troubles: list[Trouble | None] = [

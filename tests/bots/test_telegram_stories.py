@@ -55,9 +55,7 @@ def test_trouble_on_the_way_back_delays_an_answer_and_repeats_no_lesson(
         driver.forgive()
 
 
-def test_who_blocked_the_bot_is_not_waited_for(
-    database_url: str, telegram: tuple[BotApi, TelegramClient]
-) -> None:
+def test_who_blocked_the_bot_is_not_waited_for(database_url: str, telegram: tuple[BotApi, TelegramClient]) -> None:
     api, _ = telegram
     with played(database_url, telegram) as driver:
         api.blocked.add(1001)
@@ -67,9 +65,7 @@ def test_who_blocked_the_bot_is_not_waited_for(
         driver.forgive()
 
 
-def test_a_group_that_moves_keeps_its_memories(
-    database_url: str, telegram: tuple[BotApi, TelegramClient]
-) -> None:
+def test_a_group_that_moves_keeps_its_memories(database_url: str, telegram: tuple[BotApi, TelegramClient]) -> None:
     old, new = group(-100, "group"), group(-1005)
     with played(database_url, telegram) as driver:
         driver.join(BOB, TEAM)
@@ -113,9 +109,7 @@ def test_only_allowed_chats_are_answered_but_each_is_told_its_id(
         assert remembered(driver, BOB) == []
 
 
-def test_a_pressed_button_is_acknowledged(
-    database_url: str, telegram: tuple[BotApi, TelegramClient]
-) -> None:
+def test_a_pressed_button_is_acknowledged(database_url: str, telegram: tuple[BotApi, TelegramClient]) -> None:
     api, _ = telegram
     with played(database_url, telegram) as driver:
         told = driver.say(ALICE, HOME, "remember that I live in Graz")

@@ -98,9 +98,7 @@ def test_what_cannot_be_kept_is_told_again_later() -> None:
 
 
 def test_secrets_come_from_the_variables_that_the_settings_name() -> None:
-    how = TelegramSettings(
-        token_env="A", secret_env="B", mode="webhook", webhook_url="https://example.org/x"
-    )
+    how = TelegramSettings(token_env="A", secret_env="B", mode="webhook", webhook_url="https://example.org/x")
     found = read_telegram_secrets(how, {"A": f" {TOKEN}\n", "B": SECRET})
     assert (found.token, found.webhook) == (TOKEN, SECRET)
     assert TOKEN not in repr(found)
@@ -117,14 +115,9 @@ def test_secrets_come_from_the_variables_that_the_settings_name() -> None:
         ({"OUR_TOKEN": TOKEN, "hunter2": "x" * 257}, NO_SECRET),
     ],
 )
-def test_a_missing_secret_is_an_error_that_does_not_repeat_it(
-    environ: dict[str, str], says: str
-) -> None:
+def test_a_missing_secret_is_an_error_that_does_not_repeat_it(environ: dict[str, str], says: str) -> None:
     how = TelegramSettings(
-        token_env="OUR_TOKEN",
-        secret_env="hunter2",
-        mode="webhook",
-        webhook_url="https://example.org/x",
+        token_env="OUR_TOKEN", secret_env="hunter2", mode="webhook", webhook_url="https://example.org/x"
     )
     with pytest.raises(SettingsError) as refused:
         read_telegram_secrets(how, environ)

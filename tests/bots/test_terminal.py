@@ -30,10 +30,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite-file"], indirect=T
 
 @pytest.fixture
 def chat(
-    database_url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Chat:
     """What `tacit chat` prints, and says beside it, when these lines are typed."""
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -73,9 +70,7 @@ def test_a_number_presses_its_button_until_that_is_answered(chat: Chat) -> None:
     assert "ACME" in texts[5]
 
 
-def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(
-    chat: Chat,
-) -> None:
+def test_numbers_of_a_list_are_said_and_press_no_button_that_stood_there_before(chat: Chat) -> None:
     typed = ("I work at ACME.", "I live in Lisbon.", "2", "/memory")
     shown, _ = chat(*typed, options=JSON)
     answers = [json.loads(line) for line in shown.splitlines()]

@@ -6,18 +6,7 @@ Bob, plans a surprise for him; then he joins it.
 
 from collections.abc import Sequence
 
-from tests.bots.chats import (
-    ALICE,
-    BOB,
-    CAROL,
-    FAMILY,
-    TEAM,
-    Driver,
-    Listening,
-    Scenario,
-    alone,
-    view,
-)
+from tests.bots.chats import ALICE, BOB, CAROL, FAMILY, TEAM, Driver, Listening, Scenario, alone, view
 from tests.bots.scripted import Called, Prompt, Spoken
 
 HERS, HIS = alone(ALICE), alone(BOB)

@@ -8,13 +8,7 @@ from dataclasses import dataclass, field
 
 from tacit import Chat, Requester, Update
 from tacit.bots.dispatcher import Dispatcher, UpdateHandler
-from tacit.bots.messages import (
-    ChannelSender,
-    InboundMessage,
-    OutboundMessage,
-    TextMessage,
-    make_message,
-)
+from tacit.bots.messages import ChannelSender, InboundMessage, OutboundMessage, TextMessage, make_message
 from tacit.memory import Memory
 from tests.bots.lines import Lines
 
@@ -54,12 +48,7 @@ class Wire:
     sent: list[tuple[str, str]] = field(default_factory=list)
 
     def send(
-        self,
-        where: Chat,
-        to: Requester | None,
-        what: OutboundMessage,
-        *,
-        after: InboundMessage | None = None,
+        self, where: Chat, to: Requester | None, what: OutboundMessage, *, after: InboundMessage | None = None
     ) -> None:
         self.trouble(what.text)
         self.sent.append((where.id, what.text))

@@ -31,9 +31,7 @@ class Case(NamedTuple):
     fields: str  # of the JSON document
 
 
-CASES = {
-    word: Case(*columns) for word, *columns in read_corpus(Path(__file__).parent / "commands.tsv")
-}
+CASES = {word: Case(*columns) for word, *columns in read_corpus(Path(__file__).parent / "commands.tsv")}
 CONVERSED = ("proposals", "approve", "decline", "waiting", "work", "quarantine", "revert")
 KEEP_TURNS = {"TACIT_MEMORY_SESSIONS_KEEP": "true"}
 
@@ -125,9 +123,7 @@ def test_a_command_answers_people_in_lines_and_programs_in_json(
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
-def test_every_command_answers_alike_on_postgresql(
-    tacit: Tacit, database_url: str, settings_of: SettingsOf
-) -> None:
+def test_every_command_answers_alike_on_postgresql(tacit: Tacit, database_url: str, settings_of: SettingsOf) -> None:
     for word in CASES:
         with settings_of(word):
             answers_both(tacit, database_url, word)
@@ -189,9 +185,7 @@ def test_forgetting_goes_by_key_by_category_and_by_person(on_file: Tacit) -> Non
     for key in ("a", "b", "c"):
         on_file("put", "goal", key, "v", *ALICE)
     on_file("remember", "tea", *ALICE)
-    assert (
-        on_file("forget", "--category", "goal", "--key", "a", *ALICE, "--json").json["count"] == 1
-    )
+    assert on_file("forget", "--category", "goal", "--key", "a", *ALICE, "--json").json["count"] == 1
     assert on_file("forget", "--namespace", "goal", *ALICE, "--json").json["count"] == 2
     assert on_file("forget", "--subject", "telegram:1001", "--json").json["count"] == 1
     assert on_file("list", *ALICE, "--json").json["memories"] == []

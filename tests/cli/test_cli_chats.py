@@ -27,9 +27,7 @@ NEED_NOBODY = {
 
 
 @pytest.mark.parametrize("word", [one.name for one in COMMANDS if one.name not in NEED_NOBODY])
-def test_without_an_identity_memory_is_disabled_and_says_how_to_name_one(
-    bare: Tacit, home: Path, word: str
-) -> None:
+def test_without_an_identity_memory_is_disabled_and_says_how_to_name_one(bare: Tacit, home: Path, word: str) -> None:
     named = dict.fromkeys(("id", "other", "asked"), NOBODYS)
     options = CASES[word].argv.format(n=1, pet="cat", **named) if word in CASES else ""
     argv = ["--db", "memory.sqlite", word, *shlex.split(options)]
@@ -43,9 +41,7 @@ def test_without_an_identity_memory_is_disabled_and_says_how_to_name_one(
     assert (told.error["type"], told.error["exit"]) == ("MemoryDisabled", 3)
 
 
-def test_a_switched_off_memory_is_disabled_for_everybody(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_switched_off_memory_is_disabled_for_everybody(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACIT_MEMORY_ENABLED", "false")
     ran = on_file("remember", "tea", *ALICE)
     assert (ran.code, ran.out) == (3, "")
@@ -166,9 +162,7 @@ def test_a_room_that_makes_no_sense_is_refused(argv: str) -> None:
 
 
 def test_options_stand_before_or_after_the_command() -> None:
-    args = parse_arguments(
-        ["--db", "a", "--with", "x:1", "--json", "list", "--db", "b", "--with", "x:2"]
-    )
+    args = parse_arguments(["--db", "a", "--with", "x:1", "--json", "list", "--db", "b", "--with", "x:2"])
     assert (args.db, args.participants, args.json) == ("b", ["x:1", "x:2"], True)
     assert parse_arguments(["--as", "x:1", "list"]).requester == "x:1"
     assert parse_arguments(["list", "--as", "x:1"]).requester == "x:1"

@@ -37,9 +37,7 @@ def test_a_certificate_is_written_verified_and_renewed(on_file: Tacit) -> None:
     assert wrong.code == ExitCode.USAGE
 
 
-def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(
-    on_file: Tacit, migrated_postgres_url: str
-) -> None:
+def test_a_server_says_what_is_pending_and_a_certificate_is_renewed(on_file: Tacit, migrated_postgres_url: str) -> None:
     there = ("--db", migrated_postgres_url)
     id = remembered(on_file, "tea", *there, *ALICE)
     ran = on_file("erase", id, "--certificate", "done.json", "--yes", *there, *ALICE)
@@ -103,9 +101,7 @@ def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
     assert told.startswith("# What Tacit stores about you\n")
     assert "I \\*really\\* like tea" in told
     assert on_file("export", "--format", "markdown", "--json", *ALICE).code == ExitCode.USAGE
-    assert (
-        on_file("export", "--format", "markdown", "--output", "me.md", *ALICE).code == ExitCode.OK
-    )
+    assert on_file("export", "--format", "markdown", "--output", "me.md", *ALICE).code == ExitCode.OK
     assert Path("me.md").read_text() == told
     lines = on_file("export", "--everything", *ALICE).out.splitlines()
     assert {json.loads(line)["type"] for line in lines} >= {"person", "chat", "memory"}

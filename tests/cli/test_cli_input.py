@@ -96,9 +96,7 @@ def test_text_may_come_on_standard_input(on_file: Tacit) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_code_6(on_file: Tacit, home: Path) -> None:
-    assert on_file("import", "no-such-file", *ALICE).err == (
-        "tacit: no-such-file: No such file or directory\n"
-    )
+    assert on_file("import", "no-such-file", *ALICE).err == ("tacit: no-such-file: No such file or directory\n")
     assert on_file("import", ".", *ALICE).code == ExitCode.SETUP
     assert on_file("list", "--config", "no-such-file", *ALICE).code == ExitCode.SETUP
     assert on_file("list", "--config", "", *ALICE).code == ExitCode.SETUP
@@ -126,9 +124,7 @@ def test_a_newer_database_is_left_alone(on_file: Tacit, tmp_path: Path) -> None:
     assert (ran.code, ran.error["type"]) == (ExitCode.STORE, "SchemaMismatch")
 
 
-def test_without_automigrate_only_maintain_migrates(
-    bare: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_automigrate_only_maintain_migrates(bare: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACIT_DB_AUTOMIGRATE", "false")
     assert bare("list", *ALICE).code == ExitCode.STORE
     assert bare("maintain", "--migrate").code == ExitCode.OK
@@ -171,9 +167,7 @@ def test_what_nobody_foresaw_is_a_bug_and_still_no_traceback(
 
     monkeypatch.setattr(sys, "stdin", object())
     assert main(["remember", "-", *ALICE]) == ExitCode.BUG
-    assert capsys.readouterr().err == (
-        "tacit: This is a bug in Tacit (AttributeError). Please report it.\n"
-    )
+    assert capsys.readouterr().err == ("tacit: This is a bug in Tacit (AttributeError). Please report it.\n")
 
 
 def test_every_error_has_its_exit_code() -> None:

@@ -96,9 +96,7 @@ def test_a_source_is_reverted_after_a_look_at_what_would_go(on_file: Tacit) -> N
     assert "operator:root" in on_file("history", one["id"], *ALICE).out
 
 
-def test_where_nothing_is_learned_a_command_says_so(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_nothing_is_learned_a_command_says_so(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACIT_LEARN_ENABLED", "false")
     for argv in (("learn", "hello"), ("learn", "--dry-run", "hello"), ("work", "--once")):
         ran = on_file(*argv, *ALICE)
@@ -106,9 +104,7 @@ def test_where_nothing_is_learned_a_command_says_so(
         assert "set learn.enabled to true" in ran.err
 
 
-def test_a_worker_learns_until_it_is_told_to_stop(
-    on_file: Tacit, tmp_path: Path, home: Path
-) -> None:
+def test_a_worker_learns_until_it_is_told_to_stop(on_file: Tacit, tmp_path: Path, home: Path) -> None:
     path = str(tmp_path / "memory.sqlite")
     program = [sys.executable, "-m", "tacit.cli", "work", "--db", path, "--json"]
     worker = subprocess.Popen(program, stdout=subprocess.PIPE, env=os.environ | {"HOME": str(home)})

@@ -111,9 +111,7 @@ def test_files_of_notes_need_to_be_switched_on(on_file: Tacit) -> None:
     assert "notes.enabled" in ran.err
 
 
-def test_files_are_written_when_a_command_ends_and_read_when_the_next_one_starts(
-    noted: Tacit, home: Path
-) -> None:
+def test_files_are_written_when_a_command_ends_and_read_when_the_next_one_starts(noted: Tacit, home: Path) -> None:
     file = home / "notes" / end(noted, DRAFT)["path"]
     assert "- [x] Call the bank" in file.read_text()
     file.write_text(file.read_text().replace("- [ ] Pay the rent", "- [x] Pay the rent"))
@@ -137,9 +135,7 @@ def test_diff_tells_what_a_sync_would_do_and_does_nothing(noted: Tacit, home: Pa
     assert noted("notes", "diff").err == "No differences found.\n"
 
 
-def test_files_are_rebuilt_from_the_store_and_the_store_from_files(
-    noted: Tacit, home: Path, tmp_path: Path
-) -> None:
+def test_files_are_rebuilt_from_the_store_and_the_store_from_files(noted: Tacit, home: Path, tmp_path: Path) -> None:
     path = end(noted, DRAFT)["path"]
     before = (home / "notes" / path).read_bytes()
     copy = tmp_path / "copy"

@@ -140,9 +140,7 @@ def followed(ran: Ran, tmp_path: Path) -> tuple[str, WebSession]:
         return link[1], memory.console.sign_in(link[2]).sitting
 
 
-def test_a_link_lets_in_whom_it_was_asked_for(
-    on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_lets_in_whom_it_was_asked_for(on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where, web = followed(on_file("console", "--for", "slack:T1:U2", "--space", "acme"), tmp_path)
     assert where == "http://127.0.0.1:8377"
     assert (web.space, web.person, web.operator) == ("acme", "slack:T1:U2", None)
@@ -171,9 +169,7 @@ def test_a_link_leads_where_people_reach_the_console(
     assert followed(other, tmp_path)[0] == "http://localhost:9000"
 
 
-def test_without_a_console_there_is_no_link(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_console_there_is_no_link(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACIT_SERVER_PORT", "0")
     assert "--url" in on_file("console").err
     monkeypatch.setenv("TACIT_CONSOLE_ENABLED", "false")
@@ -222,11 +218,7 @@ def test_a_model_that_does_not_answer_is_code_6_for_reembed_alone(
 
 @pytest.mark.parametrize(
     ("terminal", "quiet", "shown"),
-    [
-        (True, False, "\r64 done\r256 done\n"),
-        (False, False, "64 done\n256 done\n"),
-        (False, True, ""),
-    ],
+    [(True, False, "\r64 done\r256 done\n"), (False, False, "64 done\n256 done\n"), (False, True, "")],
 )
 def test_progress_is_a_growing_line_or_a_line_per_second(
     monkeypatch: pytest.MonkeyPatch, terminal: bool, quiet: bool, shown: str

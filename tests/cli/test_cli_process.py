@@ -30,9 +30,7 @@ def file(home: Path, migrated_file: Path) -> Path:
 
 
 def run(*argv: str, stdin: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*TACIT, *argv], input=stdin, capture_output=True, env={**os.environ, **env}, check=False
-    )
+    return subprocess.run([*TACIT, *argv], input=stdin, capture_output=True, env={**os.environ, **env}, check=False)
 
 
 def test_the_installed_script_and_the_module_are_the_same_program(home: Path) -> None:
@@ -57,9 +55,7 @@ def test_help_loads_no_database_library(home: Path) -> None:
 
 
 def test_bytes_that_are_no_text_are_refused(file: Path) -> None:
-    done = subprocess.run(
-        [*TACIT, "remember", b"\xff\xfe", *ALICE], capture_output=True, check=False
-    )
+    done = subprocess.run([*TACIT, "remember", b"\xff\xfe", *ALICE], capture_output=True, check=False)
     assert done.returncode == ExitCode.USAGE
     assert b"Traceback" not in done.stderr
 
@@ -85,9 +81,7 @@ def test_a_reader_that_stops_reading_ends_it_quietly(file: Path) -> None:
 
 def test_a_full_disk_is_told_and_not_swallowed(file: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [*TACIT, "list", *ALICE], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run([*TACIT, "list", *ALICE], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == ExitCode.SETUP
     assert done.stderr == b"tacit: No space left on device\n"
 
@@ -106,12 +100,7 @@ def test_closed_streams_are_no_trouble(file: Path) -> None:
 def on_a_terminal(*argv: str, **env: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*TACIT, *argv],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, **env},
-        start_new_session=True,
+        [*TACIT, *argv], stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, **env}, start_new_session=True
     )
     os.close(theirs)
     try:
@@ -136,9 +125,7 @@ def read_until(terminal: int, sign: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("", 1, 1), ("y", 0, 0)])
-def test_what_cannot_be_undone_is_asked_about_on_a_terminal(
-    file: Path, answer: str, code: int, left: int
-) -> None:
+def test_what_cannot_be_undone_is_asked_about_on_a_terminal(file: Path, answer: str, code: int, left: int) -> None:
     with on_a_terminal("wipe", *ALICE) as (process, terminal):
         asked = read_until(terminal, b"[y/N]")
         assert b"erase all memories of telegram:1001? This cannot be undone." in asked

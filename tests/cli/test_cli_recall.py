@@ -86,9 +86,7 @@ def test_a_question_can_be_asked_as_of_a_day(on_file: Tacit) -> None:
 def test_what_came_to_mind_says_why_and_what_it_is_related_to(on_file: Tacit) -> None:
     wife = on_file("remember", "Sarah is my wife", *ALICE, "--json").json["id"]
     cello = on_file("remember", "The cello stands upstairs", *ALICE, "--json").json["id"]
-    done = on_file(
-        "relate", wife, cello, "--relation", "plays", "--strength", "0.5", *ALICE, "--json"
-    )
+    done = on_file("relate", wife, cello, "--relation", "plays", "--strength", "0.5", *ALICE, "--json")
     assert done.json == {
         "id": wife, "done": "related", "other": cello, "relation": "plays", "strength": 0.5,
     }  # fmt: skip
@@ -105,9 +103,7 @@ def test_what_came_to_mind_says_why_and_what_it_is_related_to(on_file: Tacit) ->
     assert why == f"  {found['why']}"
     assert signals.startswith(f"  similarity {found['similarity']:.2f}, words ")
     assert related == f"  related  {cello}  The cello stands upstairs"
-    assert on_file("query", "wife", *ALICE).out.splitlines()[1] == (
-        "- ↳ [fact] The cello stands upstairs"
-    )
+    assert on_file("query", "wife", *ALICE).out.splitlines()[1] == ("- ↳ [fact] The cello stands upstairs")
     full = on_file("query", "wife", "--full", *ALICE, "--json").json["bullets"]
     assert full[0]["recalled"] == found
     assert (full[1]["related"], full[1]["recalled"]) == (True, None)
@@ -134,9 +130,7 @@ def test_an_agent_gets_no_further_than_its_allow_list(on_file: Tacit, home: Path
         assert "this agent may not use fact" in refused.err
 
 
-def test_a_block_has_three_styles_and_counts_what_does_not_fit(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_block_has_three_styles_and_counts_what_does_not_fit(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(3):
         on_file("remember", f"Fact {n}", *ALICE)
     on_file("session", "end", "--draft", "-", *ALICE, stdin=b'{"summary": "Talked."}')

@@ -44,9 +44,7 @@ def test_a_bad_line_of_an_import_is_refused_and_the_others_are_kept(on_file: Tac
     ran = on_file("import", "-", *ALICE, stdin=b"\n".join(lines))
     assert ran.code == ExitCode.ABSENT
     assert ran.out == "imported  2 new, 0 already here, 9 refused\n"
-    assert [line.split(":")[0] for line in ran.err.splitlines()] == [
-        f"line {n}" for n in range(2, 11)
-    ]
+    assert [line.split(":")[0] for line in ran.err.splitlines()] == [f"line {n}" for n in range(2, 11)]
     kept = on_file("list", *ALICE, "--json").json["memories"]
     assert [m["content"] for m in kept] == ["three\u2028lines", "one"]
 
@@ -63,9 +61,7 @@ def test_an_export_goes_to_a_new_file_that_only_its_owner_reads(on_file: Tacit, 
     assert on_file("export", "--output", "no/such/folder", *ALICE).code == ExitCode.SETUP
 
 
-def test_store_trouble_ends_an_import_instead_of_refusing_its_lines(
-    on_file: Tacit, tmp_path: Path
-) -> None:
+def test_store_trouble_ends_an_import_instead_of_refusing_its_lines(on_file: Tacit, tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "memory.sqlite")
     database.execute("ALTER TABLE memory_versions RENAME TO elsewhere")
     database.close()

@@ -39,14 +39,8 @@ def test_each_room_hears_what_the_rules_say(story: demo.DemoStory) -> None:
     assert {where: told[where] for where in RULES} == RULES
     said = {room.title: [v.content for v in room.verdicts if v.said] for room in story.rooms}
     assert len(said["Alice's private chat"]) == 5
-    assert said["The group: Alice, Bob and Carol"] == [
-        "Alice lives in Lisbon",
-        "Bob brings the lemon cake",
-    ]
-    assert said["Bob's private chat"] == [
-        "Bob brings the lemon cake",
-        "Bob is looking for a new job",
-    ]
+    assert said["The group: Alice, Bob and Carol"] == ["Alice lives in Lisbon", "Bob brings the lemon cake"]
+    assert said["Bob's private chat"] == ["Bob brings the lemon cake", "Bob is looking for a new job"]
     for room in story.rooms:
         assert [v.id for v in room.verdicts] == [one.id for one in story.told]
     marks = "private_only, public_ok, public_ok withheld from Bob, public_ok sensitive, room"
@@ -67,10 +61,7 @@ def test_the_printed_story_says_what_was_computed(bare: Tacit, home: Path) -> No
     ran = bare("demo")
     assert (ran.code, ran.err) == (0, "")
     story = bare("demo", "--json").json
-    assert [set(one) for one in (story, story["rooms"][0])] == [
-        {"told", "rooms"},
-        {"title", "asks", "verdicts"},
-    ]
+    assert [set(one) for one in (story, story["rooms"][0])] == [{"told", "rooms"}, {"title", "asks", "verdicts"}]
     chapters = re.split(r"^── ", ran.out, flags=re.MULTILINE)[1:]
     for room, chapter in zip(story["rooms"], chapters, strict=True):
         assert chapter.startswith(f"{room['title']} ── {room['asks']} asks: what do you know?")
@@ -84,9 +75,7 @@ def test_the_printed_story_says_what_was_computed(bare: Tacit, home: Path) -> No
     assert list(home.iterdir()) == []  # the temporary database is gone, and no other was touched
 
 
-def test_no_line_of_the_story_is_wider_than_its_terminal(
-    bare: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_line_of_the_story_is_wider_than_its_terminal(bare: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
     for columns in (100, 80):
         monkeypatch.setenv("COLUMNS", str(columns))
         assert max(len(line) for line in bare("demo").out.splitlines()) <= columns

@@ -38,9 +38,7 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
 
 def test_a_view_says_who_asks_and_where(far: FarSide) -> None:
     team = tacit.Chat.group(
-        "telegram:-5",
-        [tacit.Requester("telegram:2", name="Bö, b;", username="bob"), "slack:T1:U2"],
-        complete=True,
+        "telegram:-5", [tacit.Requester("telegram:2", name="Bö, b;", username="bob"), "slack:T1:U2"], complete=True
     )
     who = tacit.Requester("telegram:1", name="Zoë")
     with tacit.connect(f"{far.url}/", "tct_k_s") as client:
@@ -94,13 +92,8 @@ def test_bots_are_nobody_and_among_others_nobody_knows_who_listens(far: FarSide)
         (None, tacit.Chat("telegram:-5", tacit.ChatKind.GROUP, ("\ud800",)), "participants"),
     ],
 )
-def test_who_cannot_be_said_is_refused_before_anything_is_sent(
-    far: FarSide, who: Any, chat: Any, field: str
-) -> None:
-    with (
-        tacit.connect(far.url) as client,
-        pytest.raises(tacit.InvalidInput) as refused,
-    ):
+def test_who_cannot_be_said_is_refused_before_anything_is_sent(far: FarSide, who: Any, chat: Any, field: str) -> None:
+    with tacit.connect(far.url) as client, pytest.raises(tacit.InvalidInput) as refused:
         client.view(who, chat)
 
     assert refused.value.field == field
@@ -108,8 +101,7 @@ def test_who_cannot_be_said_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["", "tacit.db", "ftp://host", "http://", "http://u:p@host", "http://host/?a=b", "http://h:x"],
+    "url", ["", "tacit.db", "ftp://host", "http://", "http://u:p@host", "http://host/?a=b", "http://h:x"]
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(tacit.InvalidInput) as refused:

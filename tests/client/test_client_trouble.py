@@ -14,9 +14,7 @@ from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Paused, Reply, problem, refuses, says
 
 
-def test_a_read_is_tried_again_while_the_server_is_busy(
-    far: FarSide, view: View, paused: Paused
-) -> None:
+def test_a_read_is_tried_again_while_the_server_is_busy(far: FarSide, view: View, paused: Paused) -> None:
     busy = refuses(errors.StoreBusy("later"), retry_after="3")
     far.script = [busy, Reply(b"<html>", 502, {"content-type": "text/html"})]
 
@@ -26,9 +24,7 @@ def test_a_read_is_tried_again_while_the_server_is_busy(
     assert paused.seconds[1] < 1
 
 
-def test_a_write_is_tried_again_under_one_name_so_that_it_is_done_once(
-    far: FarSide, view: View
-) -> None:
+def test_a_write_is_tried_again_under_one_name_so_that_it_is_done_once(far: FarSide, view: View) -> None:
     far.script = [Reply(b"", cut=True), refuses(errors.StoreBusy("later")), says(DONE), says(DONE)]
     view.remember("I live in Kyiv", importance=4)
     view.remember("I live in Kyiv", importance=4)
@@ -78,10 +74,7 @@ def test_nobody_waits_for_longer_than_they_said(far: FarSide, view: View, paused
 
 def test_a_server_that_says_nothing_is_left_in_time(far: FarSide) -> None:
     far.always = Reply(waits=True)
-    with (
-        tacit.connect(far.url, timeout=0.2) as client,
-        pytest.raises(tacit.StoreUnavailable, match=r"within 0\.2 s"),
-    ):
+    with tacit.connect(far.url, timeout=0.2) as client, pytest.raises(tacit.StoreUnavailable, match=r"within 0\.2 s"):
         client.view("telegram:1").stats()
 
 

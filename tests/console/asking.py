@@ -32,11 +32,7 @@ class Caller:
         return found[1]
 
     def _send(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        fields: Fields | None = None,
+        self, method: str, path: str, headers: Mapping[str, str], fields: Fields | None = None
     ) -> httpx2.Response:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie is not None and "Cookie" not in sent:

@@ -32,11 +32,7 @@ expect.set_options(timeout=TIMEOUT_MS)
 
 def unhurried() -> Settings:
     made = Settings()
-    return replace(
-        made,
-        server=replace(made.server, rate_per_minute=1_000_000),
-        learn=replace(made.learn, workers=0),
-    )
+    return replace(made, server=replace(made.server, rate_per_minute=1_000_000), learn=replace(made.learn, workers=0))
 
 
 @dataclass(frozen=True)
@@ -52,13 +48,7 @@ class World:
 
     def seat(self, **whose: str | None) -> Any:
         """The cookie, as a browser is handed it."""
-        return {
-            "name": COOKIE,
-            "value": self.cookie(**whose),
-            "url": self.url,
-            "httpOnly": True,
-            "sameSite": "Strict",
-        }
+        return {"name": COOKIE, "value": self.cookie(**whose), "url": self.url, "httpOnly": True, "sameSite": "Strict"}
 
 
 class Visit(Protocol):
@@ -89,10 +79,7 @@ def chromium() -> Iterator[Driven]:
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     path = tmp_path_factory.mktemp("console") / "tacit.db"
     settings = unhurried()
-    with (
-        tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory,
-        served(memory, settings) as url,
-    ):
+    with tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory, served(memory, settings) as url:
         yield World(memory, url)
 
 
@@ -101,10 +88,7 @@ def anywhere(database_url: str) -> Iterator[World]:
     """With a server of its own, on each database, and with what `seeding` tells of: for the one
     story of a page that is told on both."""
     settings = unhurried()
-    with (
-        tacit.open(database_url, embedder=None, settings=settings) as memory,
-        served(memory, settings) as url,
-    ):
+    with tacit.open(database_url, embedder=None, settings=settings) as memory, served(memory, settings) as url:
         seed(memory)
         yield World(memory, url)
 
@@ -131,9 +115,7 @@ def shared(serving: World) -> World:
 
 
 @pytest.fixture
-def visiting(
-    chromium: Driven, request: pytest.FixtureRequest
-) -> Iterator[Callable[[World], Visit]]:
+def visiting(chromium: Driven, request: pytest.FixtureRequest) -> Iterator[Callable[[World], Visit]]:
     """Pages of a world, each in a browser of its own; all are closed when the test ends."""
     chromium.go_on()
     name = re.sub(r"\W+", "_", request.node.name.removeprefix("test_")).strip("_")[:120]

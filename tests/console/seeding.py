@@ -29,6 +29,4 @@ def seed(memory: Memory) -> None:
         "The release is on Thursday", category="project", visibility="room", sensitivity="public"
     )
     person(memory, BOB).remember("Plans a surprise for Alice", category="event")
-    in_the_room(memory, BOB).remember(
-        "Bob likes chess", category="preference", visibility="room", sensitivity="public"
-    )
+    in_the_room(memory, BOB).remember("Bob likes chess", category="preference", visibility="room", sensitivity="public")

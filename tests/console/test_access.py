@@ -31,9 +31,7 @@ def alice(world: World) -> Caller:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [page for page in EVERY if page.who is not PageAccess.PUBLIC],
-    ids=lambda page: f"{page.method} {page.path}",
+    "page", [page for page in EVERY if page.who is not PageAccess.PUBLIC], ids=lambda page: f"{page.method} {page.path}"
 )
 def test_nobody_sees_a_page_without_signing_in(world: World, page: PageRoute) -> None:
     nobody = Caller(world)
@@ -59,9 +57,7 @@ def test_what_is_not_for_a_visitor_is_not_there(world: World, operator: bool) ->
 
 
 @pytest.mark.parametrize("path", ["/", SIGN_IN, "/nothing", "/assets/x/console.css"])
-def test_every_answer_tells_browsers_to_load_nothing_from_elsewhere(
-    alice: Caller, path: str
-) -> None:
+def test_every_answer_tells_browsers_to_load_nothing_from_elsewhere(alice: Caller, path: str) -> None:
     found = alice.get(path).headers
     policy = found["content-security-policy"].split("; ")
     assert "default-src 'none'" in policy
@@ -131,9 +127,7 @@ def test_a_form_without_its_token_does_nothing(world: World, alice: Caller) -> N
 
 @pytest.mark.parametrize("operator", [False, True], ids=["person", "operator"])
 def test_every_form_is_refused_without_its_token(world: World, operator: bool) -> None:
-    visitor = Caller(
-        world, world.cookie(**({"operator": OPERATOR} if operator else {"person": ALICE}))
-    )
+    visitor = Caller(world, world.cookie(**({"operator": OPERATOR} if operator else {"person": ALICE})))
     theirs = (PageAccess.BOTH, PageAccess.OPERATOR if operator else PageAccess.PERSON)
     forms = [page for page in EVERY if page.method == "POST" and page.who in theirs]
     assert forms
@@ -151,9 +145,7 @@ def test_every_form_is_refused_without_its_token(world: World, operator: bool) -
     ],
     ids=str,
 )
-def test_a_form_of_another_page_does_nothing(
-    world: World, alice: Caller, headers: dict[str, str]
-) -> None:
+def test_a_form_of_another_page_does_nothing(world: World, alice: Caller, headers: dict[str, str]) -> None:
     assert alice.post("/sign-out", {"csrf": alice.token()}, **headers).status_code == 403
     assert alice.get("/").status_code == 200
     token = world.memory.console.create_link(person=BOB).token
@@ -182,9 +174,7 @@ def test_assets_are_kept_by_browsers_and_packed(world: World) -> None:
     assert ".js" in nobody.get(path.replace("css", "js")).text
 
 
-@pytest.mark.parametrize(
-    "name", ["nothing.css", "..%2f__init__.py", "%2e%2e", "..%2ftemplates%2flayout.html", "%00"]
-)
+@pytest.mark.parametrize("name", ["nothing.css", "..%2f__init__.py", "%2e%2e", "..%2ftemplates%2flayout.html", "%00"])
 def test_nothing_but_assets_is_handed_out_as_one(world: World, name: str) -> None:
     assert Caller(world).get(f"/assets/x/{name}").status_code in (303, 404)
 
@@ -223,13 +213,7 @@ def test_without_the_console_there_is_no_page(tmp_path: Path) -> None:
 
 
 OF_ONE = [one for topic in PAGE_GROUPS for one in topic.routes if "/memories/{id}" in one.path]
-FIELDS = {
-    "word": "erase",
-    "content": "Changed by a stranger",
-    "version": "1",
-    "visibility": "public_ok",
-    "who": ALICE,
-}
+FIELDS = {"word": "erase", "content": "Changed by a stranger", "version": "1", "visibility": "public_ok", "who": ALICE}
 BOBS = ("Plans a surprise for Alice", "Bob likes chess")  # Alice hears the second one, in the room
 
 
@@ -268,13 +252,7 @@ def test_somebody_elses_memory_is_neither_erased_with_many_nor_undone(seeded: Wo
     asked = alice.do("/chosen", act="erase", id=id)
     assert "chess" not in asked.text
     assert "It no longer exists" in alice.do("/chosen/erase", word="erase", id=id).text
-    marks = {
-        "pinned": id,
-        "forgotten": id,
-        "restored": id,
-        "visibility": f"{id}-public_ok-room",
-        "reworded": f"{id}-2",
-    }
+    marks = {"pinned": id, "forgotten": id, "restored": id, "visibility": f"{id}-public_ok-room", "reworded": f"{id}-2"}
     for what, mark in marks.items():
         assert alice.do(f"/undo/{what}", id=mark).status_code == 303
     found = bob.show(id)

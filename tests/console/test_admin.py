@@ -74,9 +74,7 @@ def test_the_number_of_a_run_is_no_count(world: World) -> None:
     assert f"{run:,}" not in told
 
 
-def test_a_task_that_fails_or_is_being_run_is_told_so(
-    seeded: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_that_fails_or_is_being_run_is_told_so(seeded: World, monkeypatch: pytest.MonkeyPatch) -> None:
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
 
     def fails(_: Jobs, task: str) -> None:
@@ -137,9 +135,7 @@ def test_a_healthy_space_is_told_so_and_when(seeded: World, visit: Visit) -> Non
     expect(page.get_by_text("Checked just now")).to_be_visible()
 
 
-def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(
-    seeded: World, visit: Visit
-) -> None:
+def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(seeded: World, visit: Visit) -> None:
     id = person(seeded.memory, ALICE).remember("Has a cat").id
     broken = text("DELETE FROM history WHERE memory_id = :id")
     seeded.memory._storage.database.write(lambda connection: connection.execute(broken, {"id": id}))
@@ -167,9 +163,7 @@ def test_a_look_that_takes_long_comes_onto_the_page_when_it_is_done(
 ODD = "<b>bot</b> & co"
 
 
-def test_a_token_is_shown_once_and_opens_what_it_says(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_a_token_is_shown_once_and_opens_what_it_says(world: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(world)("/keys", operator=OPERATOR)
     page.get_by_role("link", name="Create a key").click()
     form = page.get_by_role("dialog")
@@ -196,9 +190,7 @@ def test_a_token_is_shown_once_and_opens_what_it_says(
     assert page.locator("main b").count() == 0
 
 
-def test_a_key_is_revoked_after_a_question(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_a_key_is_revoked_after_a_question(world: World, visiting: Callable[[World], Visit]) -> None:
     made = world.memory.keys.create("bot", scopes=["read", "act-as"])
     page = visiting(world)("/keys", operator=OPERATOR, phone=True, dark=True)
     expect(page.get_by_text("any requester")).to_be_visible()

@@ -59,8 +59,7 @@ def addresses(world: World, *, operator: bool) -> list[str]:
     """Of all pages that the visitor may open."""
     alice = person(world.memory, ALICE)
     dora, other = (
-        next(one.id for one in alice.people.list() if name in {n.text for n in one.names})
-        for name in ("Dora", "Bob")
+        next(one.id for one in alice.people.list() if name in {n.text for n in one.names}) for name in ("Dora", "Bob")
     )
     memory = next(one.id for one in alice.list() if ODD[0] in one.content)
     key = world.memory.keys.list()[0].id
@@ -90,10 +89,7 @@ def test_every_page_shows_text_and_keeps_nobody_out(
         assert faults(page) == [], path
         assert not is_wider_than_its_window(page), path
         if phone and page.locator(".columns").count():
-            shown, kept = (
-                page.get_by_role("region", name=name).bounding_box()
-                for name in ("Shown", "Withheld")
-            )
+            shown, kept = (page.get_by_role("region", name=name).bounding_box() for name in ("Shown", "Withheld"))
             assert shown is not None
             assert kept is not None
             assert kept["y"] >= shown["y"] + shown["height"], path
@@ -101,9 +97,7 @@ def test_every_page_shows_text_and_keeps_nobody_out(
             assert ODD[0] in (page.locator("main").text_content() or ""), path
 
 
-def test_whatever_people_wrote_is_listed_whole(
-    odd: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_whatever_people_wrote_is_listed_whole(odd: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(odd)(person=ALICE)
     for one in ODD:
         shown = page.locator(".words").get_by_text(excerpt(one), exact=True).first

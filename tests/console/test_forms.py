@@ -26,9 +26,7 @@ def test_what_is_wrong_is_told_as_a_sentence_without_names_of_fields() -> None:
 
 
 def test_fields_are_read_as_what_they_are() -> None:
-    form = requests.parse_form(
-        b"words=+t%C3%A9+&id=a&id=b&id=a&on=1&n=7&day=2026-03-14&v=room&text=a%0D%0Ab"
-    )
+    form = requests.parse_form(b"words=+t%C3%A9+&id=a&id=b&id=a&on=1&n=7&day=2026-03-14&v=room&text=a%0D%0Ab")
     assert form.line("words") == "té"
     assert form.line("nothing") is None
     assert form.many("id") == ("a", "b")
@@ -93,9 +91,7 @@ def test_what_the_next_page_says_is_believed_only_from_us() -> None:
     note = FlashMessage(key="forgotten", ids=("k3Xq81Zb", "no good"), count=2)
     sessions.set_flash(answer, request(), Settings(), "sitting", note)
     sent = answer.headers["set-cookie"].partition(";")[0]
-    assert sessions.read_flash(request(sent), "sitting") == FlashMessage(
-        key="forgotten", ids=("k3Xq81Zb",), count=2
-    )
+    assert sessions.read_flash(request(sent), "sitting") == FlashMessage(key="forgotten", ids=("k3Xq81Zb",), count=2)
     assert sessions.read_flash(request(sent), "another") is None
     assert sessions.read_flash(request(sent.replace("forgotten", "erased")), "sitting") is None
     assert sessions.read_flash(request(f"{sent}; {sent}"), "sitting") is None

@@ -14,9 +14,7 @@ TRANSFERRED = """() => ["navigation", "resource"]
     .flatMap((kind) => performance.getEntriesByType(kind)).map((one) => one.transferSize)"""
 
 
-def test_a_link_signs_in_once_and_the_button_signs_out(
-    anywhere: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_a_link_signs_in_once_and_the_button_signs_out(anywhere: World, visiting: Callable[[World], Visit]) -> None:
     token = anywhere.memory.console.create_link(person=ALICE).token
     page = visiting(anywhere)(f"/sign-in?token={token}")
     page.get_by_role("button", name="Sign in").click()

@@ -93,9 +93,7 @@ def test_five_hundred_nodes_are_readable(crowded: Page) -> None:
     assert len(names) >= 15
     assert list(overlapping(names)) == []
     assert outside(crowded, names) == []
-    middles = {
-        (round(one["left"] + one["right"]), round(one["top"] + one["bottom"])) for one in marks
-    }
+    middles = {(round(one["left"] + one["right"]), round(one["top"] + one["bottom"])) for one in marks}
     assert len(middles) > 490  # hardly any hides another
     before = crowded.locator(".canvas .name").count()
     crowded.get_by_role("button", name="Zoom in").click()
@@ -107,9 +105,7 @@ def test_five_hundred_nodes_are_readable(crowded: Page) -> None:
     expect(crowded.locator(".canvas .name")).to_have_count(before)
 
 
-def test_it_is_always_drawn_the_same_way_and_fits_on_a_phone(
-    many: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_it_is_always_drawn_the_same_way_and_fits_on_a_phone(many: World, visiting: Callable[[World], Visit]) -> None:
     drawn = []
     for _ in range(2):
         page = visiting(many)("/graph?most=500", person=ALICE, phone=True, dark=True)
@@ -155,9 +151,7 @@ def test_what_is_looked_for_stands_out(crowded: Page) -> None:
     expect(crowded.locator(".node.matches")).to_have_count(0)
 
 
-def test_some_are_drawn_at_first_and_more_when_asked_for(
-    many: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_some_are_drawn_at_first_and_more_when_asked_for(many: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(many)("/graph", person=ALICE)
     page.wait_for_selector(DRAWN)
     assert page.locator(".node").count() <= GRAPH_FIRST_COUNT
@@ -225,9 +219,7 @@ def test_without_scripts_there_is_the_list(look: Visit, shared: World) -> None:
     expect(page.locator(".wording")).to_have_text("Prefers tea to coffee")
 
 
-def test_an_operator_sees_the_whole_space_and_it_is_noted(
-    seeded: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_an_operator_sees_the_whole_space_and_it_is_noted(seeded: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(seeded)("/graph", operator=OPERATOR)
     page.wait_for_selector(DRAWN)
     assert len(boxes(page, ".node:not(.person)")) == 6
@@ -251,9 +243,7 @@ def test_people_and_memories_about_people_are_drawn_differently(
     expect(page.locator(".legend li").first).to_have_text("People")
 
 
-def test_where_nothing_is_remembered_nothing_is_drawn(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_where_nothing_is_remembered_nothing_is_drawn(world: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(world)("/graph", person=ALICE)
     expect(page.get_by_text("No memories to draw yet")).to_be_visible()
     assert faults(page) == []

@@ -105,9 +105,7 @@ def test_a_filter_that_is_wrong_is_said_so_and_breaks_nothing(look: Visit) -> No
     expect(page.locator("#found .card")).to_have_count(1)
 
 
-def test_who_has_nothing_is_told_what_will_be_here(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_who_has_nothing_is_told_what_will_be_here(world: World, visiting: Callable[[World], Visit]) -> None:
     page = visiting(world)(person=ALICE)
     expect(page.get_by_text("No memories yet.")).to_be_visible()
     expect(page.get_by_text("What a bot remembers for you")).to_be_visible()
@@ -156,9 +154,7 @@ def test_several_are_forgotten_by_keyboard_and_taken_back(seeded: World, page: P
     assert shown(page) == [RELEASE, LYON, NUTS, TEA]
 
 
-def test_all_on_the_page_are_pinned_and_only_those_that_were_not_are_taken_back(
-    seeded: World, page: Page
-) -> None:
+def test_all_on_the_page_are_pinned_and_only_those_that_were_not_are_taken_back(seeded: World, page: Page) -> None:
     page.get_by_label("All on this page").check()
     press(page, "Pin")
     told(page, "3 pinned.")
@@ -178,9 +174,7 @@ def test_what_is_filed_under_a_key_is_told_with_it(seeded: World) -> None:
     assert 'aria-label="Select: timezone: Europe/Lisbon"' in alice.get("/").text
 
 
-def test_the_visibility_of_several_is_changed_and_each_gets_its_own_back(
-    seeded: World, page: Page
-) -> None:
+def test_the_visibility_of_several_is_changed_and_each_gets_its_own_back(seeded: World, page: Page) -> None:
     choose(page, RELEASE, LYON)
     page.get_by_label("Visibility of the selected memories").select_option("private_only")
     press(page, "Change")
@@ -192,18 +186,14 @@ def test_the_visibility_of_several_is_changed_and_each_gets_its_own_back(
     assert memory_that_says(seeded, RELEASE).visibility == "room"
 
 
-def test_it_is_shown_who_could_hear_several_before_more_people_do(
-    seeded: World, page: Page
-) -> None:
+def test_it_is_shown_who_could_hear_several_before_more_people_do(seeded: World, page: Page) -> None:
     choose(page, TEA, LYON)
     page.get_by_label("Visibility of the selected memories").select_option("public_ok")
     press(page, "Change")
     gains = page.locator(".audience.gains li")
     expect(gains).to_have_count(1)
     expect(gains).to_contain_text("Group telegram:-100: you, Bob")
-    expect(page.get_by_role("listitem").filter(has_text=LYON)).to_contain_text(
-        "shown to no more people"
-    )
+    expect(page.get_by_role("listitem").filter(has_text=LYON)).to_contain_text("shown to no more people")
     assert memory_that_says(seeded, TEA).visibility == "private_only"
     assert faults_by_day_and_night(page) == []
     press(page, "Change 2")
@@ -267,9 +257,7 @@ def shown_to_be_erased(page: Page) -> list[str]:
     return page.locator("form.confirm .words").all_inner_texts()
 
 
-def test_many_are_changed_without_scripts_and_what_was_looked_for_stays(
-    seeded: World, visit: Visit
-) -> None:
+def test_many_are_changed_without_scripts_and_what_was_looked_for_stays(seeded: World, visit: Visit) -> None:
     page = visit("/?category=profile", person=ALICE, scripts=False)
     press(page, "Forget")
     told(page, "Select memories first")

@@ -50,9 +50,7 @@ def test_all_that_is_known_is_told_in_plain_words(shared: World, look: Visit) ->
     assert known(page, "Certainty") == "Said by its subject."
 
 
-def test_forgetting_restoring_and_pinning_are_taken_back_by_one_button(
-    seeded: World, tea: Page
-) -> None:
+def test_forgetting_restoring_and_pinning_are_taken_back_by_one_button(seeded: World, tea: Page) -> None:
     press(tea, "Forget")
     told(tea, "Forgotten.")
     press(tea, "Undo")
@@ -122,9 +120,7 @@ def test_where_somebody_was_quicker_both_wordings_are_shown(seeded: World, visit
     expect(page.locator(".wording")).to_have_text("Prefers cocoa")
 
 
-def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(
-    visit: Visit, seeded: World
-) -> None:
+def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(visit: Visit, seeded: World) -> None:
     page = visit(f"{path_of(seeded)}/edit", person=ALICE)
     secret = "My password is hunter2-Zebra!9"
     page.get_by_role("textbox", name="Text").fill(secret)
@@ -134,9 +130,7 @@ def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(
     assert memory_that_says(seeded, TEA).version == 1
 
 
-def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(
-    seeded: World, visit: Visit
-) -> None:
+def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(seeded: World, visit: Visit) -> None:
     words = "The release is on Thursday"
     page = visit(f"{path_of(seeded, words)}/edit", person=ALICE)
     expect(page.get_by_text("only you see it")).to_be_visible()
@@ -165,9 +159,7 @@ def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: P
     expect(tea.locator(".wording")).to_have_text("Prefers water")
 
 
-def test_erasing_shows_what_is_pending_in_the_files(
-    tea: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_erasing_shows_what_is_pending_in_the_files(tea: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     tea.get_by_role("link", name="Erase…").click()
     tea.get_by_label("To continue, type erase").fill("erase")

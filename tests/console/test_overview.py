@@ -16,9 +16,7 @@ from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, BOB, OPERATOR, person
 
 
-def test_what_happened_today_is_told_and_leads_to_the_memory(
-    seeded: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_what_happened_today_is_told_and_leads_to_the_memory(seeded: World, visiting: Callable[[World], Visit]) -> None:
     alice = person(seeded.memory, ALICE)
     (tea,) = [one for one in alice.list() if "tea" in one.content]
     alice.update(tea.id, "Prefers cocoa")
@@ -83,13 +81,7 @@ def test_a_page_goes_on_at_its_cursor_and_at_no_other(seeded: World) -> None:
 
 def happened(event: HistoryEvent, reason: str | None, at: datetime) -> ActivityEntry:
     return ActivityEntry(
-        at=at,
-        event=event,
-        memory_id="AAAAAAAA",
-        category="fact",
-        content="x",
-        actor="ext:telegram:1",
-        reason=reason,
+        at=at, event=event, memory_id="AAAAAAAA", category="fact", content="x", actor="ext:telegram:1", reason=reason
     )
 
 
@@ -101,10 +93,7 @@ def test_reasons_are_told_in_plain_words() -> None:
         happened(HistoryEvent.UPDATE, "named as replaced", now - timedelta(days=1)),
         happened(HistoryEvent.LINK, "related_to", now - timedelta(days=40)),
     ]
-    told = [
-        (day.title, [(one.says, one.because) for one in day.lines])
-        for day in charts.group_by_day(found, now)
-    ]
+    told = [(day.title, [(one.says, one.because) for one in day.lines]) for day in charts.group_by_day(found, now)]
     assert told == [
         ("Today", [("Visibility: shareable", None)]),
         ("Yesterday", [("Changed: tags, importance", None), ("Changed", "named as replaced")]),
@@ -128,9 +117,7 @@ def test_charts_are_as_high_as_their_own_busiest_day() -> None:
 ODD = "<b>ada</b>"
 
 
-def test_a_person_is_told_who_looked_at_what_is_theirs(
-    seeded: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_a_person_is_told_who_looked_at_what_is_theirs(seeded: World, visiting: Callable[[World], Visit]) -> None:
     id = person(seeded.memory, ALICE).remember("Has a cat").id
     seeded.memory.operator(ODD).show(id)
     page = visiting(seeded)("/access-log", person=ALICE, phone=True, dark=True)

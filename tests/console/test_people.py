@@ -75,9 +75,7 @@ def test_a_name_that_is_none_is_told_beside_its_field(seeded: World) -> None:
 def test_whom_they_do_not_know_is_as_if_not_there(shared: World) -> None:
     bob = Caller(shared, shared.cookie(person=BOB))
     person(shared.memory, CAROL).remember("Zoe is my sister", category="fact", about=["Zoe"])
-    (zoe,) = [
-        one.id for one in person(shared.memory, CAROL).people.list() if one.id.startswith("person:")
-    ]
+    (zoe,) = [one.id for one in person(shared.memory, CAROL).people.list() if one.id.startswith("person:")]
     pages = [bob.get(f"/people/{id}") for id in (zoe, "person:AAAAAAAA", "ext:telegram:3003", "x")]
     assert {page.status_code for page in pages} == {404}
     assert len({page.text for page in pages}) == 1
@@ -139,9 +137,7 @@ def test_nobody_is_merged_with_whom_they_do_not_know_or_who_has_a_key(seeded: Wo
     assert nan != id_of(seeded, "Anna")
 
 
-def test_an_operator_says_who_somebody_is_to_everybody(
-    seeded: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_an_operator_says_who_somebody_is_to_everybody(seeded: World, visiting: Callable[[World], Visit]) -> None:
     person(seeded.memory, ALICE).remember("Robbie sings", category="fact", about=["Robbie"])
     page = visiting(seeded)("/people", operator=OPERATOR)
     page.get_by_label("Search by name").fill("rob")

@@ -17,16 +17,9 @@ from tests.server.http_server import served
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """With room for few memories in a block, and an agent that may use one category."""
     settings = unhurried()
-    settings = replace(
-        settings,
-        prompt=replace(settings.prompt, items_max=2),
-        allowlists={"barista": ("preference",)},
-    )
+    settings = replace(settings, prompt=replace(settings.prompt, items_max=2), allowlists={"barista": ("preference",)})
     path = tmp_path_factory.mktemp("console") / "tacit.db"
-    with (
-        tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory,
-        served(memory, settings) as url,
-    ):
+    with tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory, served(memory, settings) as url:
         yield World(memory, url)
 
 

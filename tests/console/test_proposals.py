@@ -22,10 +22,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings = unhurried()
     settings = replace(settings, learn=replace(settings.learn, confirm="always"))
     path = tmp_path_factory.mktemp("console") / "tacit.db"
-    with (
-        tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory,
-        served(memory, settings) as url,
-    ):
+    with tacit.open(f"sqlite:///{path}", embedder=None, settings=settings) as memory, served(memory, settings) as url:
         yield World(memory, url)
 
 
@@ -35,9 +32,7 @@ def say(memory: Memory, *said: str) -> None:
     memory.jobs.wait_for_learning()
 
 
-def test_a_yes_keeps_it_in_the_place_of_what_it_replaces(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_a_yes_keeps_it_in_the_place_of_what_it_replaces(world: World, visiting: Callable[[World], Visit]) -> None:
     say(world.memory, "Remember that I live in Lisbon", "I live in Porto now")
     page = visiting(world)("/review", person=ALICE)
     card = page.get_by_role("listitem").filter(has_text="Porto")
@@ -61,9 +56,7 @@ def test_a_no_keeps_nothing(world: World, visiting: Callable[[World], Visit]) ->
     assert (alice.proposals.list(), alice.list().items) == ([], ())
 
 
-def test_it_is_said_when_a_yes_lets_others_hear_it(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_it_is_said_when_a_yes_lets_others_hear_it(world: World, visiting: Callable[[World], Visit]) -> None:
     alice = person(world.memory, ALICE)
     alice.put("preference", "drink", "<i>green</i> tea")
     alice.proposals.propose_public("preference", "drink")

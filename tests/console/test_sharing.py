@@ -41,9 +41,7 @@ def test_what_is_taken_back_from_a_room_is_told_too(seeded: World, visit: Visit)
     page = visit(f"{path_of(seeded, 'The release is on Thursday')}/visibility", person=ALICE)
     page.get_by_label(MINE).check()
     gone = "Could no longer see it"
-    expect(
-        page.locator("#preview").get_by_text("1 group and 1 person could no longer see")
-    ).to_be_visible()
+    expect(page.locator("#preview").get_by_text("1 group and 1 person could no longer see")).to_be_visible()
     assert "Group telegram:-100: you, Bob" in listed(page, gone)
     assert "Bob, in private" in listed(page, gone)
 
@@ -51,9 +49,7 @@ def test_what_is_taken_back_from_a_room_is_told_too(seeded: World, visit: Visit)
 def test_what_is_sensitive_reaches_no_room_whatever_is_chosen(shared: World, look: Visit) -> None:
     page = look(f"{path_of(shared, 'Is allergic to walnuts')}/visibility", person=ALICE)
     page.get_by_label(ANYWHERE).check()
-    expect(
-        page.locator("#preview").get_by_text("The same people and groups could see it.")
-    ).to_be_visible()
+    expect(page.locator("#preview").get_by_text("The same people and groups could see it.")).to_be_visible()
     assert "because it is sensitive" in listed(page, "Cannot see it")
 
 
@@ -79,9 +75,7 @@ def test_what_is_withheld_from_somebody_never_reaches_them(seeded: World, visit:
     page.get_by_role("link", name="Withhold…").click()
     page.get_by_label("Person").fill("Bob")
     page.keyboard.press("Enter")
-    told(
-        page, "Withheld. Until that name is linked to an account, only you see it."
-    )  # he alone calls himself so
+    told(page, "Withheld. Until that name is linked to an account, only you see it.")  # he alone calls himself so
     expect(page.locator("dt:text-is('Visibility') + dd")).to_have_text(
         f"{ROOM}; withheld from Bob. Until that name is linked to an account, only you see it"
     )

@@ -21,21 +21,13 @@ TEA, NUTS, LYON, RELEASE, CHESS = (
     "Bob likes chess",
 )
 SAID, KEPT = "Shown", "Withheld"
-OF_BOB = [
-    f"/visibility?by={BOB}",
-    f"/visibility?room={TEAM}&by={BOB}",
-    f"/visibility?room={TEAM}&by={ALICE}",
-]
+OF_BOB = [f"/visibility?by={BOB}", f"/visibility?room={TEAM}&by={BOB}", f"/visibility?room={TEAM}&by={ALICE}"]
 
 
 def plan(memory: Memory) -> None:
     """What would be said anywhere, if it were not a surprise."""
     person(memory, ALICE).remember(
-        PARTY,
-        category="event",
-        visibility="public_ok",
-        sensitivity="public",
-        withheld_from=[BOB],
+        PARTY, category="event", visibility="public_ok", sensitivity="public", withheld_from=[BOB]
     )
 
 
@@ -68,16 +60,12 @@ def test_a_person_sees_what_of_theirs_would_be_said_in_a_room_and_why(look: Visi
     assert listed(page, KEPT) == []
     page.get_by_label("Chat", exact=True).select_option(label=f"you, Bob · {TEAM}")
     show(page)
-    expect(page.locator(".scene")).to_have_text(
-        f"You ask in the group {TEAM}. Members: you and Bob."
-    )
+    expect(page.locator(".scene")).to_have_text(f"You ask in the group {TEAM}. Members: you and Bob.")
     assert listed(page, SAID) == [RELEASE, LYON]
     assert listed(page, KEPT) == [PARTY, NUTS, TEA]
     assert "Shown because its owner asks and lets it be said G2b" in card(page, LYON)
     assert "Withheld because it is sensitive, and others are listening GS" in card(page, NUTS)
-    assert "Withheld because it is withheld from a person who is or may be here D3" in card(
-        page, PARTY
-    )
+    assert "Withheld because it is withheld from a person who is or may be here D3" in card(page, PARTY)
     assert CHESS not in page.content()
     page.get_by_label("Requester").select_option(label=f"Bob · {BOB}")
     show(page)
@@ -108,11 +96,7 @@ def test_a_surprise_stays_withheld_wherever_bob_is(anywhere: World) -> None:
     plan(anywhere.memory)
     alice = Caller(anywhere, anywhere.cookie(person=ALICE))
     operator = Caller(anywhere, anywhere.cookie(operator=OPERATOR))
-    for path in (
-        f"/visibility?by={BOB}",
-        f"/visibility?room={TEAM}",
-        f"/visibility?room={TEAM}&by={BOB}",
-    ):
+    for path in (f"/visibility?by={BOB}", f"/visibility?room={TEAM}", f"/visibility?room={TEAM}&by={BOB}"):
         assert surprises(alice, path) == (False, True)
     for path in OF_BOB:
         assert surprises(operator, path) == (False, True)
@@ -137,9 +121,7 @@ def test_nothing_of_another_is_on_a_persons_page_whatever_they_ask(shared: World
             assert not any(words in answer.text for words in (PARTY, TEA, NUTS, LYON, RELEASE))
 
 
-def test_what_a_person_would_be_asked_is_in_the_order_of_their_own_mind(
-    seeded: World, visit: Visit
-) -> None:
+def test_what_a_person_would_be_asked_is_in_the_order_of_their_own_mind(seeded: World, visit: Visit) -> None:
     alice = person(seeded.memory, ALICE)
     alice.remember("Drinks tea in Lyon", category="preference", visibility="public_ok")
     query = "Which tea is there in Lyon?"
@@ -197,18 +179,14 @@ def test_what_is_wrong_is_said_of_its_field(shared: World, query: str, field: st
     assert TEA not in answer.text
 
 
-@pytest.mark.parametrize(
-    ("query", "field"), [(f"room={TEAM}", "by"), ("by=Bob", "by"), (f"by={BOB}&room=x", "room")]
-)
+@pytest.mark.parametrize(("query", "field"), [(f"room={TEAM}", "by"), ("by=Bob", "by"), (f"by={BOB}&room=x", "room")])
 def test_an_operator_is_told_how_to_name_somebody(shared: World, query: str, field: str) -> None:
     answer = Caller(shared, shared.cookie(operator=OPERATOR)).get(f"/visibility?{query}")
     assert answer.status_code == 422
     assert f'id="{field}-problem"' in answer.text
 
 
-def test_both_lists_go_on_and_the_form_stays(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
+def test_both_lists_go_on_and_the_form_stays(world: World, visiting: Callable[[World], Visit]) -> None:
     in_the_room(world.memory, BOB).remember("Hello")
     alice = person(world.memory, ALICE)
     for number in range(52):

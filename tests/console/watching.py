@@ -71,6 +71,4 @@ def faults_by_day_and_night(page: Page) -> list[str]:
 
 
 def is_wider_than_its_window(page: Page) -> bool:
-    return bool(
-        page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-    )
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))

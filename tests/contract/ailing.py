@@ -16,8 +16,7 @@ from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, index_words
 
 ACCOUNT = "acct:alice"
 SETTINGS = Settings(
-    memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)),
-    learn=LearnSettings(workers=0),
+    memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)), learn=LearnSettings(workers=0)
 )
 
 
@@ -56,10 +55,7 @@ def dump(memory: Memory) -> dict[str, list[str]]:
         if connection.dialect.name == "sqlite":
             names += ["fts_rows", "fts_index"]
         return {
-            name: sorted(
-                str(tuple(row)) for row in connection.execute(text(f"SELECT * FROM {name}"))
-            )
-            for name in names
+            name: sorted(str(tuple(row)) for row in connection.execute(text(f"SELECT * FROM {name}"))) for name in names
         }
 
 

@@ -15,9 +15,7 @@ _T = learning_days.c
 _DAY = "9999-12-31"  # counts of days long gone are swept away
 
 
-def ticking(
-    memory: Memory, length: int, hear: Callable[[str, int], None] = lambda _, __: None
-) -> TaskStep:
+def ticking(memory: Memory, length: int, hear: Callable[[str, int], None] = lambda _, __: None) -> TaskStep:
     """`hear` is told the space and the number of each thing before it is ticked off."""
     database = memory._storage.database
 
@@ -28,9 +26,7 @@ def ticking(
         def work(connection: Connection) -> StepProgress:
             row = {"space_id": space, "owner": f"thing {number}", "day": _DAY, "writes": 0}
             insert_missing(connection, learning_days, space, [row])
-            once_more = update(learning_days).where(
-                _T.space_id == space, _T.owner == row["owner"], _T.day == _DAY
-            )
+            once_more = update(learning_days).where(_T.space_id == space, _T.owner == row["owner"], _T.day == _DAY)
             connection.execute(once_more.values(writes=_T.writes + 1))
             after = before.advance(str(number + 1) if number + 1 < length else None, ticked=1)
             save(connection, after)

@@ -23,12 +23,7 @@ class Table(Embedder):
     meaning."""
 
     def __init__(
-        self,
-        words: Mapping[str, Sequence[float]],
-        *,
-        name: str = "table",
-        dimension: int = 4,
-        inline: bool = True,
+        self, words: Mapping[str, Sequence[float]], *, name: str = "table", dimension: int = 4, inline: bool = True
     ) -> None:
         self.name, self.dimension, self.inline = name, dimension, inline
         self.asked: list[str] = []

@@ -9,8 +9,7 @@ from tacit.view.view import View
 from tests.tools.calling import call
 
 KEEP_BY_HAND = Settings(
-    memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)),
-    learn=LearnSettings(workers=0),
+    memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)), learn=LearnSettings(workers=0)
 )
 _CORPUS = Path(__file__).parent / "data" / "holds.tsv"
 
@@ -19,9 +18,7 @@ def phrases(kind: str, language: str | None = None) -> list[str]:
     """The phrases of `data/holds.tsv` of one kind; `{name}` stands for a person."""
     with _CORPUS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [
-        row["text"] for row in rows if row["kind"] == kind and language in (None, row["language"])
-    ]
+    return [row["text"] for row in rows if row["kind"] == kind and language in (None, row["language"])]
 
 
 def everything(view: View, query: str) -> str:

@@ -19,9 +19,7 @@ TRIP = SessionDraft(
 
 def with_notes(folder: Path, *, watch: bool = False, forget_at_once_max: int = 5) -> Settings:
     return Settings(
-        notes=NotesSettings(
-            enabled=True, dir=str(folder), watch=watch, forget_at_once_max=forget_at_once_max
-        )
+        notes=NotesSettings(enabled=True, dir=str(folder), watch=watch, forget_at_once_max=forget_at_once_max)
     )
 
 
@@ -70,9 +68,5 @@ class Notebook:
         self.path.write_text(text.replace(before, after, 1))
 
     def without(self, *words: str) -> None:
-        lines = [
-            line
-            for line in self.text.splitlines(keepends=True)
-            if not any(word in line for word in words)
-        ]
+        lines = [line for line in self.text.splitlines(keepends=True) if not any(word in line for word in words)]
         self.path.write_text("".join(lines))

@@ -111,9 +111,7 @@ class Plain:
         return [
             one.content
             for one in fact.wordings
-            if self.may_hear(
-                seat, fact, one, min(one.visibility, fact.visibility, key=RANK.__getitem__)
-            )
+            if self.may_hear(seat, fact, one, min(one.visibility, fact.visibility, key=RANK.__getitem__))
         ]
 
     def shown_visibility(self, seat: Seat, fact: Fact) -> str:
@@ -185,16 +183,10 @@ class Plain:
             return gone
         assert fact.owner is not None
         if fact.key is not None:
-            gone |= {
-                one.id
-                for one in self.facts.values()
-                if one.key == fact.key and self.same(one.owner, fact.owner)
-            }
+            gone |= {one.id for one in self.facts.values() if one.key == fact.key and self.same(one.owner, fact.owner)}
         while True:
             more = {
-                one.id
-                for one in self.facts.values()
-                if one.replaced_by in gone and self.same(one.owner, fact.owner)
+                one.id for one in self.facts.values() if one.replaced_by in gone and self.same(one.owner, fact.owner)
             }
             if more <= gone:
                 return gone

@@ -25,13 +25,7 @@ def by_model(endpoint: Endpoint | str, *, confirm: str = "never", **language: An
 def fact(content: str, quote: str, **more: Any) -> dict[str, Any]:
     """As a model writes one; about the speaker unless a test says otherwise."""
     usual: dict[str, Any] = {"about_speaker": True, "about": [], "kind": "knowledge"}
-    return {
-        **usual,
-        "content": content,
-        "quote": quote,
-        "sensitivity": "public",
-        "stated": True,
-    } | more
+    return {**usual, "content": content, "quote": quote, "sensitivity": "public", "stated": True} | more
 
 
 def facts(*listed: dict[str, Any]) -> Step:

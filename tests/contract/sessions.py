@@ -10,9 +10,7 @@ CANARY = re.compile(r"zq\d+z")
 RENT = SessionDraft(tasks=(TaskDraft(text="Pay the rent"),))
 PAID = SessionDraft(tasks=(TaskDraft(text="Pay the rent", done=True),))
 ARCHIVE = "The Apollo archive is kept in Basel"
-LAYOUT = TopicDraft(
-    topic="Layout", users="Alice", when="noon", event="Settled the folders", result="agreed"
-)
+LAYOUT = TopicDraft(topic="Layout", users="Alice", when="noon", event="Settled the folders", result="agreed")
 TOLD = """\
 Topic: Layout
 Users: Alice

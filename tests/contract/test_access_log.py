@@ -40,10 +40,7 @@ def test_an_operator_looks_through_everybodys(memory: Memory, root: Operator) ->
     assert said(root.browse(Search(owner=BOB.key))) == ["Bob likes teak"]
     assert said(root.browse(Search(owner=BOB.key, words="alice"))) == []
     assert said(root.browse(Search(chat=TEAM))) == ["Tea at nine"]
-    assert said(root.browse(Search(about=ALICE.key, state=ANY_STATE))) == [
-        "Alice likes tea",
-        "Tea at nine",
-    ]
+    assert said(root.browse(Search(about=ALICE.key, state=ANY_STATE))) == ["Alice likes tea", "Tea at nine"]
     assert root.browse_count(Search(state="forgotten", words="car lik")) == 1
     assert root.show(gone).state == "forgotten"
     assert root.show(room).owner is None
@@ -55,19 +52,14 @@ def test_an_operator_sees_a_memory_whole(memory: Memory, root: Operator, clock: 
     own.update(id, "two")
     assert (root.show(id).owner, root.show(id).version) == ("ext:telegram:1001", 2)
     assert root.show(id).withheld_from == {"ext:telegram:2002"}
-    assert [(one.event, one.content) for one in root.history(id)] == [
-        ("ADD", "one"),
-        ("UPDATE", "two"),
-    ]
+    assert [(one.event, one.content) for one in root.history(id)] == [("ADD", "one"), ("UPDATE", "two")]
     lapsing = kept(own, "three", expires_at=clock.now.replace(hour=13))
     clock.forward(days=1)
     assert root.show(lapsing).state == "expired"
     assert said(root.browse(Search(state="expired"))) == ["three"]
 
 
-def test_each_look_is_told_to_those_whose_memories_it_showed(
-    memory: Memory, root: Operator, clock: SetClock
-) -> None:
+def test_each_look_is_told_to_those_whose_memories_it_showed(memory: Memory, root: Operator, clock: SetClock) -> None:
     alice, bob = private(memory, ALICE), private(memory, BOB)
     id = kept(alice, "one")
     for content in ("two", "three"):
@@ -87,12 +79,7 @@ def test_each_look_is_told_to_those_whose_memories_it_showed(
     assert [(one.word, one.count) for one in bob.audit.access_log()] == [("browse", 2)]
     assert list(private(memory, CAROL).audit.access_log()) == []
     noted = {(one.word, one.count, one.memory_id) for one in root.audit.access_log()}
-    assert noted == {
-        ("browse", 3, None),
-        ("show", 1, id),
-        ("history", 1, id),
-        ("browse_count", 0, None),
-    }
+    assert noted == {("browse", 3, None), ("show", 1, id), ("history", 1, id), ("browse_count", 0, None)}
     assert words_of(root).count("looks") == 1
 
 
@@ -102,9 +89,7 @@ def test_who_has_what_was_counted_is_told(memory: Memory, root: Operator) -> Non
     id = kept(alice, "is allergic to walnuts")
     kept(bob, "likes walnut ice")
     assert root.browse_count(Search(words="walnuts")) == 1
-    assert [(one.word, one.count, one.memory_id) for one in alice.audit.access_log()] == [
-        ("browse_count", 1, id)
-    ]
+    assert [(one.word, one.count, one.memory_id) for one in alice.audit.access_log()] == [("browse_count", 1, id)]
     assert list(bob.audit.access_log()) == []
     assert root.browse_count(Search(owner=BOB.key, words="walnut")) == 1
     assert words_of(bob) == ["browse_count"]
@@ -119,15 +104,11 @@ def test_names_are_told_of_to_those_they_belong_to(memory: Memory, root: Operato
     kept(carol, "somewhere else")
     assert len(root.people.list(BOB.key)) == 1
     for who in (alice, bob):
-        assert [(one.word, one.count, one.memory_id) for one in who.audit.access_log()] == [
-            ("people", 0, None)
-        ]
+        assert [(one.word, one.count, one.memory_id) for one in who.audit.access_log()] == [("people", 0, None)]
     assert list(carol.audit.access_log()) == []
 
 
-def test_who_was_never_here_is_not_told_that_others_speak_of_them(
-    memory: Memory, root: Operator
-) -> None:
+def test_who_was_never_here_is_not_told_that_others_speak_of_them(memory: Memory, root: Operator) -> None:
     kept(private(memory, ALICE), "Bob is late", about=[BOB.key])
     private(memory, ALICE).people.name(BOB.key, "the bore")
     root.people.list(BOB.key)
@@ -135,9 +116,7 @@ def test_who_was_never_here_is_not_told_that_others_speak_of_them(
     assert list(private(memory, BOB).audit.access_log()) == []
 
 
-def test_who_may_use_some_categories_is_not_told_of_looks_at_others(
-    memory: Memory, root: Operator
-) -> None:
+def test_who_may_use_some_categories_is_not_told_of_looks_at_others(memory: Memory, root: Operator) -> None:
     root.show(kept(private(memory, ALICE), "one", category="profile"))
     narrow = memory.view(ALICE, tacit.Chat.private(ALICE.key), categories=["preference"])
     assert list(narrow.audit.access_log()) == []
@@ -166,9 +145,7 @@ def test_looks_are_told_in_pages_whichever_identity_they_were_at(
     assert len(root.audit.access_log(limit=10, cursor=noted.cursor)) == 4
 
 
-def test_what_cannot_be_noted_is_not_shown(
-    memory: Memory, root: Operator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_noted_is_not_shown(memory: Memory, root: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     id = kept(private(memory, ALICE), "one")
 
     def refuse(*_: object) -> None:
@@ -218,10 +195,7 @@ def test_looks_go_with_the_person_and_ids_with_their_memory(memory: Memory, root
     root.show(other)
     root.browse()
     bob.erase(other)
-    assert {(one.word, one.memory_id) for one in bob.audit.access_log()} == {
-        ("show", None),
-        ("browse", None),
-    }
+    assert {(one.word, one.memory_id) for one in bob.audit.access_log()} == {("show", None), ("browse", None)}
     memory.admin.erase_person(ALICE.key)
     assert list(alice.audit.access_log()) == []
     assert sorted(words_of(root)) == ["browse", "show"]
@@ -250,13 +224,7 @@ def test_a_turn_is_never_shown(memory: Memory, root: Operator) -> None:
         w.connection.execute(update(memories_table).values(is_turn=True, session="s", seq=1))
 
     memory._storage.write_as("default", "system", turned)
-    assert (
-        list(root.browse(Search(state=ANY_STATE))),
-        root.browse_count(Search(words="what")),
-    ) == (
-        [],
-        0,
-    )
+    assert (list(root.browse(Search(state=ANY_STATE))), root.browse_count(Search(words="what"))) == ([], 0)
     for look in (root.show, root.history):
         with pytest.raises(tacit.NotFound):
             look(id)

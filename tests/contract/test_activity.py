@@ -32,9 +32,7 @@ def lived(memory: Memory, clock: SetClock) -> str:
     return id
 
 
-def test_what_happened_is_told_newest_first_with_the_wording_of_its_time(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_happened_is_told_newest_first_with_the_wording_of_its_time(memory: Memory, clock: SetClock) -> None:
     id = lived(memory, clock)
     page = private(memory, ALICE).audit.activity()
     assert told(page) == [

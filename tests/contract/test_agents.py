@@ -75,12 +75,9 @@ def told(view: View, ids: dict[str, str]) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize(
-    ("agent", "allowed"),
-    [("planner", ["goal", "project"]), ("coach", ["fact"]), ("idle", []), ("stranger", [])],
+    ("agent", "allowed"), [("planner", ["goal", "project"]), ("coach", ["fact"]), ("idle", []), ("stranger", [])]
 )
-def test_a_view_of_an_agent_is_held_to_its_list_in_every_read(
-    listed: Memory, agent: str, allowed: list[str]
-) -> None:
+def test_a_view_of_an_agent_is_held_to_its_list_in_every_read(listed: Memory, agent: str, allowed: list[str]) -> None:
     ids = filled(listed)
     for read, categories in told(held(listed, agent), ids):
         assert categories == allowed, read
@@ -184,9 +181,7 @@ def test_an_agent_hears_that_something_on_its_list_is_gone(listed: Memory, clock
     clock.forward(seconds=1)
     private(listed, ALICE).forget(ids["goal"])
     changes = view.delta(block.revision).changes
-    assert [(one.event, one.memory_id, one.content) for one in changes] == [
-        ("deleted", ids["goal"], None)
-    ]
+    assert [(one.event, one.memory_id, one.content) for one in changes] == [("deleted", ids["goal"], None)]
 
 
 def test_a_list_holds_in_a_group(listed: Memory) -> None:

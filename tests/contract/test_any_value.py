@@ -124,9 +124,7 @@ GOOD_ELSEWHERE = {
 }
 
 
-def arguments(
-    method: Callable[..., Any], draw: Callable[[Any], Any], id: str
-) -> tuple[list[Any], dict[str, Any]]:
+def arguments(method: Callable[..., Any], draw: Callable[[Any], Any], id: str) -> tuple[list[Any], dict[str, Any]]:
     """Good ones, but for a few: a call that is wrong in every part is refused at its first."""
     args: list[Any] = []
     named: dict[str, Any] = {}

@@ -60,12 +60,7 @@ def test_a_key_is_what_was_asked_for(memory: Memory, clock: SetClock) -> None:
         rate_per_minute=90,
     )
     key = made.key
-    assert (key.space, key.name, key.requester, key.agent) == (
-        "acme",
-        "laptop",
-        "telegram:1001",
-        "planner",
-    )
+    assert (key.space, key.name, key.requester, key.agent) == ("acme", "laptop", "telegram:1001", "planner")
     assert key.scopes == {Scope.READ, Scope.ACT_AS}
     assert (key.categories, key.rate_per_minute) == (("fact", "goal"), 90)
     assert key.created_at == clock.now
@@ -73,11 +68,7 @@ def test_a_key_is_what_was_asked_for(memory: Memory, clock: SetClock) -> None:
     assert (key.expires_at - clock.now).days == 30
     assert memory.space("acme").keys.list() == [key]
     assert memory.keys.list() == []
-    assert (
-        memory.keys.authenticate(made.token)
-        == memory.space("other").keys.authenticate(made.token)
-        == key
-    )
+    assert memory.keys.authenticate(made.token) == memory.space("other").keys.authenticate(made.token) == key
 
 
 def test_least_is_what_nobody_asked_for(light: Memory) -> None:
@@ -100,10 +91,7 @@ def test_the_secret_is_shown_once_and_only_its_hash_is_kept(memory: Memory) -> N
     made = memory.keys.create("k", scopes=["read"])
     id, secret = TOKEN.fullmatch(made.token).groups()  # type: ignore[union-attr]
     (row,) = rows(memory)
-    assert (row["key_id"], bytes(row["digest"])) == (
-        made.key.id,
-        hashlib.sha256(secret.encode()).digest(),
-    )
+    assert (row["key_id"], bytes(row["digest"])) == (made.key.id, hashlib.sha256(secret.encode()).digest())
     assert id == made.key.id
     assert secret not in repr(made)
     told = json.dumps([{**row, "digest": bytes(row["digest"]).hex()}]) + repr(memory.keys.list())
@@ -142,9 +130,7 @@ def test_whatever_is_no_token_is_nobodys(any_memory: Memory, token: object) -> N
 
 
 @given(st.data())
-def test_a_token_that_is_not_quite_right_opens_nothing(
-    any_memory: Memory, data: st.DataObject
-) -> None:
+def test_a_token_that_is_not_quite_right_opens_nothing(any_memory: Memory, data: st.DataObject) -> None:
     made = any_memory.keys.create("k", scopes=["read"])
     at = data.draw(st.integers(0, len(made.token) - 1))
     other = data.draw(st.characters().filter(lambda char: char != made.token[at]))
@@ -199,9 +185,7 @@ def test_an_expired_key_is_not_kept_alive_by_being_used(light: Memory, any_clock
     assert light.keys.authenticate(made.token) is None
 
 
-def test_another_process_sees_it_within_seconds(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_another_process_sees_it_within_seconds(shared_url: str, opened: Open, clock: SetClock) -> None:
     here, there = opened(shared_url), opened(shared_url)
     made = here.keys.create("k", scopes=["read"])
     assert there.keys.authenticate(made.token) == made.key

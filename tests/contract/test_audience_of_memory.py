@@ -54,17 +54,11 @@ def test_the_rooms_of_somebody_are_those_they_are_in_now(memory: Memory, own: Vi
 def test_a_room_that_moved_is_one_room_under_its_newest_id(memory: Memory, own: View) -> None:
     id = kept(group(memory, ALICE), "Alice likes tea", visibility="room")
     memory.chats.migrate(TEAM, "telegram:-1000000000100")
-    assert [room.id for room in own.audience.chats()] == [
-        ALICE.key,
-        "telegram:-1000000000100",
-        FAMILY,
-    ]
+    assert [room.id for room in own.audience.chats()] == [ALICE.key, "telegram:-1000000000100", FAMILY]
     assert rules(own.audience.of(id))["telegram:-1000000000100"] == "G1b"
 
 
-def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(
-    memory: Memory, own: View
-) -> None:
+def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(memory: Memory, own: View) -> None:
     mine = kept(group(memory, ALICE), "Alice likes tea", **OPEN)
     theirs = kept(private(memory, BOB), "Bob's own")
     heard = kept(group(memory, BOB), "Bob likes tea", **OPEN)
@@ -77,9 +71,7 @@ def test_where_others_listen_no_rooms_are_told_and_nothing_of_who_would_hear(
 
 @pytest.mark.parametrize("sensitivity", ["public", "personal", "sensitive"])
 @pytest.mark.parametrize("visibility", ["private_only", "room", "public_ok"])
-def test_who_would_hear_a_memory_is_who_hears_it(
-    memory: Memory, own: View, visibility: str, sensitivity: str
-) -> None:
+def test_who_would_hear_a_memory_is_who_hears_it(memory: Memory, own: View, visibility: str, sensitivity: str) -> None:
     fields: Any = {"sensitivity": sensitivity, "kind": "knowledge"}
     ids = [
         kept(view, f"about {len(about)}", about=about, **fields)
@@ -90,23 +82,18 @@ def test_who_would_hear_a_memory_is_who_hears_it(
     for id in ids:
         own.set_visibility(id, visibility)
     heard = {
-        chat: {one for who in here for one in hears(group(memory, who, chat, here=here))}
-        for chat, here in HERE.items()
+        chat: {one for who in here for one in hears(group(memory, who, chat, here=here))} for chat, here in HERE.items()
     }
     heard |= {who.key: hears(private(memory, who)) for who in (ALICE, BOB, CAROL)}
     for id in ids:
-        assert set(rules(own.audience.of(id))) == {
-            where for where, some in heard.items() if id in some
-        }
+        assert set(rules(own.audience.of(id))) == {where for where, some in heard.items() if id in some}
 
 
 def hears(view: View) -> set[str]:
     return {one.id for one in view.list()}
 
 
-def test_a_change_of_visibility_can_be_looked_at_before_it_is_made(
-    memory: Memory, own: View
-) -> None:
+def test_a_change_of_visibility_can_be_looked_at_before_it_is_made(memory: Memory, own: View) -> None:
     id = kept(group(memory, ALICE), "Alice likes tea", visibility="room", kind="task")
     before = own.show(id)
     for wanted in ("public_ok", "private_only", "room"):
@@ -153,9 +140,7 @@ def test_of_many_rooms_and_people_those_who_would_hear_it_come_first(
     assert (found.rooms_left_out, found.people_left_out) == (1, 6 - 2)
 
 
-def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(
-    memory: Memory, own: View
-) -> None:
+def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(memory: Memory, own: View) -> None:
     laptop = tacit.Requester("slack:T1:UA", name="Alice")
     group(memory, laptop, "slack:C1", here=(laptop, CAROL)).remember("hello")
     memory.admin.link(ALICE.key, "acct:alice")

@@ -40,9 +40,7 @@ def said_to(view: View) -> set[str]:
 
 @pytest.mark.parametrize("chat", HERE)
 @pytest.mark.parametrize("who", [ALICE, BOB, CAROL], ids=["Alice", "Bob", "Carol"])
-def test_what_would_be_said_is_what_is_said(
-    memory: Memory, own: View, chat: str, who: tacit.Requester
-) -> None:
+def test_what_would_be_said_is_what_is_said(memory: Memory, own: View, chat: str, who: tacit.Requester) -> None:
     """In a group that the store knows, and alone."""
     by = None if who is ALICE else who
     alone = own.audience.preview(tacit.Chat.private(who.key), by, Search(state="any"))

@@ -25,9 +25,7 @@ from tests.contract.rooms import ALICE, BOB, SetClock, kept, private, said
 from tests.contract.test_erasures import canary, lines, prepared
 from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
-KEEPING = Settings(
-    learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
-)
+KEEPING = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 
 
 @pytest.fixture
@@ -36,9 +34,7 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'live' / 'tacit.db'}"
 
 
-def test_a_backup_is_made_while_others_write_and_is_whole(
-    tmp_path: Path, url: str, opened: Open
-) -> None:
+def test_a_backup_is_made_while_others_write_and_is_whole(tmp_path: Path, url: str, opened: Open) -> None:
     memory, other = opened(url), opened(url)
     private(memory, ALICE).remember("one")
     stop: list[bool] = []
@@ -90,9 +86,7 @@ def test_a_database_in_memory_can_be_kept(tmp_path: Path, opened: Open) -> None:
     assert said(private(opened(str(tmp_path / "copy.db")), ALICE).list()) == ["one"]
 
 
-def test_postgresql_points_to_its_own_tools(
-    migrated_postgres_url: str, opened: Open, tmp_path: Path
-) -> None:
+def test_postgresql_points_to_its_own_tools(migrated_postgres_url: str, opened: Open, tmp_path: Path) -> None:
     memory = opened(migrated_postgres_url)
     with pytest.raises(tacit.InvalidInput, match="pg_dump"):
         memory.admin.backup(tmp_path / "copy.db")
@@ -134,9 +128,7 @@ def test_a_restore_keeps_what_was_there_aside(tmp_path: Path, url: str, opened: 
     assert stat.S_IMODE(Path(done.path).stat().st_mode) == 0o600
 
 
-def test_a_database_that_somebody_has_open_is_not_replaced(
-    tmp_path: Path, url: str, opened: Open
-) -> None:
+def test_a_database_that_somebody_has_open_is_not_replaced(tmp_path: Path, url: str, opened: Open) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("one")
     memory.admin.backup(tmp_path / "copy.db")
@@ -157,9 +149,7 @@ def test_a_database_that_somebody_has_open_is_not_replaced(
     assert {path.name for path in (tmp_path / "live").iterdir() if ".part" in path.name} == set()
 
 
-def test_a_backup_takes_the_place_of_a_broken_or_missing_database(
-    tmp_path: Path, url: str, opened: Open
-) -> None:
+def test_a_backup_takes_the_place_of_a_broken_or_missing_database(tmp_path: Path, url: str, opened: Open) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("one")
     memory.admin.backup(tmp_path / "copy.db")
@@ -175,10 +165,9 @@ def test_a_backup_takes_the_place_of_a_broken_or_missing_database(
 HOW: dict[str, Callable[[Memory, str], tacit.Erased]] = {
     "erase": lambda memory, id: private(memory, ALICE).erase(id),
     "wipe": lambda memory, _: private(memory, ALICE).wipe(),
-    "person and about": lambda memory, _: (
-        memory.admin.erase_about(ALICE.key),
-        memory.admin.erase_person(ALICE.key),
-    )[1],
+    "person and about": lambda memory, _: (memory.admin.erase_about(ALICE.key), memory.admin.erase_person(ALICE.key))[
+        1
+    ],
     "space": lambda memory, _: memory.admin.erase_space(),
 }
 
@@ -270,9 +259,7 @@ def close_all(opened: Open) -> None:
     """Every memory that a test has opened: a server lets nobody copy a database in use."""
     memories: list[Memory]
     (memories,) = [
-        cell.cell_contents
-        for cell in getattr(opened, "__closure__", ())
-        if isinstance(cell.cell_contents, list)
+        cell.cell_contents for cell in getattr(opened, "__closure__", ()) if isinstance(cell.cell_contents, list)
     ]
     for one in memories:
         one.close()

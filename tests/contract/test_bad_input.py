@@ -85,9 +85,7 @@ def test_no_query_is_an_operator_or_an_error(memory: Memory) -> None:
 def test_a_column_name_in_a_query_is_a_word_like_any_other(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("the owner is alice")
-    assert [one.memory.content for one in view.recall('owner:alice* NEAR("the')] == [
-        "the owner is alice"
-    ]
+    assert [one.memory.content for one in view.recall('owner:alice* NEAR("the')] == ["the owner is alice"]
 
 
 def test_keys_are_made_of_what_can_be_seen(memory: Memory) -> None:
@@ -249,9 +247,7 @@ def test_numbers_and_flags_are_what_they_are_called(memory: Memory) -> None:
         lambda limit: view.list(limit=limit),
         lambda limit: view.people.about(ALICE.key, limit=limit),
     )
-    refused(
-        "top_k", [0, -1, 501, True, 1.0, "5", None, 10**30], lambda k: view.recall("x", top_k=k)
-    )
+    refused("top_k", [0, -1, 501, True, 1.0, "5", None, 10**30], lambda k: view.recall("x", top_k=k))
     refused("since", [-1, 1.5, "0", None, True, 2**63, math.nan], view.delta)
     refused("prefix", [0, 5, [], {}, b"x", False, "a\x00", "\ud800", "k" * 201],
             lambda prefix: view.list("profile", prefix=prefix))  # fmt: skip

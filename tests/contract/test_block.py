@@ -34,9 +34,7 @@ def fill(memory: Memory, clock: SetClock) -> None:
     own.people.name("telegram:2002", "Bobby", "alias")
     own.people.name("telegram:2002", "éric", "alias")
     for number, text in enumerate([*ODD, *(f"fact {n}" for n in range(20))]):
-        own.remember(
-            text, category=("fact", "goal", "person")[number % 3], importance=number % 5 + 1
-        )
+        own.remember(text, category=("fact", "goal", "person")[number % 3], importance=number % 5 + 1)
         if number % 4:
             clock.forward(seconds=1)
     own.put("profile", "timezone", "Europe/Lisbon")
@@ -75,9 +73,7 @@ def test_a_block_is_the_same_bytes_again_and_again(memory: Memory, clock: SetClo
         assert blocks(memory) == first
 
 
-def test_a_block_is_the_same_bytes_in_another_process(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_block_is_the_same_bytes_in_another_process(shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(shared_url)
     fill(memory, clock)
     first = blocks(memory)
@@ -132,9 +128,7 @@ def test_what_is_new_waits_for_the_next_conversation(memory: Memory, clock: SetC
     assert view.fresh("zebra").text == ""
 
 
-def test_a_conversation_goes_on_while_pauses_are_shorter_than_the_gap(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_conversation_goes_on_while_pauses_are_shorter_than_the_gap(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.remember("I play chess")
     clock.forward(seconds=1)
@@ -183,9 +177,7 @@ def test_a_block_taken_at_the_moment_of_a_write_tells_it_once(memory: Memory) ->
     assert view.fresh("zebra").text == ""
 
 
-def test_a_write_that_was_under_way_is_news_and_not_in_the_block(
-    migrated_postgres_url: str, clock: SetClock
-) -> None:
+def test_a_write_that_was_under_way_is_news_and_not_in_the_block(migrated_postgres_url: str, clock: SetClock) -> None:
     """On PostgreSQL writes overlap: one that read the clock before the block did may end later."""
     reading, going_on = threading.Event(), threading.Event()
 
@@ -227,9 +219,7 @@ def test_three_styles_and_no_other(memory: Memory, clock: SetClock) -> None:
         refuses(view.block, "style", bad)
 
 
-def test_the_style_of_the_settings_is_the_usual_one(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_the_style_of_the_settings_is_the_usual_one(database_url: str, opened: Open, clock: SetClock) -> None:
     settings = Settings(prompt=PromptSettings(style="summary"))
     view = private(opened(database_url, settings=settings), ALICE)
     view.remember("I play chess")
@@ -243,9 +233,7 @@ def test_a_block_is_ordered_and_says_what_it_holds(memory: Memory, clock: SetClo
     view = private(memory, ALICE)
     block = view.block()
     shown = [view.show(id) for id in block.ids]
-    assert [(m.category, m.created_at, m.id) for m in shown] == sorted(
-        (m.category, m.created_at, m.id) for m in shown
-    )
+    assert [(m.category, m.created_at, m.id) for m in shown] == sorted((m.category, m.created_at, m.id) for m in shown)
     places = [block.text.index(f"[id:{id}]") for id in block.ids]
     assert places == sorted(places)
     assert block.tokens == estimate_tokens(block.text)
@@ -254,9 +242,7 @@ def test_a_block_is_ordered_and_says_what_it_holds(memory: Memory, clock: SetClo
     assert block.text.endswith("</tacit-memory>")
 
 
-def test_what_comes_by_recall_alone_is_in_no_block(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_comes_by_recall_alone_is_in_no_block(database_url: str, opened: Open, clock: SetClock) -> None:
     settings = Settings(categories=(CategorySetting(name="recipe", context="rag", rag_length=2),))
     view = private(opened(database_url, settings=settings), ALICE)
     for number in range(4):
@@ -272,9 +258,7 @@ def test_what_comes_by_recall_alone_is_in_no_block(
     assert sorted({one.memory.category for one in found.recalled}) <= ["fact", "recipe"]
 
 
-def test_limits_are_fair_and_say_what_was_cut(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_limits_are_fair_and_say_what_was_cut(database_url: str, opened: Open, clock: SetClock) -> None:
     settings = Settings(prompt=PromptSettings(items_max=6, chars_max=2_000))
     view = private(opened(database_url, settings=settings), ALICE)
     for number in range(40):

@@ -36,9 +36,7 @@ CLOSING: dict[str, Callable[[Memory, View, str], object]] = {
     "made private": lambda _m, v, id: v.set_visibility(id, "private_only"),
     "made sensitive": lambda _m, v, id: v.update(id, sensitivity="sensitive"),
     "withheld": lambda _m, v, id: v.withhold_from(id, ["telegram:2002"]),
-    "lowered by an operator": lambda m, _v, id: m.operator("x").lower_visibility(
-        id, "private_only"
-    ),
+    "lowered by an operator": lambda m, _v, id: m.operator("x").lower_visibility(id, "private_only"),
     "forgotten": lambda _m, v, id: v.forget(id),
 }
 

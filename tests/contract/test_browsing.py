@@ -179,10 +179,7 @@ def test_each_typed_word_begins_a_word_of_what_is_found(data: st.DataObject) -> 
             there = [
                 one
                 for one in found(own)
-                if all(
-                    any(w.startswith(t.translate(plain)) for w in one.translate(plain).split())
-                    for t in typed
-                )
+                if all(any(w.startswith(t.translate(plain)) for w in one.translate(plain).split()) for t in typed)
             ]
             assert found(own, words=" ".join(typed)) == there
 

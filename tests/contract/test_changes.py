@@ -92,9 +92,7 @@ def test_an_update_of_nothing_leaves_no_trace(memory: Memory, clock: SetClock) -
     assert len(view.history(id)) == 1
 
 
-def test_an_update_of_a_field_is_no_version_but_stands_in_history(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_update_of_a_field_is_no_version_but_stands_in_history(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one", category="goal")
     clock.forward(days=1)
@@ -139,9 +137,7 @@ def test_an_update_of_a_key_changes_neither_its_place_nor_its_visibility(memory:
             view.update(id, **fields)
 
 
-def test_a_forgotten_memory_is_out_of_mind_and_comes_back_as_it_was(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_forgotten_memory_is_out_of_mind_and_comes_back_as_it_was(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one", importance=5, tags=["a"], pinned=True)
     view.update(id, "two")
@@ -204,9 +200,7 @@ def test_visibility_moves_by_the_owner_in_private_and_only_down_elsewhere(memory
 
 
 def test_a_subject_may_lower_the_visibility_of_what_is_said_about_them(memory: Memory) -> None:
-    id = kept(
-        group(memory, ALICE), "Bob runs", about=[BOB.key], visibility="room", sensitivity="public"
-    )
+    id = kept(group(memory, ALICE), "Bob runs", about=[BOB.key], visibility="room", sensitivity="public")
     bob = group(memory, BOB)
     with pytest.raises(tacit.NotFound):
         bob.set_visibility(id, "public_ok")
@@ -217,13 +211,7 @@ def test_a_subject_may_lower_the_visibility_of_what_is_said_about_them(memory: M
 
 def test_a_listener_who_is_neither_owner_nor_subject_changes_nothing(memory: Memory) -> None:
     here = (ALICE, BOB, CAROL)
-    id = kept(
-        group(memory, ALICE, here=here),
-        "Bob runs",
-        about=[BOB.key],
-        visibility="room",
-        sensitivity="public",
-    )
+    id = kept(group(memory, ALICE, here=here), "Bob runs", about=[BOB.key], visibility="room", sensitivity="public")
     carol = group(memory, CAROL, here=here)
     assert said(carol.list()) == ["Bob runs"]
     acts = set(ACTS) - {"show", "history"}

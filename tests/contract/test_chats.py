@@ -7,18 +7,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tests.contract.conftest import Open
-from tests.contract.rooms import (
-    ALICE,
-    BOB,
-    CAROL,
-    FAMILY,
-    TEAM,
-    SetClock,
-    group,
-    kept,
-    private,
-    said,
-)
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private, said
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 ALL = (ALICE, BOB, CAROL)

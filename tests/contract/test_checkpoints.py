@@ -58,9 +58,7 @@ def test_each_thread_and_each_person_has_one(memory: Memory, clock: SetClock) ->
     assert there is not None
     assert there.data == "elsewhere"
     assert view.checkpoints.get("nowhere") is None
-    assert (
-        memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key)).checkpoints.get() is None
-    )
+    assert memory.space("another").view(ALICE, tacit.Chat.private(ALICE.key)).checkpoints.get() is None
 
 
 def test_whoever_read_an_older_version_is_told_so(memory: Memory) -> None:
@@ -156,9 +154,7 @@ def test_an_agent_that_may_use_less_does_not_read_what_another_saved(plain: Memo
     assert not [line for line in narrow.export(everything=True) if "with everything" in line]
 
 
-def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_linked_identities_share_theirs_and_unlinked_ones_keep_their_own(memory: Memory, clock: SetClock) -> None:
     there = memory.view(ACCOUNT, tacit.Chat.private("web:42"), thread="plans")
     here = private(memory, ALICE, thread="plans")
     there.checkpoints.save("by the account")
@@ -187,9 +183,7 @@ def test_what_was_forgotten_is_gone_at_once_under_every_identity(plain: Memory) 
     assert here.checkpoints.get() is there.checkpoints.get() is None
 
 
-def test_an_erasure_takes_what_may_have_been_saved_of_it_and_nothing_older(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_erasure_takes_what_may_have_been_saved_of_it_and_nothing_older(memory: Memory, clock: SetClock) -> None:
     here = (ALICE, BOB)
     for who in (ALICE, BOB, CAROL):
         private(memory, who).checkpoints.save("before", thread="old")
@@ -253,9 +247,7 @@ def test_what_was_taken_back_may_have_been_saved_before(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("act", ["wipe", "person", "space"])
-def test_whatever_erases_a_person_erases_their_checkpoints(
-    shared_url: str, opened: Open, act: str
-) -> None:
+def test_whatever_erases_a_person_erases_their_checkpoints(shared_url: str, opened: Open, act: str) -> None:
     memory, word = opened(shared_url), "Qxcheckpointword"
     private(memory, ALICE).checkpoints.save({"said": [word]})
     private(memory, BOB).checkpoints.save("Bob's")

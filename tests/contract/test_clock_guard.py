@@ -104,11 +104,7 @@ def test_somebody_can_vouch_for_the_clock(world: World) -> None:
     assert world.memory.jobs.purge(confirm_clock=True).count == 1
     assert world.memory.jobs.expire().expired == 2
     assert world.day()
-    assert world.states() == ["active", "expired", "expired"] or world.states() == [
-        "expired",
-        "expired",
-        "forgotten",
-    ]
+    assert world.states() == ["active", "expired", "expired"] or world.states() == ["expired", "expired", "forgotten"]
 
 
 def test_a_clock_that_was_ahead_all_along_can_be_set_right(world: World) -> None:
@@ -123,9 +119,7 @@ def test_a_clock_that_was_ahead_all_along_can_be_set_right(world: World) -> None
     assert rows(world.memory, "SELECT id FROM memories WHERE id = :id", id=fresh) == []
 
 
-def test_what_was_forgotten_under_a_clock_that_had_gone_back_has_its_whole_time(
-    world: World,
-) -> None:
+def test_what_was_forgotten_under_a_clock_that_had_gone_back_has_its_whole_time(world: World) -> None:
     id = kept(world.alice, "tea of these days")
     assert not world.leap(-YEAR)
     world.alice.forget(id)  # to be purged eleven months ago
@@ -146,9 +140,7 @@ def test_that_holds_too_where_no_sweep_saw_the_clock_go_back(world: World, days:
     assert "tea of these days" in said(world.alice.list())
 
 
-def test_a_leap_back_of_three_weeks_takes_no_time_from_what_is_forgotten_meanwhile(
-    world: World,
-) -> None:
+def test_a_leap_back_of_three_weeks_takes_no_time_from_what_is_forgotten_meanwhile(world: World) -> None:
     id = kept(world.alice, "tea of these days")
     assert not world.leap(-21)
     world.alice.forget(id)
@@ -163,9 +155,7 @@ def test_an_hour_back_or_a_week_ahead_is_no_leap(world: World) -> None:
     assert not world.leap(7.1)
 
 
-def test_a_space_that_is_a_week_old_and_was_never_swept_waits_for_somebody(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_space_that_is_a_week_old_and_was_never_swept_waits_for_somebody(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     alice.forget(kept(alice, "tea that is forgotten"))
     clock.forward(days=31)

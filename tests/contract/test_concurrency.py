@@ -172,14 +172,9 @@ def test_two_processes_write_500_memories_each_on_one_file(tmp_path: Path) -> No
         for person in ("1", "2")
     ]
     told = [writer.communicate()[1].decode() for writer in writers]
-    assert [(writer.returncode, words) for writer, words in zip(writers, told, strict=True)] == [
-        (0, ""),
-        (0, ""),
-    ]
+    assert [(writer.returncode, words) for writer, words in zip(writers, told, strict=True)] == [(0, ""), (0, "")]
     with sqlite3.connect(tmp_path / "tacit.db") as connection:
-        count = connection.execute(
-            "SELECT count(*), count(DISTINCT owner || content) FROM memories"
-        ).fetchone()
+        count = connection.execute("SELECT count(*), count(DISTINCT owner || content) FROM memories").fetchone()
         rows = connection.execute(
             "SELECT (SELECT count(*) FROM memory_versions), (SELECT count(*) FROM history),"
             " (SELECT count(*) FROM change_log), (SELECT count(*) FROM fts_rows)"
@@ -209,17 +204,12 @@ def test_a_value_retired_while_a_writer_waits_for_it_is_not_written_to(
 
 
 def _somebody_waits(engine: Engine) -> bool:
-    waits = (
-        "SELECT count(*) FROM pg_stat_activity "
-        "WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    )
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     with engine.connect() as connection:
         return bool(connection.execute(text(waits)).scalar())
 
 
-def test_who_waits_for_ever_is_told_that_the_database_is_busy(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_waits_for_ever_is_told_that_the_database_is_busy(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often they tried: here a minute passes without anybody waiting."""
     passed = [0.0]
 

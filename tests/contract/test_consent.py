@@ -50,9 +50,7 @@ def test_updates_just_happen(careful: Memory) -> None:
     assert "Porto" in only(view, "Alice").content
 
 
-def test_always_asks_about_updates_too_and_the_old_one_stays_until_a_yes(
-    database_url: str, opened: Open
-) -> None:
+def test_always_asks_about_updates_too_and_the_old_one_stays_until_a_yes(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=asking("always"))
     view = private(memory, ALICE)
     told(memory, view, "Remember that I live in Lisbon", "I live in Porto now")
@@ -63,9 +61,7 @@ def test_always_asks_about_updates_too_and_the_old_one_stays_until_a_yes(
     assert [one for one in contents(view) if "Lisbon" in one] == []
 
 
-def test_a_no_takes_the_words_and_is_not_asked_again_for_a_while(
-    careful: Memory, clock: SetClock
-) -> None:
+def test_a_no_takes_the_words_and_is_not_asked_again_for_a_while(careful: Memory, clock: SetClock) -> None:
     view = private(careful, ALICE)
     told(careful, view, "I'm allergic to peanuts")
     view.proposals.decline(view.proposals.list()[0].id)
@@ -167,9 +163,7 @@ def test_an_unknown_proposal_is_not_found(careful: Memory) -> None:
             view.proposals.approve(id)
 
 
-def test_what_waits_does_not_get_past_a_no_by_being_forgotten_and_restored(
-    careful: Memory,
-) -> None:
+def test_what_waits_does_not_get_past_a_no_by_being_forgotten_and_restored(careful: Memory) -> None:
     view = private(careful, ALICE)
     told(careful, view, "I'm allergic to peanuts")
     (asked,) = view.proposals.list()

@@ -127,9 +127,7 @@ def test_a_value_under_a_key_stays_and_two_keys_stay_two(memory: Memory, clock: 
     assert {one.key for one in view.list().items} == {"drink", "favourite"}
 
 
-def test_two_that_cannot_become_one_are_in_nobodys_way(
-    endpoint: Endpoint, tidied: Memory, clock: SetClock
-) -> None:
+def test_two_that_cannot_become_one_are_in_nobodys_way(endpoint: Endpoint, tidied: Memory, clock: SetClock) -> None:
     """A value that fades keeps its key, and the memory that outlasts it stays as well."""
     view = private(tidied, ALICE)
     kept(view, "I like tea", category="fact")
@@ -140,9 +138,7 @@ def test_two_that_cannot_become_one_are_in_nobodys_way(
     assert len(view.list()) == 3
 
 
-def test_one_that_lasts_longer_is_never_lost_to_one_that_fades(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_one_that_lasts_longer_is_never_lost_to_one_that_fades(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     lasting = kept(view, "I like tea")
     clock.forward(seconds=5)
@@ -205,9 +201,7 @@ def test_undoing_a_run_brings_everything_back_as_it_was(memory: Memory, clock: S
     assert done.merged == 3
     assert as_stored(memory, *ids, other) != before
     (stayed,) = [one for one in view.list().items if one.id in ids]
-    touching = rows(
-        memory, "SELECT count(*) FROM relations WHERE from_id = :id OR to_id = :id", id=stayed.id
-    )
+    touching = rows(memory, "SELECT count(*) FROM relations WHERE from_id = :id OR to_id = :id", id=stayed.id)
     assert touching == [(1,)]
     assert stayed.access_count == sum(row[9] for row in before if row[0] != other)
     clock.forward(days=1)

@@ -28,9 +28,7 @@ def tidied(endpoint: Endpoint, database_url: str, opened: Open) -> Memory:
     return opened(database_url, settings=tidy(endpoint))
 
 
-def test_a_model_says_what_is_the_same_in_other_words(
-    endpoint: Endpoint, tidied: Memory, clock: SetClock
-) -> None:
+def test_a_model_says_what_is_the_same_in_other_words(endpoint: Endpoint, tidied: Memory, clock: SetClock) -> None:
     view = private(tidied, ALICE)
     kept(view, TEA)
     clock.forward(seconds=1)
@@ -41,9 +39,7 @@ def test_a_model_says_what_is_the_same_in_other_words(
     assert asked_about(endpoint.seen[0]) == [(TEA, ALSO_TEA)]
 
 
-def test_what_a_model_calls_different_or_an_update_stays(
-    endpoint: Endpoint, tidied: Memory, clock: SetClock
-) -> None:
+def test_what_a_model_calls_different_or_an_update_stays(endpoint: Endpoint, tidied: Memory, clock: SetClock) -> None:
     view = private(tidied, ALICE)
     kept(view, TEA)
     kept(view, ALSO_TEA)
@@ -63,9 +59,7 @@ def test_an_older_one_that_says_more_keeps_its_wording(tidied: Memory, clock: Se
     assert contents(view) == ["The green bike has 21 gears and hangs in the cellar"]
 
 
-def test_two_notes_with_numbers_of_their_own_are_not_the_same_whatever_a_model_says(
-    tidied: Memory,
-) -> None:
+def test_two_notes_with_numbers_of_their_own_are_not_the_same_whatever_a_model_says(tidied: Memory) -> None:
     view = private(tidied, ALICE)
     kept(view, "The rent of the flat in town is 800 euros")
     kept(view, "The rent of the flat in town is 900 euros")
@@ -87,9 +81,7 @@ def test_meaning_nominates_where_there_are_vectors(
     assert contents(view) == ["a boat", "some chai"]
 
 
-def test_a_pair_is_asked_about_once_in_a_while(
-    endpoint: Endpoint, tidied: Memory, clock: SetClock
-) -> None:
+def test_a_pair_is_asked_about_once_in_a_while(endpoint: Endpoint, tidied: Memory, clock: SetClock) -> None:
     endpoint.always = ALL_DIFFERENT
     view = private(tidied, ALICE)
     first = kept(view, TEA)

@@ -72,10 +72,7 @@ def heard(memory: Memory) -> dict[str, set[str]]:
 
 
 @given(data=st.data())
-@settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_nobody_hears_more_than_before_and_nobody_loses_a_fact(
     memory: Memory, clock: SetClock, data: st.DataObject
 ) -> None:
@@ -115,10 +112,6 @@ def test_what_stays_reaches_nobody_that_it_did_not_reach(
     kept, gone = choose_kept(pair)
     merged = enrich_kept(kept, gone)
     assert decide(asked, merged) == decide(asked, kept)
-    if (
-        disclosure_key(one) == disclosure_key(other)
-        and one.state == other.state
-        and outlasts(kept, gone)
-    ):
+    if disclosure_key(one) == disclosure_key(other) and one.state == other.state and outlasts(kept, gone):
         # Whoever could hear the fact still can.
         assert decide(asked, merged).allowed >= decide(asked, gone).allowed

@@ -28,10 +28,7 @@ def test_data_comes_back_as_it_was_and_is_nobody_elses_object(memory: Memory) ->
     assert view.show(id).data == DATA
     assert view.recall("how much do I weigh?")[0].memory.data == DATA
     assert view.remember("nothing with it").id
-    assert {one.content: one.data for one in view.list()} == {
-        "I weigh 61.5 kg": DATA,
-        "nothing with it": None,
-    }
+    assert {one.content: one.data for one in view.list()} == {"I weigh 61.5 kg": DATA, "nothing with it": None}
 
 
 def test_what_is_not_named_is_kept_and_an_empty_object_clears_it(memory: Memory) -> None:
@@ -152,9 +149,7 @@ def test_data_given_in_private_stays_there_when_the_memory_is_lent(memory: Memor
     assert private(memory, BOB).list().items == ()
 
 
-def test_a_question_whether_others_may_hear_it_is_about_the_value_that_was_shown(
-    memory: Memory,
-) -> None:
+def test_a_question_whether_others_may_hear_it_is_about_the_value_that_was_shown(memory: Memory) -> None:
     own, here = private(memory, ALICE), group(memory, ALICE)
     own.put("profile", "zone", "Europe/Lisbon", data={"utc": 0})
     here.proposals.propose_public("profile", "zone")
@@ -182,20 +177,14 @@ def test_other_data_is_heard_by_whoever_is_there_then(memory: Memory) -> None:
 
 
 def test_data_that_is_taken_over_is_not_heard_by_those_who_came_since(memory: Memory) -> None:
-    group(memory, ALICE).put(
-        "profile", "desk", "Desk 4", visibility="room", sensitivity="public", data={"desk": 4}
-    )
+    group(memory, ALICE).put("profile", "desk", "Desk 4", visibility="room", sensitivity="public", data={"desk": 4})
     group(memory, ALICE, here=ALL).put("profile", "desk", "Desk 5")
     assert private(memory, CAROL).list().items == ()
     assert [one.content for one in private(memory, BOB).list()] == ["Desk 5"]
 
 
-def test_data_said_in_private_makes_a_new_memory_and_the_room_hears_none_of_it(
-    memory: Memory,
-) -> None:
-    said = group(memory, ALICE).put(
-        "profile", "desk", "Desk 4", visibility="room", sensitivity="public"
-    )
+def test_data_said_in_private_makes_a_new_memory_and_the_room_hears_none_of_it(memory: Memory) -> None:
+    said = group(memory, ALICE).put("profile", "desk", "Desk 4", visibility="room", sensitivity="public")
     done = private(memory, ALICE).update(said.id, data={"code": "blue"})
     assert done.supersedes == said.id
     assert private(memory, ALICE).show(done.id).data == {"code": "blue"}
@@ -211,9 +200,7 @@ def test_what_a_room_may_not_hear_leaves_it_no_data(memory: Memory) -> None:
 
 
 def test_only_the_owner_changes_data(memory: Memory) -> None:
-    id = (
-        group(memory, ALICE).remember("the standup is at 9", for_room=True, sensitivity="public").id
-    )
+    id = group(memory, ALICE).remember("the standup is at 9", for_room=True, sensitivity="public").id
     with pytest.raises(InvalidInput, match="only the owner"):
         group(memory, BOB).update(id, data={"hour": 9})
 
@@ -238,9 +225,7 @@ def test_memories_with_data_are_never_merged(memory: Memory) -> None:
     assert sorted(one.data["n"] for one in view.list() if one.data) == [1, 2]
 
 
-def test_what_somebody_says_does_not_change_what_a_program_keeps(
-    database_url: str, opened: Open
-) -> None:
+def test_what_somebody_says_does_not_change_what_a_program_keeps(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=BY_HAND)
     view = private(memory, ALICE)
     view.put("item", "home", "I live in Lisbon", data={"city": "Lisbon"})
@@ -249,9 +234,7 @@ def test_what_somebody_says_does_not_change_what_a_program_keeps(
         kept = view.get("item", "home")
         assert kept is not None
         assert (kept.content, kept.version) == ("I live in Lisbon", 1)
-        assert [one.data for one in view.list() if city in one.content and one.key is None] == [
-            None
-        ]
+        assert [one.data for one in view.list() if city in one.content and one.key is None] == [None]
 
 
 def test_data_goes_out_and_comes_in_with_its_memory(memory: Memory) -> None:
@@ -265,8 +248,6 @@ def test_data_goes_out_and_comes_in_with_its_memory(memory: Memory) -> None:
     assert there.imports.add_lines(lines).created == 3
     assert there.imports.add_lines(lines).created == 0
     found = sorted((one.content, json.dumps(one.data, sort_keys=True)) for one in there.list())
-    assert found == sorted(
-        (one.content, json.dumps(one.data, sort_keys=True)) for one in view.list()
-    )
+    assert found == sorted((one.content, json.dumps(one.data, sort_keys=True)) for one in view.list())
     secret = json.dumps({"content": "x", "data": {"password": "correct-horse-42!"}})
     assert there.imports.add_lines([secret]).refused

@@ -14,9 +14,7 @@ HOME = {"street": "Rua 1"}
 
 
 @pytest.mark.parametrize("first", ["kept for herself", "lent", "told in another room"])
-def test_words_said_anew_in_a_room_bring_it_no_data_of_another_place(
-    memory: Memory, first: str
-) -> None:
+def test_words_said_anew_in_a_room_bring_it_no_data_of_another_place(memory: Memory, first: str) -> None:
     if first == "kept for herself":
         group(memory, ALICE, here=ALL).put("profile", "city", "Lisbon", data=HOME)
     elif first == "lent":
@@ -42,9 +40,7 @@ def test_other_data_alone_brings_nobody_words_that_they_did_not_hear(memory: Mem
     assert [one.content for one in private(memory, BOB).list()] == ["Desk 4 is mine"]
 
 
-def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(
-    database_url: str, opened: Open
-) -> None:
+def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=BY_HAND)
     view = private(memory, ALICE)
     told(memory, view, "I live in Lisbon")
@@ -55,9 +51,7 @@ def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(
     assert [(one.content, one.data) for one in view.list()] == [("Porto is where I live", {"n": 1})]
 
 
-def test_a_wording_that_is_put_back_has_the_data_that_it_had(
-    database_url: str, opened: Open
-) -> None:
+def test_a_wording_that_is_put_back_has_the_data_that_it_had(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=BY_HAND)
     view, operator = private(memory, ALICE), memory.operator("ops")
     id = view.remember("I live in Lisbon").id

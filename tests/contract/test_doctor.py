@@ -68,9 +68,7 @@ def test_each_trouble_is_found_left_alone_and_mended(lived: Memory, what: str) -
 
 
 def test_every_check_that_mends_has_a_trouble_here() -> None:
-    assert {one.check for one in TROUBLES.values()} == {
-        check.name for check in CHECKS if check.repair is not None
-    }
+    assert {one.check for one in TROUBLES.values()} == {check.name for check in CHECKS if check.repair is not None}
 
 
 def test_one_check_alone_leaves_the_others_be(lived: Memory) -> None:
@@ -126,9 +124,7 @@ def test_at_most_twenty_ids_are_told(memory: Memory) -> None:
     assert memory.admin.doctor(repair=True).healthy
 
 
-def test_what_is_long_due_to_be_purged_is_told_and_not_purged(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_long_due_to_be_purged_is_told_and_not_purged(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.forget(kept(view, "Alice likes tea"))
     clock.forward(days=38)
@@ -166,9 +162,7 @@ def test_whom_a_secret_is_kept_from_is_no_duplicate(memory: Memory) -> None:
 def test_what_two_people_say_of_a_thing_is_told_and_stays(lived: Memory) -> None:
     break_(lived, *TROUBLES["Bob lives in two towns"].statements)
     break_(lived, "UPDATE memories SET speaker = 'ext:telegram:1001' WHERE content LIKE '%Berlin%'")
-    finding = next(
-        one for one in lived.admin.doctor(repair=True).findings if one.check == "contradictions"
-    )
+    finding = next(one for one in lived.admin.doctor(repair=True).findings if one.check == "contradictions")
     assert (finding.repairable, finding.repaired) == (0, 0)
 
 
@@ -222,9 +216,7 @@ def test_another_space_is_another_patient(lived: Memory) -> None:
     assert found(lived) == {"people"}
 
 
-def test_a_repair_that_is_cut_short_goes_on_the_next_time(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repair_that_is_cut_short_goes_on_the_next_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(120):
         private(memory, ALICE).remember(f"thing {number}")
     break_(memory, "DELETE FROM memory_people")
@@ -251,18 +243,13 @@ def test_nothing_is_wrong_after_a_random_life(memory: Memory, clock: SetClock) -
 
     class Here(Life):
         def teardown(self) -> None:
-            assert {one.check for one in self.memory.admin.doctor().findings} <= {
-                "unused-audiences"
-            }
+            assert {one.check for one in self.memory.admin.doctor().findings} <= {"unused-audiences"}
             assert self.memory.admin.doctor(repair=True).healthy
             assert self.memory.admin.doctor().findings == ()
 
     Here.opened, Here.clock = memory, clock
     run_state_machine_as_test(
-        Here,
-        settings=settings(
-            max_examples=8, stateful_step_count=30, suppress_health_check=list(HealthCheck)
-        ),
+        Here, settings=settings(max_examples=8, stateful_step_count=30, suppress_health_check=list(HealthCheck))
     )
 
 

@@ -153,9 +153,7 @@ def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
     assert contents(view) == [learned(1), learned(2)]
 
 
-def test_one_conversation_can_be_caught_up_with_alone(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_one_conversation_can_be_caught_up_with_alone(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(database_url, settings=IDLE)
     alice, bob = private(memory, ALICE), private(memory, BOB)
     tell(bob, fact(1))
@@ -220,9 +218,7 @@ def test_poison_holds_up_nobody_else(database_url: str, opened: Open) -> None:
     assert memory.jobs.pending().turns == 1
 
 
-def test_what_was_parked_lets_the_rest_of_its_thread_go_on(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_was_parked_lets_the_rest_of_its_thread_go_on(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(database_url, settings=IDLE)
     view = private(memory, ALICE, thread="bad")
     tell(view, fact(1))
@@ -253,9 +249,7 @@ def test_work_begins_when_something_is_accepted_and_not_at_the_next_look(
 # What is erased is not learned
 
 
-def test_a_turn_that_is_wiped_while_it_is_read_is_not_learned(
-    shared_url: str, opened: Open
-) -> None:
+def test_a_turn_that_is_wiped_while_it_is_read_is_not_learned(shared_url: str, opened: Open) -> None:
     other = opened(shared_url, settings=IDLE)
     wipes: list[tacit.Erased] = []
 
@@ -325,9 +319,7 @@ def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
     assert contents(view) == [learned(1), learned(2)]
 
 
-def test_catching_up_leaves_nothing_behind_while_somebody_else_is_at_it(
-    database_url: str, opened: Open
-) -> None:
+def test_catching_up_leaves_nothing_behind_while_somebody_else_is_at_it(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=PAIR)
     view = private(memory, ALICE)
     for number in range(5):

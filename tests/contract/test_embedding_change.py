@@ -99,9 +99,7 @@ def test_the_background_makes_what_is_missing(shared_url: str, opened: Open) -> 
     memory = opened(shared_url)
     private(memory, ALICE).remember("apple pie")
     private(memory.space("other"), BOB).remember("apple pie of another space")
-    assert memory.admin.embedding() == EmbeddingStatus(
-        model=None, dimension=0, done=0, total=0, running=False
-    )
+    assert memory.admin.embedding() == EmbeddingStatus(model=None, dimension=0, done=0, total=0, running=False)
     memory.close()
     memory = opened(shared_url, embedder=first())
     assert finished(memory).done == 1
@@ -148,9 +146,7 @@ def test_changes_while_vectors_are_made_are_not_lost(shared_url: str, opened: Op
     assert means(memory, "bus") == ["car keys"]
 
 
-def test_another_process_hears_by_meaning_as_soon_as_the_vectors_are_there(
-    shared_url: str, opened: Open
-) -> None:
+def test_another_process_hears_by_meaning_as_soon_as_the_vectors_are_there(shared_url: str, opened: Open) -> None:
     private(opened(shared_url), ALICE).remember("apple pie")
     embedder = first()
     embedder.gate.clear()
@@ -162,9 +158,7 @@ def test_another_process_hears_by_meaning_as_soon_as_the_vectors_are_there(
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_a_model_that_fails_fails_no_write_and_no_recall(
-    database_url: str, opened: Open, inline: bool
-) -> None:
+def test_a_model_that_fails_fails_no_write_and_no_recall(database_url: str, opened: Open, inline: bool) -> None:
     embedder = Table(FRUIT, inline=inline)
     memory = opened(database_url, embedder=embedder)
     view = private(memory, ALICE)
@@ -253,9 +247,7 @@ WRITES: dict[str, Callable[[Memory], object]] = {
     "put": lambda m: private(m, ALICE).put("goal", "k", "apple new"),
     "import": lambda m: private(m, ALICE).imports.add_lines(['{"content": "apple new"}']),
     "in a group": lambda m: group(m, ALICE).remember("apple new"),
-    "an operator's": lambda m: m.operator("x").update(
-        private(m, ALICE).list().items[0].id, "apple new"
-    ),
+    "an operator's": lambda m: m.operator("x").update(private(m, ALICE).list().items[0].id, "apple new"),
 }
 
 
@@ -331,9 +323,7 @@ class Interrupted(Table):
         return super().embed(texts)
 
 
-def test_what_is_written_without_a_vector_meanwhile_gets_one_too(
-    shared_url: str, opened: Open
-) -> None:
+def test_what_is_written_without_a_vector_meanwhile_gets_one_too(shared_url: str, opened: Open) -> None:
     plain = opened(shared_url)  # as a process that has no model
     view = private(plain, ALICE)
     view.remember("apple pie")

@@ -14,17 +14,7 @@ from tacit.memory import Memory
 from tacit.settings import DbSettings, Settings, SqliteSettings
 from tacit.storage import memories
 from tests.contract.conftest import Open
-from tests.contract.rooms import (
-    ALICE,
-    BOB,
-    FAMILY,
-    SetClock,
-    group,
-    index_words,
-    kept,
-    private,
-    said,
-)
+from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, index_words, kept, private, said
 from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
@@ -78,9 +68,7 @@ ERASES: dict[str, Callable[[Memory, str], tacit.Erased]] = {
 
 
 @pytest.mark.parametrize("how", ERASES)
-def test_nothing_of_an_erased_memory_stays(
-    shared_url: str, opened: Open, clock: SetClock, how: str
-) -> None:
+def test_nothing_of_an_erased_memory_stays(shared_url: str, opened: Open, clock: SetClock, how: str) -> None:
     memory, other = opened(shared_url), opened(shared_url)
     word = canary()
     id = lived(memory, word)
@@ -115,9 +103,7 @@ def test_an_erased_memory_is_gone_from_every_answer(memory: Memory) -> None:
     assert view.stats().memories == 0
 
 
-def test_the_id_of_an_erased_memory_is_never_given_again(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_id_of_an_erased_memory_is_never_given_again(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one")
     taken = kept(view, "two")
@@ -235,9 +221,7 @@ def test_what_another_reader_holds_is_reported_and_finished_later(
     assert traces(url, word) == []
 
 
-def test_thousands_of_erasures_do_not_wear_out_the_search_index(
-    tmp_path: Path, opened: Open
-) -> None:
+def test_thousands_of_erasures_do_not_wear_out_the_search_index(tmp_path: Path, opened: Open) -> None:
     """Each merge of a larger FTS5 index lifts it by a level, and with 2,000 it is unreadable."""
     memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
     view = private(memory, ALICE)

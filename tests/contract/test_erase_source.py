@@ -17,9 +17,7 @@ from tests.contract.test_erasures import _restore, _tables, canary, lines
 from tests.contract.traces import cleaned, traces
 
 HOME = ALICE.key
-SETTINGS = Settings(
-    learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
-)
+SETTINGS = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 
 
 @pytest.fixture

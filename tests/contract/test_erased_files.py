@@ -135,9 +135,7 @@ CASES = st.builds(
 @given(case=CASES)
 @example(case=Case(words=0, key=True, meaning=True, analysed=True, how="person"))
 @example(case=Case(words=400, key=False, meaning=False, analysed=False, how="erase"))
-def test_no_file_holds_what_a_complete_certificate_says_is_gone(
-    shared_url: str, opened: Open, case: Case
-) -> None:
+def test_no_file_holds_what_a_complete_certificate_says_is_gone(shared_url: str, opened: Open, case: Case) -> None:
     word = f"qx{uuid4().hex}"
     meaning = np.frombuffer(uuid4().bytes * 4, np.uint8).astype(np.float32)
     embedder = Table({word: meaning.tolist()}, dimension=64) if case.meaning else None
@@ -275,9 +273,7 @@ def test_a_role_that_may_not_clean_or_look_never_says_complete(
     assert weak.admin.renew_certificate(one.to_json()).complete
 
 
-def test_a_server_that_logs_values_is_told_of(
-    postgres_databases: PostgresDatabases, opened: Open
-) -> None:
+def test_a_server_that_logs_values_is_told_of(postgres_databases: PostgresDatabases, opened: Open) -> None:
     url = postgres_databases.create_migrated()
     with server(url) as connection:
         name = make_url(url).database
@@ -294,9 +290,7 @@ def test_a_server_that_logs_values_is_told_of(
     postgres_databases.drop(url)
 
 
-def test_only_a_genuine_certificate_is_renewed_and_tells_no_more_than_before(
-    memory: Memory,
-) -> None:
+def test_only_a_genuine_certificate_is_renewed_and_tells_no_more_than_before(memory: Memory) -> None:
     view = private(memory, ALICE)
     one = issued(view.erase(kept(view, "one")))
     again = well_formed(memory.admin.renew_certificate(one.to_json()))

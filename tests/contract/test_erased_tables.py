@@ -18,9 +18,7 @@ from tests.contract.traces import rows_with
 
 WORD = "Qxerasedword"
 DORA = tacit.Requester("telegram:777123", name=f"Dora {WORD}", username=f"dora_{WORD}")
-SETTINGS = Settings(
-    learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
-)
+SETTINGS = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 # What is about nobody and nothing in particular, and so has nothing to mention.
 ABOUT_NOTHING = {"spaces", "embedded_spaces", "job_runs", "clock_guard", "llm_usage", "erasures"}
@@ -125,14 +123,7 @@ def test_no_table_mentions_what_was_erased(shared_url: str, opened: Open, act: s
     assert after.isdisjoint(table.name for table in metadata.sorted_tables), after
     expected = {one.name for one in metadata.sorted_tables} - ABOUT_NOTHING - ONLY_HASHES
     if act == "memory":
-        some = {
-            "memories",
-            "history",
-            "change_log",
-            "pair_checks",
-            "events",
-            "idempotency_memories",
-        }
+        some = {"memories", "history", "change_log", "pair_checks", "events", "idempotency_memories"}
         some |= {"graph_steps", "graph_values", "graph_writes"}
         some |= {"imported_items"}
         assert some <= before
@@ -154,9 +145,7 @@ def test_what_was_thought_because_of_a_memory_goes_with_it(memory: Memory) -> No
     assert [one.content for one in own.list()] == ["not an insight"]
 
 
-def test_of_an_erased_person_only_what_keeps_others_secrets_is_left(
-    shared_url: str, opened: Open
-) -> None:
+def test_of_an_erased_person_only_what_keeps_others_secrets_is_left(shared_url: str, opened: Open) -> None:
     """Whom somebody else's memory is kept from, who heard it, and which identities are one."""
     memory = opened(shared_url, settings=SETTINGS)
     memory.admin.link(DORA.key, "acct:dora")

@@ -25,9 +25,7 @@ from tests.contract.rows import rows
 from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
-KEEPING = Settings(
-    learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
-)
+KEEPING = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 
 
 def canary() -> str:
@@ -76,9 +74,7 @@ def test_an_erasure_is_noted_with_hashes_counts_and_a_signature(memory: Memory) 
     assert done.certificate.counts == line["counts"]
 
 
-def test_the_journal_beside_a_file_is_its_owners_alone_and_tells_nothing(
-    tmp_path: Path, opened: Open
-) -> None:
+def test_the_journal_beside_a_file_is_its_owners_alone_and_tells_nothing(tmp_path: Path, opened: Open) -> None:
     memory = opened(f"sqlite:///{tmp_path / 'tacit.db'}")
     id = kept(private(memory, ALICE), "secret words")
     private(memory, ALICE).erase(id)
@@ -106,9 +102,7 @@ def test_a_database_in_memory_and_a_server_have_no_journal_unless_told(
         assert len(path.read_text().splitlines()) == (2 if url == migrated_postgres_url else 1)
 
 
-def test_a_line_that_a_crash_kept_from_the_journal_is_added_at_the_next_opening(
-    tmp_path: Path, opened: Open
-) -> None:
+def test_a_line_that_a_crash_kept_from_the_journal_is_added_at_the_next_opening(tmp_path: Path, opened: Open) -> None:
     url = f"sqlite:///{tmp_path / 'tacit.db'}"
     memory = opened(url)
     private(memory, ALICE).erase(kept(private(memory, ALICE), "one"))
@@ -169,9 +163,7 @@ SCOPES: dict[str, tuple[Callable[[Memory, str], tacit.Erased], set[str]]] = {
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_replaying_an_erasure_on_an_older_copy_does_it_again_once(
-    database_url: str, opened: Open, scope: str
-) -> None:
+def test_replaying_an_erasure_on_an_older_copy_does_it_again_once(database_url: str, opened: Open, scope: str) -> None:
     erase, left = SCOPES[scope]
     memory = opened(database_url)
     word = canary()
@@ -201,10 +193,7 @@ def _tables(memory: Memory) -> dict[str, list[dict[str, Any]]]:
     names = [*reversed_names(memory)]
     with memory._storage.database.read() as connection:
         return {
-            name: [
-                dict(row._mapping) for row in connection.execute(text(f'SELECT * FROM "{name}"'))
-            ]
-            for name in names
+            name: [dict(row._mapping) for row in connection.execute(text(f'SELECT * FROM "{name}"'))] for name in names
         }
 
 
@@ -280,9 +269,7 @@ def test_a_forged_journal_keeps_a_file_from_being_opened(tmp_path: Path, opened:
     opened(url)
 
 
-def test_somebody_who_came_back_keeps_what_is_new_when_a_journal_is_replayed(
-    memory: Memory,
-) -> None:
+def test_somebody_who_came_back_keeps_what_is_new_when_a_journal_is_replayed(memory: Memory) -> None:
     private(memory, ALICE).remember("old")
     memory.admin.erase_person(ALICE.key)
     private(memory, ALICE).remember("new")
@@ -290,9 +277,7 @@ def test_somebody_who_came_back_keeps_what_is_new_when_a_journal_is_replayed(
     assert said(private(memory, ALICE).list()) == ["new"]
 
 
-def test_what_waits_to_be_learned_in_an_older_copy_does_not_bring_it_back(
-    database_url: str, opened: Open
-) -> None:
+def test_what_waits_to_be_learned_in_an_older_copy_does_not_bring_it_back(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=KEEPING)
     view = private(memory, ALICE)
     view.learn([Message("user", "I live in Lisbon")])
@@ -333,8 +318,7 @@ def test_what_a_channel_brought_into_an_older_copy_is_not_worked_on_again(
 
 def test_who_was_signed_in_in_an_older_copy_is_signed_out_again(memory: Memory) -> None:
     alices, bobs = (
-        memory.console.sign_in(memory.console.create_link(person=who.key).token).cookie
-        for who in (ALICE, BOB)
+        memory.console.sign_in(memory.console.create_link(person=who.key).token).cookie for who in (ALICE, BOB)
     )
     link = memory.console.create_link(person=ALICE.key).token
     before = _tables(memory)
@@ -412,9 +396,7 @@ def test_erasing_about_a_person_takes_what_anybody_said_of_them(memory: Memory) 
             memory.admin.erase_about(bad)  # type: ignore[arg-type]
 
 
-def test_no_log_of_an_erasure_names_anything(
-    shared_url: str, opened: Open, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_log_of_an_erasure_names_anything(shared_url: str, opened: Open, caplog: pytest.LogCaptureFixture) -> None:
     memory = opened(shared_url)
     word = canary()
     with caplog.at_level(logging.DEBUG):

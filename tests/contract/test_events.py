@@ -89,23 +89,12 @@ def test_the_likeness_is_that_of_the_nearest(database_url: str, opened: Open) ->
     second, third = kept(view, "I like chai"), kept(view, "I drive a car")
     view.update(second, "We like chai")
     memory._storage.events.flush()
-    statement = (
-        "SELECT memory_id, op, similarity FROM events WHERE memory_id IS NOT NULL ORDER BY id"
-    )
-    found = [
-        (id, op, likeness and round(likeness, 2)) for id, op, likeness in rows(memory, statement)
-    ]
-    assert found == [
-        (first, "create", None),
-        (second, "create", 0.8),
-        (third, "create", None),
-        (second, "update", 0.8),
-    ]
+    statement = "SELECT memory_id, op, similarity FROM events WHERE memory_id IS NOT NULL ORDER BY id"
+    found = [(id, op, likeness and round(likeness, 2)) for id, op, likeness in rows(memory, statement)]
+    assert found == [(first, "create", None), (second, "create", 0.8), (third, "create", None), (second, "update", 0.8)]
 
 
-def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(
-    database_url: str, opened: Open
-) -> None:
+def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=BY_HAND)
     view = private(memory, ALICE)
     id = kept(view, "one")
@@ -117,9 +106,7 @@ def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(
     assert counted(memory) == {("hotpath", "create", "ok"): 1}
 
 
-def test_nothing_is_written_before_there_is_a_batch_or_an_end(
-    shared_url: str, opened: Open
-) -> None:
+def test_nothing_is_written_before_there_is_a_batch_or_an_end(shared_url: str, opened: Open) -> None:
     memory, other = opened(shared_url), opened(shared_url)
     kept(private(memory, ALICE), "one")
     assert rows(other, ROWS) == []
@@ -171,10 +158,7 @@ def erased_with_everything(memory: Memory, view: View, id: str) -> None:
 
 
 @pytest.mark.parametrize("flushed", [True, False], ids=["written", "in the batch"])
-@pytest.mark.parametrize(
-    "erase",
-    [erased_by_view, erased_by_operator, erased_with_the_person, erased_with_everything],
-)
+@pytest.mark.parametrize("erase", [erased_by_view, erased_by_operator, erased_with_the_person, erased_with_everything])
 def test_what_is_erased_takes_its_events_along(memory: Memory, erase: Any, flushed: bool) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one")
@@ -189,9 +173,7 @@ def test_what_is_erased_takes_its_events_along(memory: Memory, erase: Any, flush
     assert sum(n for (_, op, _), n in counted(memory).items() if op == "erase") == 1
 
 
-def test_events_of_an_erased_memory_in_another_process_are_not_written_after_it(
-    shared_url: str, opened: Open
-) -> None:
+def test_events_of_an_erased_memory_in_another_process_are_not_written_after_it(shared_url: str, opened: Open) -> None:
     memory, other = opened(shared_url), opened(shared_url)
     id, stays = kept(private(other, ALICE), "one"), kept(private(other, ALICE), "two")
     private(memory, ALICE).erase(id)
@@ -214,9 +196,7 @@ def test_events_that_are_not_written_can_be_dropped_by_memory_and_by_person(memo
     assert [id for *_, id in written(memory)] == ids[2:]
 
 
-def test_events_are_kept_for_as_many_days_as_the_settings_say(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_events_are_kept_for_as_many_days_as_the_settings_say(shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(shared_url, settings=Settings(events=EventsSettings(keep_days=10)))
     view = private(memory, ALICE)
     memory.chats.join("telegram:-100", ALICE.key)  # where nobody ever wrote, there is no space yet
@@ -249,9 +229,7 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
         view.recall("one")
         clock.forward(days=1)
     everything = list(memory.admin.events())
-    assert [one.day for one in everything] == [
-        (first + timedelta(days=day)).date() for day in (2, 2, 1, 1, 0, 0)
-    ]
+    assert [one.day for one in everything] == [(first + timedelta(days=day)).date() for day in (2, 2, 1, 1, 0, 0)]
     found: list[EventCounts] = []
     page = memory.admin.events(limit=1)
     while True:
@@ -261,9 +239,7 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
         page = memory.admin.events(limit=1, cursor=page.cursor)
     assert found == everything
     assert counted(memory, node="context") == {("context", "search", "ok"): 1}
-    assert [one.op for one in memory.admin.events(op=EventOperation.CREATE)] == [
-        EventOperation.CREATE
-    ] * 3
+    assert [one.op for one in memory.admin.events(op=EventOperation.CREATE)] == [EventOperation.CREATE] * 3
     assert len(memory.admin.events(since=first + timedelta(days=1))) == 4
     assert {one.node for one in everything} == {EventNode.CONTEXT, EventNode.HOTPATH}
     assert {one.status for one in everything} == {EventStatus.OK}
@@ -329,18 +305,14 @@ def test_an_exported_history_is_that_of_each_memory(memory: Memory) -> None:
     for view in (own, later, private(memory, BOB)):
         lines = [json.loads(line) for line in view.audit.export_history()]
         told_one_by_one = [
-            (e.event, e.version, e.content, e.detail, e.actor, e.at.isoformat())
-            for e in view.history(id)
+            (e.event, e.version, e.content, e.detail, e.actor, e.at.isoformat()) for e in view.history(id)
         ]
         assert [
-            (one["event"], one["version"], one["content"], one["detail"], one["actor"], one["at"])
-            for one in lines
+            (one["event"], one["version"], one["content"], one["detail"], one["actor"], one["at"]) for one in lines
         ] == told_one_by_one
 
 
-def test_an_agent_exports_the_history_of_its_own_categories_alone(
-    database_url: str, opened: Open
-) -> None:
+def test_an_agent_exports_the_history_of_its_own_categories_alone(database_url: str, opened: Open) -> None:
     settings = Settings(allowlists={"planner": ("goal",)}, learn=LearnSettings(workers=0))
     memory = opened(database_url, settings=settings)
     view = private(memory, ALICE)
@@ -350,9 +322,7 @@ def test_an_agent_exports_the_history_of_its_own_categories_alone(
     assert [json.loads(line)["memory_id"] for line in agent.audit.export_history()] == [goal]
 
 
-def test_what_is_hidden_changes_nothing_that_a_view_tells(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_is_hidden_changes_nothing_that_a_view_tells(database_url: str, opened: Open, clock: SetClock) -> None:
     """Bob's answers are the same bytes with and without what Alice keeps from him."""
     memory = opened(database_url)
     with_it, without = memory.space("with"), memory.space("without")

@@ -23,9 +23,7 @@ def link(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("chat", ROOMS, ids=["in private", "in a group", "in a complete group"])
-def test_whose_a_key_is_shows_in_no_explanation_of_what_somebody_would_hear(
-    memory: Memory, chat: tacit.Chat
-) -> None:
+def test_whose_a_key_is_shows_in_no_explanation_of_what_somebody_would_hear(memory: Memory, chat: tacit.Chat) -> None:
     """Neither where the other key would let them hear it, nor where it is kept from that one."""
     room, own = group(memory, ALICE), private(memory, ALICE)
     probes = [

@@ -15,8 +15,7 @@ from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, priv
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 CAREFUL = Settings(
-    learn=LearnSettings(workers=0, confirm="new"),
-    memory=MemorySettings(sessions=SessionsSettings(keep=True)),
+    learn=LearnSettings(workers=0, confirm="new"), memory=MemorySettings(sessions=SessionsSettings(keep=True))
 )
 
 
@@ -58,9 +57,7 @@ def test_everything_a_person_may_see_about_themselves_is_there(lived: Memory) ->
     assert [one["content"] for one in found["proposal"]] == ["Alice's sister is called Ana"]
     assert "Sarah" in {n["text"] for one in found["known"] for n in one["names"]}
     assert "turn" not in found
-    assert [t["content"] for t in parts(lived, ALICE, turns=True)["turn"]] == [
-        "My sister is called Ana"
-    ]
+    assert [t["content"] for t in parts(lived, ALICE, turns=True)["turn"]] == ["My sister is called Ana"]
 
 
 def test_an_export_holds_nothing_that_was_said_behind_ones_back(lived: Memory) -> None:
@@ -77,9 +74,7 @@ def test_in_a_group_nothing_is_exported(lived: Memory) -> None:
     assert list(room.export(format="markdown")) == []
 
 
-def test_everything_can_be_imported_as_far_as_it_is_ones_own(
-    lived: Memory, clock: SetClock
-) -> None:
+def test_everything_can_be_imported_as_far_as_it_is_ones_own(lived: Memory, clock: SetClock) -> None:
     lines = list(private(lived, ALICE).export(everything=True, turns=True))
     with tacit.open("sqlite://", clock=clock, embedder=None) as other:
         done = private(other, ALICE).imports.add_lines(lines)
@@ -110,9 +105,7 @@ def test_markdown_has_a_section_for_each_kind_and_words_stay_words(lived: Memory
     assert "before: I run" in told
 
 
-def test_an_agent_with_an_allow_list_exports_its_categories_alone(
-    database_url: str, opened: Open
-) -> None:
+def test_an_agent_with_an_allow_list_exports_its_categories_alone(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=Settings(allowlists={"clerk": ("goal",)}))
     private(memory, ALICE).remember("I run", category="profile", key="sport")
     private(memory, ALICE).remember("finish the book", category="goal")

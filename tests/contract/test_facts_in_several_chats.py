@@ -6,17 +6,7 @@ import pytest
 
 import tacit
 from tacit.memory import Memory
-from tests.contract.rooms import (
-    ALICE,
-    BOB,
-    CAROL,
-    FAMILY,
-    SetClock,
-    group,
-    kept,
-    private,
-    said,
-)
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private, said
 
 OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 
@@ -82,11 +72,7 @@ def test_a_person_who_hears_hearsay_about_them_corrects_it(memory: Memory) -> No
     done = bob.update(old, "Bob lives in Milan")
     assert (done.created, done.supersedes) == (True, old)
     new = private(memory, BOB).show(done.id)
-    assert (new.owner, new.speaker, new.trust) == (
-        "ext:telegram:2002",
-        "ext:telegram:2002",
-        "stated",
-    )
+    assert (new.owner, new.speaker, new.trust) == ("ext:telegram:2002", "ext:telegram:2002", "stated")
     assert new.subjects == {"ext:telegram:2002"}
     assert private(memory, ALICE).show(old).state == "superseded"
     assert private(memory, ALICE).show(old).superseded_by == done.id

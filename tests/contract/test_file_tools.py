@@ -31,9 +31,7 @@ def test_what_a_tool_says_of_itself_is_a_json_schema(memory: Memory) -> None:
         assert tool.description
 
 
-def test_a_path_that_leads_out_is_refused_in_words(
-    memory: Memory, subtests: pytest.Subtests
-) -> None:
+def test_a_path_that_leads_out_is_refused_in_words(memory: Memory, subtests: pytest.Subtests) -> None:
     read, write = file_tools(private(memory, ALICE))
     for path in ATTACKS:
         with subtests.test(repr(path)[:60]):
@@ -44,16 +42,7 @@ def test_a_path_that_leads_out_is_refused_in_words(
 
 def test_whatever_a_model_writes_is_answered(memory: Memory) -> None:
     _, write = file_tools(private(memory, ALICE))
-    odd: list[Any] = [
-        {},
-        {"path": 1},
-        {"path": "a.md"},
-        {"text": "x"},
-        [],
-        None,
-        "a.md",
-        {"x": "y"},
-    ]
+    odd: list[Any] = [{}, {"path": 1}, {"path": "a.md"}, {"text": "x"}, [], None, "a.md", {"x": "y"}]
     for given in odd:
         assert write.call(given).failed, given
 

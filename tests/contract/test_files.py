@@ -38,9 +38,7 @@ PAGES = [
 ]
 
 
-def test_whatever_a_page_holds_reads_back_as_it_was_written(
-    memory: Memory, subtests: pytest.Subtests
-) -> None:
+def test_whatever_a_page_holds_reads_back_as_it_was_written(memory: Memory, subtests: pytest.Subtests) -> None:
     for number, text in enumerate(PAGES):
         view = private(memory.space(f"page-{number}"), ALICE)
         with subtests.test(text):
@@ -70,10 +68,7 @@ def test_history_says_who_changed_a_line(memory: Memory) -> None:
     view.files.write("trips.md", TRIPS.replace("May", "April"))
     (changed,) = (one for one in view.list() if one.version == 2)
     entries = view.history(changed.id)
-    assert [(e.event, e.actor) for e in entries] == [
-        ("ADD", "ext:telegram:1001"),
-        ("UPDATE", "ext:telegram:1001"),
-    ]
+    assert [(e.event, e.actor) for e in entries] == [("ADD", "ext:telegram:1001"), ("UPDATE", "ext:telegram:1001")]
 
 
 def test_what_changed_in_memory_changes_in_the_file(memory: Memory) -> None:
@@ -105,18 +100,14 @@ def test_lines_keep_the_order_they_are_written_in(memory: Memory) -> None:
     assert view.files.read("trips.md") == "- three\n- one\n- two\n"
 
 
-def test_the_index_is_written_by_its_headings_and_keeps_the_day_of_each_line(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_the_index_is_written_by_its_headings_and_keeps_the_day_of_each_line(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.files.write("_index.md", "## Key Facts\n- Sarah is Alice's wife\n")
     clock.forward(days=3)
     text = view.files.read("_index.md")
     assert "- Sarah is Alice's wife (added 2026-03-01)" in text
     view.files.write("_index.md", text.replace("Alice's wife", "my wife") + "- We have a dog\n")
-    assert "- Sarah is my wife (added 2026-03-01)\n- We have a dog (added 2026-03-04)" in (
-        view.files.read("_index.md")
-    )
+    assert "- Sarah is my wife (added 2026-03-01)\n- We have a dog (added 2026-03-04)" in (view.files.read("_index.md"))
     assert "subject_id" not in text
     assert "---" not in text
 

@@ -102,9 +102,7 @@ def test_whoever_writes_or_deletes_what_they_hear_leaves_the_rest_alone(memory: 
     assert said(alone.list()) == ["Carol gets a cake"]
 
 
-def test_a_session_of_which_nothing_may_be_heard_is_like_one_that_never_was(
-    memory: Memory,
-) -> None:
+def test_a_session_of_which_nothing_may_be_heard_is_like_one_that_never_was(memory: Memory) -> None:
     bob = in_front_of_carol(memory, BOB)
     with pytest.raises(tacit.NotFound) as absent:
         bob.files.read(TEAMS_TODAY)
@@ -156,9 +154,7 @@ def test_what_is_too_private_for_a_group_is_refused_in_its_note(memory: Memory) 
     assert alice.files.read(TEAMS_TODAY) == text
 
 
-def test_in_private_a_member_reads_what_they_heard_and_cannot_change_it_there(
-    memory: Memory,
-) -> None:
+def test_in_private_a_member_reads_what_they_heard_and_cannot_change_it_there(memory: Memory) -> None:
     group(memory, ALICE).files.write(TEAMS_TODAY, "## Temporary Facts\n- Lunch is at one\n")
     bob = private(memory, BOB)
     assert bob.files.list() == [TEAMS_TODAY]
@@ -198,9 +194,7 @@ def test_linked_accounts_read_one_tree_and_write_it_without_loss(memory: Memory)
         assert view.files.read("_index.md").count("\n- ") == 2
 
 
-def test_pages_of_one_name_under_two_identities_are_read_and_written_as_one(
-    memory: Memory,
-) -> None:
+def test_pages_of_one_name_under_two_identities_are_read_and_written_as_one(memory: Memory) -> None:
     phone, web = private(memory, ALICE), private(memory, tacit.Requester("acct:a"))
     phone.files.write("trips.md", "# On the phone\n\n- Lisbon in May\n")
     web.files.write("trips.md", "# On the web\n\n- Porto in June\n")
@@ -223,9 +217,7 @@ def test_spaces_have_trees_of_their_own(memory: Memory) -> None:
     assert private(memory, ALICE).files.read("trips.md") == TRIPS
 
 
-def test_an_agent_reads_and_writes_within_its_own_categories(
-    database_url: str, opened: Open
-) -> None:
+def test_an_agent_reads_and_writes_within_its_own_categories(database_url: str, opened: Open) -> None:
     settings = Settings(allowlists={"clerk": ("context",)})
     memory = opened(database_url, settings=settings)
     private(memory, ALICE).files.write("trips.md", TRIPS)

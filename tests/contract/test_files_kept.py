@@ -58,9 +58,7 @@ def test_ids_are_neither_shown_nor_believed(memory: Memory) -> None:
     assert view.files.read("trips.md") == "- taken over\n- Porto in June\n"
 
 
-def test_a_secret_or_an_instruction_is_refused_and_nothing_of_the_text_is_kept(
-    memory: Memory,
-) -> None:
+def test_a_secret_or_an_instruction_is_refused_and_nothing_of_the_text_is_kept(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.files.write("trips.md", TRIPS)
     secret = "- the key is AKIAIOSFODNN7EXAMPLQ\n"
@@ -142,9 +140,7 @@ def test_a_write_that_changes_nothing_leaves_no_trace(memory: Memory, clock: Set
     ],
     ids=["a page", "the index"],
 )
-def test_to_add_a_line_leaves_every_other_memory_as_it_is(
-    opened: Open, path: str, start: str, more: str
-) -> None:
+def test_to_add_a_line_leaves_every_other_memory_as_it_is(opened: Open, path: str, start: str, more: str) -> None:
     memory = opened("sqlite://")
     view = private(memory, ALICE)
 
@@ -178,9 +174,7 @@ def test_several_writers_of_one_file_lose_nothing(shared_url: str, opened: Open)
                 text = view.files.read("list.md")
                 line = f"- line {number} of writer {writer}\n"
                 try:
-                    view.files.write(
-                        "list.md", text.replace(" line\n", " line!\n") + line, instead_of=text
-                    )
+                    view.files.write("list.md", text.replace(" line\n", " line!\n") + line, instead_of=text)
                     break
                 except tacit.Conflict:
                     continue

@@ -70,9 +70,7 @@ def test_estimate_three_bullets_the_newest(memory: Memory, clock: SetClock) -> N
     for number in range(9):
         clock.forward(seconds=1)
         view.remember(f"fact {number}")
-    assert header(view.fresh("zebra").text) == [
-        f"- +created: [Fact] fact {number} (imp=3)" for number in (8, 7, 6)
-    ]
+    assert header(view.fresh("zebra").text) == [f"- +created: [Fact] fact {number} (imp=3)" for number in (8, 7, 6)]
 
 
 def test_since_is_the_callers_to_say(memory: Memory, clock: SetClock) -> None:
@@ -116,9 +114,7 @@ def test_a_group_hears_no_news_of_what_it_may_not_hear(memory: Memory, clock: Se
     assert block.revision <= found.revision
 
 
-def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     for number in range(6):
         view.remember(f"apple number {number} é🍎")
@@ -140,9 +136,7 @@ def test_a_budget_cuts_from_the_end_and_leaves_no_bare_header(
     assert told[-1] == len(whole.splitlines()) - 2
 
 
-def test_every_length_that_the_settings_take_works(
-    database_url: str, opened: Open, tmp_path: Path
-) -> None:
+def test_every_length_that_the_settings_take_works(database_url: str, opened: Open, tmp_path: Path) -> None:
     works = 0
     for length in (1, 30, 200, 201, 500, 501):
         file = tmp_path / f"{length}.yaml"
@@ -171,9 +165,7 @@ def test_related_ones_come_along_estimate_two(memory: Memory, clock: SetClock) -
 
 def test_hearsay_names_who_said_it_to_everybody_else(memory: Memory, clock: SetClock) -> None:
     here = group(memory, BOB)
-    here.remember(
-        "Alice moves to Rome", about=["telegram:1001"], visibility="room", sensitivity="public"
-    )
+    here.remember("Alice moves to Rome", about=["telegram:1001"], visibility="room", sensitivity="public")
     clock.forward(seconds=1)
     for who, told in ((ALICE, "Bob said that Alice moves"), (BOB, "] Alice moves")):
         assert told in group(memory, who).block().text

@@ -49,9 +49,7 @@ def test_two_that_are_related_are_joined_once(memory: Memory) -> None:
     assert (edge.kind, edge.strength) == ("related", 0.5)
 
 
-def test_pinned_important_and_newest_come_first_and_the_rest_is_counted(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_pinned_important_and_newest_come_first_and_the_rest_is_counted(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     for content, fields in (
         ("pinned", {"pinned": True, "importance": 1}),
@@ -98,9 +96,7 @@ def test_everything_of_a_person_is_on_one_picture(memory: Memory) -> None:
     assert labels(private(memory, ALICE).graph(), "memory") == expected
 
 
-def test_only_what_is_ones_own_and_stands_is_drawn_and_only_in_private(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_only_what_is_ones_own_and_stands_is_drawn_and_only_in_private(memory: Memory, clock: SetClock) -> None:
     own = private(memory, ALICE)
     kept(own, "Mine")
     own.forget(kept(own, "Forgotten"))

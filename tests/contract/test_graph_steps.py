@@ -43,9 +43,7 @@ def newcomers(memory: Memory, *here: tacit.Requester, who: tacit.Requester = ALI
     return group(memory, who, here=here)
 
 
-def test_a_step_is_there_after_reopening_for_its_person_alone(
-    shared_url: str, opened: Open
-) -> None:
+def test_a_step_is_there_after_reopening_for_its_person_alone(shared_url: str, opened: Open) -> None:
     saved(private(opened(shared_url), ALICE), "mine")
     memory = opened(shared_url)
     assert told(private(memory, ALICE)) == "mine"
@@ -87,9 +85,7 @@ def test_in_a_group_it_is_there_while_nobody_came_who_was_not_there(memory: Memo
     memory.chats.join(TEAM, CAROL.key)
     assert told(newcomers(memory, ALICE, BOB)) is None
     saved(newcomers(memory, ALICE, BOB), "before Carol", "2")
-    assert [one.step.id for one in newcomers(memory, ALICE, BOB).checkpoints.steps.list("t")] == [
-        "2"
-    ]
+    assert [one.step.id for one in newcomers(memory, ALICE, BOB).checkpoints.steps.list("t")] == ["2"]
     memory.chats.leave(TEAM, CAROL.key)
     memory.chats.leave(TEAM, BOB.key)
     alone = newcomers(memory, ALICE)
@@ -157,20 +153,13 @@ def test_a_long_list_comes_in_pages_the_newest_first(memory: Memory) -> None:
     assert seen == list(range(24, -1, -2))
     assert [one.step.id for one in steps.list("t0", before="010")] == ["009", "006", "003", "000"]
     assert list(steps.list(metadata={"nobody": "says so"})) == []
-    wrongs: list[dict[str, Any]] = [
-        {"limit": 0},
-        {"limit": 101},
-        {"cursor": "x"},
-        {"cursor": '["1"]'},
-    ]
+    wrongs: list[dict[str, Any]] = [{"limit": 0}, {"limit": 101}, {"cursor": "x"}, {"cursor": '["1"]'}]
     for wrong in wrongs:
         with pytest.raises(tacit.InvalidInput):
             steps.list(**wrong)
 
 
-def test_what_is_too_large_or_no_bytes_is_refused(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_too_large_or_no_bytes_is_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "STEP_PART_MAX_BYTES", 10)
     steps = private(memory, ALICE).checkpoints.steps
     for data in (b"x" * 11, "text", None):
@@ -183,9 +172,7 @@ def test_what_is_too_large_or_no_bytes_is_refused(
 
 
 @pytest.mark.parametrize("act", ["wipe", "person", "space", "chat", "thread"])
-def test_whatever_erases_takes_them_along_to_the_last_byte(
-    shared_url: str, opened: Open, act: str
-) -> None:
+def test_whatever_erases_takes_them_along_to_the_last_byte(shared_url: str, opened: Open, act: str) -> None:
     memory, word = opened(shared_url), "Qxstepword"
     here = group(memory, ALICE) if act == "chat" else private(memory, ALICE)
     saved(here, word)
@@ -207,9 +194,7 @@ def test_whatever_erases_takes_them_along_to_the_last_byte(
         assert traces(shared_url, word) == []
 
 
-def test_an_erasure_takes_what_may_have_been_saved_of_it_since(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_erasure_takes_what_may_have_been_saved_of_it_since(memory: Memory, clock: SetClock) -> None:
     for who in (ALICE, BOB, CAROL):
         saved(private(memory, who), "before", thread="old")
     clock.forward(seconds=1)
@@ -261,9 +246,7 @@ def test_an_export_of_everything_tells_them(memory: Memory) -> None:
     assert told(elsewhere) is None
 
 
-def test_what_is_at_hand_is_never_older_than_what_is_stored(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_is_at_hand_is_never_older_than_what_is_stored(shared_url: str, opened: Open, clock: SetClock) -> None:
     here, there = (private(opened(shared_url), ALICE) for _ in range(2))
     saved(there, "zero", "0")
     for number, view in enumerate((here, here, there, here), start=1):

@@ -102,9 +102,7 @@ def test_what_is_handed_in_twice_at_once_is_kept_once(memory: Memory) -> None:
         steps.delete_thread("t")
 
 
-def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(
-    memory: Memory,
-) -> None:
+def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(memory: Memory) -> None:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
     here.checkpoints.steps.save(step("1", a="1"), [value("a", "1", b"telegram")])
     memory.admin.link(ALICE.key, ACCOUNT.key)
@@ -120,9 +118,7 @@ def test_a_step_whose_values_are_anothers_by_now_is_absent_and_not_half_there(
     assert [one.data for one in found.values] == [b"telegram"]
 
 
-def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_erasure_reaches_who_was_the_same_person_while_it_was_there(memory: Memory, clock: SetClock) -> None:
     there, here = private(memory, ACCOUNT), private(memory, ALICE)
     id = here.remember("I have a secret garden").id
     memory.admin.link(ALICE.key, ACCOUNT.key)

@@ -20,25 +20,13 @@ PREDICATES = [
     ("I'm diabetic and on insulin", ["is diabetic", "is on insulin"]),
     ("I'm vegetarian but allergic to tofu", ["is vegetarian", "is allergic to tofu"]),
     ("I have diabetes and high blood pressure", ["has diabetes", "has high blood pressure"]),
-    (
-        "I'm vegan, lactose intolerant and allergic to soy",
-        ["is vegan", "is lactose intolerant", "is allergic to soy"],
-    ),
-    (
-        "I'm deaf in one ear and wear a hearing aid",
-        ["is deaf in one ear", "wears a hearing aid"],
-    ),
+    ("I'm vegan, lactose intolerant and allergic to soy", ["is vegan", "is lactose intolerant", "is allergic to soy"]),
+    ("I'm deaf in one ear and wear a hearing aid", ["is deaf in one ear", "wears a hearing aid"]),
     ("I have asthma and am on an inhaler", ["has asthma", "is on an inhaler"]),
     # Half of it is not understood, or it is more than one message may teach: kept whole.
     ("I'm pregnant and on folic acid", ["is pregnant and on folic acid"]),
-    (
-        "I have epilepsy and am not allowed to drive",
-        ["has epilepsy and is not allowed to drive"],
-    ),
-    (
-        "I'm vegan, diabetic, asthmatic and allergic to soy",
-        ["is vegan, diabetic, asthmatic and allergic to soy"],
-    ),
+    ("I have epilepsy and am not allowed to drive", ["has epilepsy and is not allowed to drive"]),
+    ("I'm vegan, diabetic, asthmatic and allergic to soy", ["is vegan, diabetic, asthmatic and allergic to soy"]),
     # What passes is no fact.
     ("I'm diabetic and tired today", ["is diabetic"]),
 ]
@@ -72,15 +60,10 @@ def test_german_predicates_that_share_a_subject_are_all_kept(learning: Memory) -
         ("My husband has epilepsy", "Nora's husband has epilepsy"),
         ("My mum has dementia", "Nora's mum has dementia"),
         ("our dog Rex is diabetic", "Nora's dog Rex is diabetic"),
-        (
-            "Meine Tochter Mia ist allergisch gegen Eier",
-            "Noras Tochter Mia ist allergisch gegen Eier",
-        ),
+        ("Meine Tochter Mia ist allergisch gegen Eier", "Noras Tochter Mia ist allergisch gegen Eier"),
     ],
 )
-def test_the_health_of_ones_family_is_kept_when_told_in_private(
-    learning: Memory, said: str, kept: str
-) -> None:
+def test_the_health_of_ones_family_is_kept_when_told_in_private(learning: Memory, said: str, kept: str) -> None:
     view = private(learning, NORA)
     told(learning, view, said)
     (found,) = view.list().items
@@ -119,9 +102,7 @@ def test_others_than_family_are_asked_about(learning: Memory) -> None:
     assert len(view.proposals.list()) == 2
 
 
-def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(
-    learning: Memory,
-) -> None:
+def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(learning: Memory) -> None:
     """Each line is told by another person called Nora: what is kept, and what waits for a yes."""
     wrong = []
     with COORDINATED.open(encoding="utf-8", newline="") as lines:
@@ -132,9 +113,7 @@ def test_no_half_of_a_coordinated_sentence_is_lost_and_none_is_another_persons(
         kept = "; ".join(contents(view))
         waiting = "; ".join(sorted(one.content for one in view.proposals.list()))
         if (kept, waiting) != (row["kept"], row["waiting"]):
-            wrong.append(
-                f"{row['said']}\n  - {row['kept']} | {row['waiting']}\n  + {kept} | {waiting}"
-            )
+            wrong.append(f"{row['said']}\n  - {row['kept']} | {row['waiting']}\n  + {kept} | {waiting}")
     assert len(rows) > 200
     assert not wrong, "\n" + "\n".join(wrong)
 

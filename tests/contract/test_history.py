@@ -32,9 +32,7 @@ def test_who_joined_later_neither_hears_nor_counts_older_versions(memory: Memory
     ]
 
 
-def test_a_subject_who_came_later_is_not_told_what_was_said_behind_their_back(
-    memory: Memory,
-) -> None:
+def test_a_subject_who_came_later_is_not_told_what_was_said_behind_their_back(memory: Memory) -> None:
     before = group(memory, ALICE, here=(ALICE, BOB))
     id = kept(before, "Carol is lazy", about=[CAROL.key], visibility="room", sensitivity="public")
     assert said(group(memory, CAROL, here=ALL).list()) == ["Carol is lazy"]  # G1b: in the room
@@ -110,9 +108,7 @@ def test_history_follows_a_memory_through_all_its_states(memory: Memory) -> None
     ]
 
 
-def test_a_delta_tells_the_last_word_on_each_memory_newest_first(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_delta_tells_the_last_word_on_each_memory_newest_first(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     assert (view.delta().revision, view.delta().changes) == (0, ())
     one, two = kept(view, "one"), kept(view, "two")
@@ -149,13 +145,9 @@ def test_a_delta_tells_each_listener_only_what_they_may_hear(memory: Memory) -> 
     assert bob.delta(seen.revision).revision == seen.revision
     assert bob.delta() == seen
     alice.update(shown, "I run far")
-    assert [(c.memory_id, c.content) for c in bob.delta(seen.revision).changes] == [
-        (shown, "I run far")
-    ]
+    assert [(c.memory_id, c.content) for c in bob.delta(seen.revision).changes] == [(shown, "I run far")]
     alice.forget(shown)
-    assert [(c.event, c.content, c.category) for c in bob.delta().changes] == [
-        ("deleted", None, None)
-    ]
+    assert [(c.event, c.content, c.category) for c in bob.delta().changes] == [("deleted", None, None)]
 
 
 def test_what_is_withheld_from_somebody_leaves_no_mark_in_their_delta(memory: Memory) -> None:
@@ -199,9 +191,7 @@ def test_a_superseded_memory_is_a_removal_without_content_in_its_room(memory: Me
     start = room.delta().revision
     private(memory, ALICE).update(old, "I live in Lisbon")
     bob = group(memory, BOB)
-    assert [(c.memory_id, c.event, c.content) for c in bob.delta(start).changes] == [
-        (old, "superseded", None)
-    ]
+    assert [(c.memory_id, c.event, c.content) for c in bob.delta(start).changes] == [(old, "superseded", None)]
     assert "Lisbon" not in repr(bob.delta())
 
 
@@ -211,9 +201,7 @@ def test_an_expired_memory_tells_its_content_to_no_delta(memory: Memory, clock: 
     clock.forward(days=4)
     assert "holiday" not in repr(view.delta())
     view.forget(id)  # faded or not, whoever still has it in a prompt is told that it is gone
-    assert [(c.memory_id, c.event, c.content) for c in view.delta().changes] == [
-        (id, "deleted", None)
-    ]
+    assert [(c.memory_id, c.event, c.content) for c in view.delta().changes] == [(id, "deleted", None)]
 
 
 def test_an_erased_memory_is_gone_from_the_delta(memory: Memory) -> None:
@@ -223,9 +211,7 @@ def test_an_erased_memory_is_gone_from_the_delta(memory: Memory) -> None:
     assert view.delta().changes == ()
 
 
-def test_no_revision_is_given_twice_when_many_write_in_one_thread(
-    shared_url: str, opened: Open
-) -> None:
+def test_no_revision_is_given_twice_when_many_write_in_one_thread(shared_url: str, opened: Open) -> None:
     view = private(opened(shared_url), ALICE, thread="busy")
     view.remember("first")
 

@@ -50,9 +50,7 @@ def test_a_turn_comes_back_in_the_group_when_its_speaker_asks(keeping: Memory) -
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
-def test_a_turn_is_kept_from_the_person_it_names_who_joins_later(
-    keeping: Memory, known: bool
-) -> None:
+def test_a_turn_is_kept_from_the_person_it_names_who_joins_later(keeping: Memory, known: bool) -> None:
     if known:
         private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     said = f"{SECRET}, don't tell Quinn"
@@ -73,9 +71,7 @@ def test_a_name_that_is_nobodys_makes_the_turn_its_owners_alone(keeping: Memory)
 
 
 @pytest.mark.parametrize("learned", [True, False], ids=["learn", "record"])
-def test_a_name_that_several_people_have_is_kept_from_all_of_them(
-    keeping: Memory, learned: bool
-) -> None:
+def test_a_name_that_several_people_have_is_kept_from_all_of_them(keeping: Memory, learned: bool) -> None:
     alice = private(keeping, ALICE)
     for key in ("telegram:51", "telegram:52"):
         alice.people.name(key, "Bob")
@@ -118,9 +114,7 @@ def test_between_us_keeps_a_turn_in_its_group(keeping: Memory) -> None:
 def test_a_turn_and_what_is_learned_from_it_are_under_the_same_hold(keeping: Memory) -> None:
     alice = private(keeping, ALICE)
     alice.people.name(QUINN.key, "Quinn")
-    room(keeping, ALICE).learn(
-        [user("I bought a canary. Sag Quinn nichts davon. This stays in this room.")]
-    )
+    room(keeping, ALICE).learn([user("I bought a canary. Sag Quinn nichts davon. This stays in this room.")])
     keeping.jobs.wait_for_learning()
     (fact,) = [one for one in alice.list().items if "canary" in one.content]
     said = turn(alice)
@@ -135,9 +129,7 @@ def test_an_answer_is_under_the_hold_of_what_it_answers(keeping: Memory) -> None
     private(keeping, ALICE).people.name(QUINN.key, "Quinn")
     answer = Message("assistant", "The canary cake for Friday is ordered")
     open_answer = Message("assistant", "The canary shop opens at nine")
-    room(keeping, ALICE).record(
-        [user(f"{SECRET}, don't tell Quinn"), answer, user("When is it open?"), open_answer]
-    )
+    room(keeping, ALICE).record([user(f"{SECRET}, don't tell Quinn"), answer, user("When is it open?"), open_answer])
     with_quinn = turns(room(keeping, ALICE, ALICE, QUINN), "canary")
     assert open_answer.content in with_quinn
     assert answer.content not in with_quinn
@@ -147,11 +139,7 @@ def test_an_answer_is_under_the_hold_of_what_it_answers(keeping: Memory) -> None
 @pytest.mark.parametrize("learned", [True, False], ids=["learn", "record"])
 def test_a_hold_alone_is_on_what_was_said_before_it(keeping: Memory, learned: bool) -> None:
     private(keeping, ALICE).people.name(QUINN.key, "Quinn")
-    said = [
-        user("I bought a canary"),
-        Message("assistant", "A canary, how nice"),
-        user("but don't tell Quinn"),
-    ]
+    said = [user("I bought a canary"), Message("assistant", "A canary, how nice"), user("but don't tell Quinn")]
     here = room(keeping, ALICE)
     if learned:
         here.learn(said)
@@ -191,12 +179,7 @@ def test_a_turn_is_classified_by_its_words(keeping: Memory, text: str, sensitivi
 
 def test_a_date_of_birth_and_a_divorce_are_not_public(keeping: Memory) -> None:
     alice = private(keeping, ALICE)
-    alice.learn(
-        [
-            user("My birthday is 4 May 1990"),
-            user("I'm getting divorced"),
-        ]
-    )
+    alice.learn([user("My birthday is 4 May 1990"), user("I'm getting divorced")])
     keeping.jobs.wait_for_learning()
     alice.put("profile", "birthday", "4 May 1990")
     found = {one.content: one.sensitivity for one in alice.list().items}
@@ -267,9 +250,7 @@ def test_an_assistant_that_says_off_the_record_does_not_ask_for_anything(keeping
     assert turn(private(keeping, ALICE)).confidential
 
 
-@pytest.mark.parametrize(
-    ("language", "names"), [("en", NAMES), ("de", GERMAN_NAMES)], ids=["en", "de"]
-)
+@pytest.mark.parametrize(("language", "names"), [("en", NAMES), ("de", GERMAN_NAMES)], ids=["en", "de"])
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_no_audience_with_the_named_person_is_told(

@@ -29,9 +29,7 @@ from tests.contract.traces import cleaned
 KEY = "6f1c0f0e-5c1f-4b43-a7c5-a3f3a4b1c8de"
 WORD = "Qxonceword"
 ACCOUNT = tacit.Requester("acct:42")
-SETTINGS = Settings(
-    learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True))
-)
+SETTINGS = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 
 
 @pytest.fixture
@@ -143,9 +141,7 @@ def test_two_who_send_the_same_at_the_same_moment_write_once(shared_url: str, op
     assert (found.content, found.version) == ("tea", 1)
 
 
-def test_what_is_noted_stands_or_falls_with_the_write(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_noted_stands_or_falls_with_the_write(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where noting it fails, nothing was written: there is no moment between the two."""
     view = private(memory, ALICE)
     view.remember("I am here")
@@ -209,14 +205,8 @@ def test_every_word_that_changes_something_is_done_once(keeping: Memory) -> None
         again = attrgetter(word)(view.once(word))(*args, **named)
         assert again == first, word
         assert counts(keeping) == before, word
-    elsewhere = {
-        "proposals.approve",
-        "proposals.decline",
-        "proposals.propose_public",
-    }  # below, and in test_linking
-    elsewhere |= {f"account.{one}_link" for one in ("accept", "confirm", "refuse")} | {
-        "account.unlink"
-    }
+    elsewhere = {"proposals.approve", "proposals.decline", "proposals.propose_public"}  # below, and in test_linking
+    elsewhere |= {f"account.{one}_link" for one in ("accept", "confirm", "refuse")} | {"account.unlink"}
     assert {word for word, _, _ in story} | elsewhere == {
         one.name for one in VIEW_OPERATIONS.values() if one.replay is not None
     }
@@ -234,9 +224,7 @@ def test_answers_to_proposals_are_given_once(keeping: Memory) -> None:
         assert view.proposals.list() == []
 
 
-def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(
-    database_url: str, opened: Open
-) -> None:
+def test_what_waits_for_a_yes_is_forgotten_once_and_leaves_nothing(database_url: str, opened: Open) -> None:
     memory = opened(database_url, settings=Settings(learn=LearnSettings(confirm="new", workers=0)))
     view = private(memory, ALICE)
     view.learn([Message("user", "I'm allergic to peanuts")])
@@ -376,10 +364,7 @@ def test_nothing_that_was_said_is_kept_of_it(plain: Memory) -> None:
         attrgetter(word)(view.once(f"{word} {WORD}"))(*args, **named)
     view.once(f"more {WORD}").remember(f"I like {WORD}", key=WORD, category="profile")
     with plain._storage.database.read() as connection:
-        rows = [
-            *connection.execute(select(idempotency_keys)),
-            *connection.execute(select(idempotency_memories)),
-        ]
+        rows = [*connection.execute(select(idempotency_keys)), *connection.execute(select(idempotency_memories))]
     assert len(rows) > 12
     assert WORD not in repr(rows)
     assert "Lisbon" not in repr(rows)
@@ -450,9 +435,7 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
     assert begun == private(plain, ALICE, thread="begun").block()
 
 
-def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
-    shared_url: str, opened: Open
-) -> None:
+def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url)
     view = private(memory, ALICE)
     id = kept(view, "I am here")
@@ -471,9 +454,7 @@ def test_a_plain_write_pays_nothing_for_it_and_a_repeat_reads_no_table_through(
             view.checkpoints.save(1)
     ours = ("idempotency_keys", "idempotency_memories", "checkpoints")
     asked = [one for one in ran if one.sql.startswith("SELECT")]
-    asked = [
-        one for one in asked if any(f"FROM {table}" in " ".join(one.sql.split()) for table in ours)
-    ]
+    asked = [one for one in asked if any(f"FROM {table}" in " ".join(one.sql.split()) for table in ours)]
     assert len(asked) > 3
     with closing(plans_of(shared_url)) as plans:
         assert [step for one in asked for step in plans.too_wide(one)] == []
@@ -497,22 +478,11 @@ def test_what_was_asked_is_known_again_whatever_it_was() -> None:
     assert len(set(prints)) == len(mixed)
     assert prints == [fingerprint_call(KEY, {"value": value}) for value in copy.deepcopy(mixed)]
     assert not set(prints) & {fingerprint_call("another", {"value": value}) for value in mixed}
-    alike = [
-        ("room", tacit.Visibility.ROOM),
-        ([1, 2], (1, 2)),
-        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
-    ]
+    alike = [("room", tacit.Visibility.ROOM), ([1, 2], (1, 2)), ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
     for one, other in alike:
         assert fingerprint_call(KEY, {"value": one}) == fingerprint_call(KEY, {"value": other})
     endless: list[Any] = []
     endless.append(endless)
-    strange = [
-        endless,
-        datetime.max.replace(tzinfo=UTC),
-        10**5000,
-        "\ud800",
-        object(),
-        float("nan"),
-    ]
+    strange = [endless, datetime.max.replace(tzinfo=UTC), 10**5000, "\ud800", object(), float("nan")]
     for value in strange:
         assert len(fingerprint_call(KEY, {"value": value})) == 64

@@ -40,24 +40,14 @@ def test_a_preview_tells_what_would_come_and_writes_nothing(memory: Memory) -> N
     assert (refused.place, refused.secret) == (2, "anthropic_key")
     assert KEY not in repr(found)
     first, second = found.shown
-    assert (first.content, first.kind, first.category) == (
-        "I keep bees",
-        "preference",
-        "preference",
-    )
-    assert (first.tags, first.created_at, first.sensitivity) == (
-        ("garden",),
-        BEES.created_at,
-        "personal",
-    )
+    assert (first.content, first.kind, first.category) == ("I keep bees", "preference", "preference")
+    assert (first.tags, first.created_at, first.sensitivity) == (("garden",), BEES.created_at, "personal")
     assert second.sensitivity == "sensitive"
     assert said(view.list()) == ["I drink tea"]
     assert [*view.imports.list()] == []
 
 
-def test_what_is_imported_is_the_persons_own_and_nobody_elses(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_imported_is_the_persons_own_and_nobody_elses(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     assert took(view, "moving", BEES, TEA) == (2, 0, 0)
     bees = next(one for one in view.list() if one.content == "I keep bees")
@@ -90,9 +80,7 @@ def test_the_same_things_again_are_already_here_whatever_became_of_them(memory: 
     assert elsewhere.created == 1
 
 
-def test_what_the_person_has_in_the_same_words_or_under_the_key_stays_theirs(
-    memory: Memory,
-) -> None:
+def test_what_the_person_has_in_the_same_words_or_under_the_key_stays_theirs(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.put("profile", "city", "Lisbon")
     own = kept(view, "I drink tea")
@@ -153,9 +141,7 @@ def test_what_reads_as_an_instruction_to_a_model_does_not_come_in(memory: Memory
     assert "pirate" not in view.block().text
 
 
-def test_what_is_wrong_is_refused_one_by_one_and_never_with_a_secret(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_wrong_is_refused_one_by_one_and_never_with_a_secret(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     late = clock.now - timedelta(days=1)
     bad: list[tuple[Any, str]] = [
@@ -186,9 +172,7 @@ def test_what_is_wrong_is_refused_one_by_one_and_never_with_a_secret(
     assert (done.run.created, done.run.refused, done.run.done) == (1, len(bad), 12)
 
 
-def test_an_import_is_reverted_as_one_and_what_was_changed_since_is_left(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_import_is_reverted_as_one_and_what_was_changed_since_is_left(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     own = kept(view, "I row")
     more = [ImportItem(content=f"Fact number {n}") for n in range(4)]
@@ -257,9 +241,7 @@ def test_a_run_counts_nothing_twice_however_often_it_is_begun_again(memory: Memo
     assert (run.run, run.source) == ("moving", "mem0")
 
 
-def test_imports_are_listed_newest_first_and_a_page_at_a_time(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_imports_are_listed_newest_first_and_a_page_at_a_time(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     names = [f"run {n}" for n in range(5)]
     for name in names:

@@ -32,9 +32,7 @@ def take_over(view: View, run: str, items: Sequence[ImportItem] = WHOLE, size: i
     return created
 
 
-def test_two_processes_that_import_the_same_file_at_once_import_it_once(
-    shared_url: str, opened: Open
-) -> None:
+def test_two_processes_that_import_the_same_file_at_once_import_it_once(shared_url: str, opened: Open) -> None:
     views = [private(opened(shared_url), ALICE) for _ in range(2)]
     created: list[int] = []
     ready = threading.Barrier(len(views))
@@ -44,9 +42,7 @@ def test_two_processes_that_import_the_same_file_at_once_import_it_once(
         created.append(take_over(view, run))
 
     for runs in (("same", "same"), ("one", "other")):
-        threads = [
-            threading.Thread(target=work, args=pair) for pair in zip(views, runs, strict=True)
-        ]
+        threads = [threading.Thread(target=work, args=pair) for pair in zip(views, runs, strict=True)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -157,9 +153,7 @@ def test_what_is_erased_alone_is_no_longer_known(memory: Memory) -> None:
     assert take_over(view, "moving", WHOLE[:2]) == 1
 
 
-def test_meanings_are_found_before_the_write_and_only_for_what_is_new(
-    database_url: str, opened: Open
-) -> None:
+def test_meanings_are_found_before_the_write_and_only_for_what_is_new(database_url: str, opened: Open) -> None:
     table = Table({"item": [1.0]})
     view = private(opened(database_url, embedder=table), ALICE)
     take_over(view, "moving", WHOLE[:20])
@@ -174,9 +168,7 @@ def test_the_delta_of_a_thread_tells_what_came_and_what_went(memory: Memory) -> 
     since = view.delta().revision
     take_over(view, "moving", WHOLE[:3])
     came = view.delta(since=since)
-    assert sorted((one.event, one.content) for one in came.changes) == [
-        ("created", one.content) for one in WHOLE[:3]
-    ]
+    assert sorted((one.event, one.content) for one in came.changes) == [("created", one.content) for one in WHOLE[:3]]
     elsewhere = private(memory, ALICE, thread="elsewhere")
     before = elsewhere.delta().revision
     elsewhere.imports.revert("moving")

@@ -105,9 +105,7 @@ def test_the_sweep_forgets_what_is_done_in_two_days_and_what_was_set_aside_in_se
 
 
 @pytest.mark.parametrize("how", ["wipe", "erase_subject", "erase_space", "erase_source"])
-def test_what_somebody_sent_goes_with_what_is_theirs(
-    database_url: str, opened: Open, how: str
-) -> None:
+def test_what_somebody_sent_goes_with_what_is_theirs(database_url: str, opened: Open, how: str) -> None:
     memory = opened(database_url)
     alice = private(memory, ALICE)
     alice.remember("I like tea")
@@ -134,9 +132,7 @@ def test_what_somebody_sent_goes_with_what_is_theirs(
         assert memory.inbox.add(BOT, brought(1, 2, 3)) == 0
 
 
-def test_those_who_take_in_the_same_at_once_take_in_each_once(
-    shared_url: str, opened: Open
-) -> None:
+def test_those_who_take_in_the_same_at_once_take_in_each_once(shared_url: str, opened: Open) -> None:
     """As a webhook does in two processes: what one has read is never followed by something that
     has a number before it."""
     memories = [opened(shared_url), opened(shared_url)]
@@ -180,9 +176,7 @@ def test_those_who_take_in_the_same_at_once_take_in_each_once(
     ],
     ids=["no update", "no id", "no chat", "not storable", "too long", "no text", "a name"],
 )
-def test_what_cannot_be_kept_is_refused_and_nothing_with_it_is_kept(
-    memory: Memory, update: Any
-) -> None:
+def test_what_cannot_be_kept_is_refused_and_nothing_with_it_is_kept(memory: Memory, update: Any) -> None:
     with pytest.raises(tacit.InvalidInput):
         memory.inbox.add(BOT, [*brought(5), update])
     assert ids(memory) == []
@@ -199,9 +193,7 @@ def test_only_so_many_are_taken_in_at_a_time(memory: Memory) -> None:
             memory.inbox.add(bad, brought(1))  # type: ignore[arg-type]
 
 
-def test_nothing_that_is_asked_of_the_inbox_reads_a_whole_space(
-    shared_url: str, opened: Open
-) -> None:
+def test_nothing_that_is_asked_of_the_inbox_reads_a_whole_space(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url, settings=BY_HAND)
     for start in range(0, 300, 100):
         others = (brought(n, person=f"telegram:{n + 1}", chat=f"telegram:{n + 1}")

@@ -13,16 +13,7 @@ from tacit.memory import Memory
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, private
-from tests.contract.test_durable_learning import (
-    IDLE,
-    PAIR,
-    contents,
-    fact,
-    learned,
-    spoil,
-    tell,
-    until,
-)
+from tests.contract.test_durable_learning import IDLE, PAIR, contents, fact, learned, spoil, tell, until
 
 _LISTENING = "FROM pg_stat_activity WHERE query LIKE 'LISTEN tacit_jobs%'"
 _TELL = """
@@ -62,9 +53,7 @@ def test_a_turn_of_one_process_wakes_the_workers_of_another(url: str, opened: Op
 
 
 @pytest.mark.usefixtures("no_polling")
-def test_turns_that_are_tried_again_wake_the_workers(
-    url: str, opened: Open, clock: SetClock
-) -> None:
+def test_turns_that_are_tried_again_wake_the_workers(url: str, opened: Open, clock: SetClock) -> None:
     accepting = opened(url, settings=IDLE)
     tell(private(accepting, ALICE, thread="bad"), fact(1))
     spoil(accepting, "bad", "{")
@@ -78,17 +67,13 @@ def test_turns_that_are_tried_again_wake_the_workers(
     until(lambda: bool(_ask(accepting, "SELECT max(attempts) FROM jobs") == 1))
 
 
-def test_what_another_process_accepts_is_learned_here(
-    url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_another_process_accepts_is_learned_here(url: str, opened: Open, clock: SetClock) -> None:
     memory = _at_work(opened(url))
     elsewhere(url, clock, _TELL)
     until(lambda: contents(private(memory, ALICE)) == [learned(7)])
 
 
-def test_a_lost_notification_costs_one_poll_interval(
-    url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_notification_costs_one_poll_interval(url: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.05)
     idle, memory = opened(url, settings=IDLE), _at_work(opened(url))
     ended = f"SELECT count(pg_terminate_backend(pid)) {_LISTENING} AND pid <> pg_backend_pid()"
@@ -100,9 +85,7 @@ def test_a_lost_notification_costs_one_poll_interval(
 
 
 @pytest.mark.usefixtures("no_polling")
-def test_a_listener_that_was_cut_off_connects_again(
-    url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_listener_that_was_cut_off_connects_again(url: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LEARN_RETRY_FIRST_SECONDS", 0.05)
     idle, memory = opened(url, settings=IDLE), _at_work(opened(url))
     ended = f"SELECT count(pg_terminate_backend(pid)) {_LISTENING} AND pid <> pg_backend_pid()"
@@ -121,9 +104,7 @@ def test_closing_at_any_moment_leaves_no_thread_behind(url: str, opened: Open) -
         assert left == [], number
 
 
-def test_logs_contain_no_names_and_no_password(
-    url: str, opened: Open, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_logs_contain_no_names_and_no_password(url: str, opened: Open, caplog: pytest.LogCaptureFixture) -> None:
     secret = make_url(url).set(password="word-that-passes").render_as_string(hide_password=False)
     with caplog.at_level(logging.DEBUG):
         memory = opened(secret).space("acme-space")

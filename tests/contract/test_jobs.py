@@ -33,14 +33,10 @@ DAY = timedelta(days=1)
 
 def settings(*, workers: int = 0, on_open: bool = False, every: EverySettings = ALONE) -> Settings:
     """Nothing comes round but the task of the tests."""
-    return Settings(
-        learn=LearnSettings(workers=workers), jobs=JobsSettings(every=every, on_open=on_open)
-    )
+    return Settings(learn=LearnSettings(workers=workers), jobs=JobsSettings(every=every, on_open=on_open))
 
 
-def working(
-    opened: Open, url: str, task: Callable[[Memory], TaskStep], **options: object
-) -> Memory:
+def working(opened: Open, url: str, task: Callable[[Memory], TaskStep], **options: object) -> Memory:
     memory = opened(url, settings=settings(**options))  # type: ignore[arg-type]
     memory._runtime.tasks[TASK] = task(memory)
     return memory
@@ -90,9 +86,7 @@ class Stumbling:
 # When
 
 
-def test_each_space_has_its_own_part_of_the_period(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_each_space_has_its_own_part_of_the_period(database_url: str, opened: Open, clock: SetClock) -> None:
     names = [f"space-{number}" for number in range(12)]
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)), *names)
     assert memory.jobs.run_due() == 0
@@ -105,9 +99,7 @@ def test_each_space_has_its_own_part_of_the_period(
     assert due[3] == clock.now + task_phase("space-3", TASK) * DAY
 
 
-def test_a_task_runs_when_it_is_due_and_comes_round_again(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_task_runs_when_it_is_due_and_comes_round_again(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=3)))
     assert status(memory) == JobStatus(task=TASK, state="idle")
     assert memory.jobs.run_due() == 0
@@ -126,9 +118,7 @@ def test_a_task_runs_when_it_is_due_and_comes_round_again(
 
 
 @pytest.mark.parametrize("how", ["a shorter period", "a clock set back"])
-def test_what_is_due_too_far_away_is_brought_in(
-    how: str, shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_is_due_too_far_away_is_brought_in(how: str, shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, shared_url, partial(ticking, length=1)))
     memory.jobs.run(TASK)
     every, hour = ALONE, timedelta(hours=1)
@@ -187,15 +177,11 @@ def test_only_what_exists_and_has_something_to_work_with_runs(memory: Memory) ->
 
 def hold(memory: Memory, clock: SetClock, *, early: bool = True) -> None:
     """Somebody takes the task of the default space, and dies."""
-    taken = memory._storage.database.write(
-        lambda c: claim_task(c, "default", TASK, "dead", clock.now, early=early)
-    )
+    taken = memory._storage.database.write(lambda c: claim_task(c, "default", TASK, "dead", clock.now, early=early))
     assert taken is not None
 
 
-def test_however_many_hands_there_are_a_task_is_run_by_one(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_however_many_hands_there_are_a_task_is_run_by_one(shared_url: str, opened: Open, clock: SetClock) -> None:
     names = [f"space-{number}" for number in range(3)]
     at_it: list[str] = []
     together: list[str] = []
@@ -237,10 +223,7 @@ def test_processes_share_the_work(shared_url: str, opened: Open, clock: SetClock
     memory.jobs.run_due()
     clock.forward(days=1)
     printed: list[str] = []
-    there = [
-        threading.Thread(target=lambda: printed.append(elsewhere(shared_url, clock, _DRAIN)))
-        for _ in range(3)
-    ]
+    there = [threading.Thread(target=lambda: printed.append(elsewhere(shared_url, clock, _DRAIN))) for _ in range(3)]
     for one in there:
         one.start()
     for one in there:
@@ -263,9 +246,7 @@ def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetC
     assert ticked(memory) == [1, 1]
 
 
-def test_what_somebody_else_has_just_done_is_not_done_again(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_somebody_else_has_just_done_is_not_done_again(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
     memory.jobs.run_due()
     clock.forward(days=1)
@@ -278,13 +259,9 @@ def test_what_somebody_else_has_just_done_is_not_done_again(
 # Whoever dies
 
 
-def test_whose_lease_is_lost_writes_nothing(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_whose_lease_is_lost_writes_nothing(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=4)))
-    other = PeriodicRunner(
-        memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals
-    )
+    other = PeriodicRunner(memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals)
 
     def hear(_: str, number: int) -> None:
         if number == 2:  # it took too long: somebody else takes over, and comes to the end
@@ -298,9 +275,7 @@ def test_whose_lease_is_lost_writes_nothing(
     assert problems(memory) == [None]
 
 
-def test_what_was_interrupted_goes_on_from_where_it_was(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_was_interrupted_goes_on_from_where_it_was(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=5)))
     stopping = iter([False, False, False, True, True, True])
     memory.jobs.run_due()
@@ -333,9 +308,7 @@ memory.jobs.run(TASK)
 
 
 @pytest.mark.parametrize("stop", [0, 1, 5])
-def test_after_a_kill_somebody_else_goes_on(
-    stop: int, shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_after_a_kill_somebody_else_goes_on(stop: int, shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(working(opened, shared_url, partial(ticking, length=6)))
     with another(shared_url, clock, _TICK_AND_WAIT.format(stop=stop)) as worker:
         heard = [int(worker.printed.readline()) for _ in range(stop + 1)]
@@ -352,9 +325,7 @@ def test_after_a_kill_somebody_else_goes_on(
 # What goes wrong
 
 
-def test_a_failure_is_told_by_its_kind_and_tried_again(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_failure_is_told_by_its_kind_and_tried_again(database_url: str, opened: Open, clock: SetClock) -> None:
     stumbling = Stumbling(2, 1, ValueError("what Alice said"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=4, hear=stumbling)))
     with pytest.raises(ValueError, match="Alice"):
@@ -391,9 +362,7 @@ def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
     assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEEP_COUNT - 1) + [None]
 
 
-def test_a_day_without_budget_is_nobodys_failure(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_day_without_budget_is_nobodys_failure(database_url: str, opened: Open, clock: SetClock) -> None:
     stumbling = Stumbling(0, 1, LanguageOverBudget("spent"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
     with pytest.raises(LanguageOverBudget):
@@ -403,9 +372,7 @@ def test_a_day_without_budget_is_nobodys_failure(
     assert found.due_at == clock.now + timedelta(seconds=limits.LEARN_RETRY_MAX_SECONDS)
 
 
-def test_a_task_that_the_database_refuses_has_failed(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_task_that_the_database_refuses_has_failed(database_url: str, opened: Open, clock: SetClock) -> None:
     stumbling = Stumbling(0, 1, tacit.StoreUnavailable("no such column"))
     memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
     memory.jobs.run_due()
@@ -440,9 +407,7 @@ def test_how_far_it_is_can_be_seen_meanwhile(database_url: str, opened: Open) ->
 # Beside everything else
 
 
-def test_what_comes_round_is_nothing_that_waits_to_be_learned(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_comes_round_is_nothing_that_waits_to_be_learned(shared_url: str, opened: Open, clock: SetClock) -> None:
     first = inhabited(working(opened, shared_url, partial(ticking, length=1)))
     first.jobs.run_due()
     clock.forward(days=2)
@@ -461,9 +426,7 @@ def test_what_comes_round_is_nothing_that_waits_to_be_learned(
     assert first.jobs.pending().turns == 0
 
 
-def test_a_space_that_is_erased_takes_its_tasks_along(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_space_that_is_erased_takes_its_tasks_along(database_url: str, opened: Open, clock: SetClock) -> None:
     memory = inhabited(opened(database_url, settings=settings()))
 
     def hear(_: str, number: int) -> None:
@@ -478,9 +441,7 @@ def test_a_space_that_is_erased_takes_its_tasks_along(
     assert status(memory) == JobStatus(task=TASK, state="idle")
 
 
-def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(
-    database_url: str, opened: Open
-) -> None:
+def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(database_url: str, opened: Open) -> None:
     memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
     kept(private(memory, BOB), "Bob likes tea")
     for who, left in ((BOB, True), (ALICE, False)):
@@ -541,9 +502,7 @@ def _threads() -> list[str]:
     return [one.name for one in threading.enumerate() if one.name.startswith("tacit-jobs")]
 
 
-def test_opening_a_memory_catches_up_on_what_is_overdue(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_opening_a_memory_catches_up_on_what_is_overdue(shared_url: str, opened: Open, clock: SetClock) -> None:
     idle = opened(shared_url, settings=settings())
     view = private(idle, ALICE)
     id = kept(view, "The parcel comes", expires_at=clock.now + timedelta(hours=1))
@@ -566,9 +525,7 @@ def test_opening_a_memory_catches_up_on_what_is_overdue(
     until(lambda: status(memory.space("other"), "expire").last is not None)
 
 
-def test_opening_never_waits_for_what_is_overdue(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_opening_never_waits_for_what_is_overdue(shared_url: str, opened: Open, clock: SetClock) -> None:
     idle = inhabited(opened(shared_url, settings=settings()))
     clock.forward(days=1)
     with idle._storage.database.read() as connection:  # the first is asked for before any thread is

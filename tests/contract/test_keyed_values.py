@@ -37,9 +37,7 @@ def fill(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_value_is_found_by_the_words_of_its_key(
-    database_url: str, opened: Open, model: str
-) -> None:
+def test_a_value_is_found_by_the_words_of_its_key(database_url: str, opened: Open, model: str) -> None:
     memory = opened(database_url, embedder=MODELS[model])
     fill(memory)
     view = private(memory, ALICE)

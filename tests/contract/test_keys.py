@@ -9,9 +9,7 @@ from tacit.memory import Memory
 from tests.contract.rooms import ALICE, BOB, FAMILY, SetClock, group, kept, private, said
 
 
-def test_a_key_written_again_is_a_version_of_the_same_memory(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_key_written_again_is_a_version_of_the_same_memory(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     first = view.put("profile", "timezone", "Europe/Berlin")
     born = clock.now
@@ -78,9 +76,7 @@ def test_the_same_value_again_leaves_no_trace(memory: Memory, clock: SetClock) -
     assert view.delta().revision == revision
 
 
-def test_the_same_value_with_another_field_changes_that_field_only(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_the_same_value_with_another_field_changes_that_field_only(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = view.put("profile", "city", "Lisbon").id
     assert id is not None
@@ -97,10 +93,7 @@ def test_categories_and_people_have_keys_of_their_own(memory: Memory) -> None:
     alice.put("profile", "name", "Al")
     alice.put("goal", "name", "be Al")
     bob.put("profile", "name", "Bobby")
-    assert [getattr(alice.get(c, "name"), "content", None) for c in ("profile", "goal")] == [
-        "Al",
-        "be Al",
-    ]
+    assert [getattr(alice.get(c, "name"), "content", None) for c in ("profile", "goal")] == ["Al", "be Al"]
     assert getattr(bob.get("profile", "name"), "content", None) == "Bobby"
     assert bob.get("goal", "name") is None
 
@@ -183,9 +176,7 @@ def test_in_a_group_forget_category_reaches_only_what_may_be_said_there(memory: 
     assert said(own.list("profile")) == ["hidden"]
 
 
-def test_a_key_written_in_another_chat_replaces_the_old_value_there(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_key_written_in_another_chat_replaces_the_old_value_there(memory: Memory, clock: SetClock) -> None:
     own = private(memory, ALICE)
     old = kept(own, "Porto", category="profile", key="city", visibility="public_ok", importance=5)
     clock.forward(days=1)

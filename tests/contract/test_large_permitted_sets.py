@@ -9,9 +9,7 @@ from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, index_words, kept, private
 
-MEANINGS = Table(
-    {"boat": [1, 0, 0], "ship": [0.9, 0.1, 0], "stone": [0, 1, 0], "house": [0, 0.9, 0.1]}
-)
+MEANINGS = Table({"boat": [1, 0, 0], "ship": [0.9, 0.1, 0], "stone": [0, 1, 0], "house": [0, 0.9, 0.1]})
 
 
 @pytest.fixture
@@ -68,9 +66,7 @@ def test_words_are_indexed_once(database_url: str, opened: Open) -> None:
     assert index_words(memory) == (1 if follows else 0)
 
 
-def test_a_group_hears_no_more_of_many_than_of_few(
-    few: None, database_url: str, opened: Open
-) -> None:
+def test_a_group_hears_no_more_of_many_than_of_few(few: None, database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=MEANINGS)
     alone = private(memory, ALICE)
     for number in range(40):

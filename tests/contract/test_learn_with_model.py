@@ -8,24 +8,12 @@ from tacit.records.memory import Kind, Sensitivity, State, Trust, Visibility
 from tests.contract.conftest import Open
 from tests.contract.lessons import contents, only, told
 from tests.contract.rooms import ALICE, BOB, SetClock, group, private
-from tests.contract.scripted import (
-    GARDEN,
-    GOOD,
-    HEDGEHOGS,
-    INSULIN,
-    RADIOS,
-    TANGO,
-    by_model,
-    fact,
-    facts,
-)
+from tests.contract.scripted import GARDEN, GOOD, HEDGEHOGS, INSULIN, RADIOS, TANGO, by_model, fact, facts
 from tests.llm.endpoint import Api, Endpoint
 
 ALICES = "ext:telegram:1001"
 BOBS = "ext:telegram:2002"
-LIKES_TANGO = fact(
-    "Alice likes tango evenings", "tango evenings are what keeps me going", stated=False
-)
+LIKES_TANGO = fact("Alice likes tango evenings", "tango evenings are what keeps me going", stated=False)
 
 
 @pytest.fixture
@@ -34,9 +22,7 @@ def learning(endpoint: Endpoint, database_url: str, opened: Open) -> Memory:
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
-def test_a_good_answer_becomes_a_memory(
-    endpoint: Endpoint, database_url: str, opened: Open, api: Api
-) -> None:
+def test_a_good_answer_becomes_a_memory(endpoint: Endpoint, database_url: str, opened: Open, api: Api) -> None:
     learning = opened(database_url, settings=by_model(endpoint, provider=api))
     endpoint.always = GOOD
     view = private(learning, ALICE)
@@ -52,9 +38,7 @@ def test_a_good_answer_becomes_a_memory(
     assert learning.jobs.pending().turns == 0
 
 
-def test_the_message_is_sent_as_material_and_what_was_said_before_apart(
-    endpoint: Endpoint, learning: Memory
-) -> None:
+def test_the_message_is_sent_as_material_and_what_was_said_before_apart(endpoint: Endpoint, learning: Memory) -> None:
     endpoint.always = GOOD
     view = private(learning, ALICE)
     view.learn([Message("assistant", "How is the garden?"), Message("user", HEDGEHOGS)])
@@ -66,9 +50,7 @@ def test_the_message_is_sent_as_material_and_what_was_said_before_apart(
     assert HEDGEHOGS not in str(seen.body["messages"][0])
 
 
-def test_a_model_can_raise_how_sensitive_something_is_and_never_lower_it(
-    endpoint: Endpoint, learning: Memory
-) -> None:
+def test_a_model_can_raise_how_sensitive_something_is_and_never_lower_it(endpoint: Endpoint, learning: Memory) -> None:
     takes = fact("Alice takes insulin three times a day", "insulin three times a day")
     endpoint.script = [facts(takes), facts({**GARDEN, "sensitivity": "sensitive"})]
     view = private(learning, ALICE)
@@ -85,9 +67,7 @@ def test_a_model_raises_what_the_rules_read_as_well(endpoint: Endpoint, learning
     assert only(view, "Lisbon").sensitivity is Sensitivity.SENSITIVE
 
 
-def test_what_is_said_of_others_is_hearsay_whatever_the_model_calls_it(
-    endpoint: Endpoint, learning: Memory
-) -> None:
+def test_what_is_said_of_others_is_hearsay_whatever_the_model_calls_it(endpoint: Endpoint, learning: Memory) -> None:
     group(learning, BOB).remember("hello")
     own = fact("Bob restores old radios for a living", "Bob restores old radios for a living")
     endpoint.always = facts(own)
@@ -98,12 +78,8 @@ def test_what_is_said_of_others_is_hearsay_whatever_the_model_calls_it(
     assert kept.owner == ALICES
 
 
-def test_what_both_read_is_kept_once_in_the_words_of_the_rules(
-    endpoint: Endpoint, learning: Memory
-) -> None:
-    endpoint.always = facts(
-        fact("Alice currently lives in Lisbon", "I live in Lisbon", kind="observation")
-    )
+def test_what_both_read_is_kept_once_in_the_words_of_the_rules(endpoint: Endpoint, learning: Memory) -> None:
+    endpoint.always = facts(fact("Alice currently lives in Lisbon", "I live in Lisbon", kind="observation"))
     view = private(learning, ALICE)
     told(learning, view, "by the way, I live in Lisbon")
     assert contents(view) == ["Alice lives in Lisbon"]
@@ -120,19 +96,14 @@ def test_what_the_model_read_besides_comes_after_it(endpoint: Endpoint, learning
 
 
 def test_a_claim_fills_the_slot_that_its_words_fill(endpoint: Endpoint, learning: Memory) -> None:
-    endpoint.script = [
-        facts(),
-        facts(fact("Alice lives in Porto", "it has become Porto where I live")),
-    ]
+    endpoint.script = [facts(), facts(fact("Alice lives in Porto", "it has become Porto where I live"))]
     view = private(learning, ALICE)
     told(learning, view, "hey there, I live in Lisbon")
     told(learning, view, "guess it happened, it has become Porto where I live")
     assert [one for one in contents(view) if "lives in" in one] == ["Alice lives in Porto"]
 
 
-def test_what_was_read_between_the_lines_needs_a_second_signal(
-    endpoint: Endpoint, learning: Memory
-) -> None:
+def test_what_was_read_between_the_lines_needs_a_second_signal(endpoint: Endpoint, learning: Memory) -> None:
     endpoint.always = facts(LIKES_TANGO)
     view = private(learning, ALICE)
     told(learning, view, TANGO)
@@ -144,9 +115,7 @@ def test_what_was_read_between_the_lines_needs_a_second_signal(
     assert view.proposals.list() == []
 
 
-def test_what_was_read_between_the_lines_is_kept_at_a_yes(
-    endpoint: Endpoint, learning: Memory
-) -> None:
+def test_what_was_read_between_the_lines_is_kept_at_a_yes(endpoint: Endpoint, learning: Memory) -> None:
     endpoint.always = facts(LIKES_TANGO)
     view = private(learning, ALICE)
     told(learning, view, TANGO)
@@ -165,9 +134,7 @@ def test_a_request_to_remember_does_not_depend_on_what_the_model_calls_it(
     assert contents(view) == ["Alice prefers aisle seats"]
 
 
-def test_a_model_cannot_make_something_a_request(
-    endpoint: Endpoint, database_url: str, opened: Open
-) -> None:
+def test_a_model_cannot_make_something_a_request(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     learning = opened(database_url, settings=by_model(endpoint, confirm="new"))
     endpoint.always = facts({**GARDEN, "explicit": True, "confirmed": True})
     view = private(learning, ALICE)

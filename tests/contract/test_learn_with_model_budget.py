@@ -38,9 +38,7 @@ def used(memory: Memory) -> list[tuple[object, ...]]:
     return [tuple(row) for row in rows(memory, found)]
 
 
-def test_what_a_question_took_is_recorded(
-    endpoint: Endpoint, database_url: str, opened: Open
-) -> None:
+def test_what_a_question_took_is_recorded(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     learning = opened(database_url, settings=by_model(endpoint))
     told(learning, private(learning, ALICE), HEDGEHOGS)
     told(learning, private(learning, BOB), RADIOS)
@@ -49,9 +47,7 @@ def test_what_a_question_took_is_recorded(
     assert used(learning) == [("2026-03-01", count, count * TOKENS["in"], count * TOKENS["out"])]
 
 
-def test_what_was_refused_costs_nothing(
-    endpoint: Endpoint, database_url: str, opened: Open
-) -> None:
+def test_what_was_refused_costs_nothing(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     learning = opened(database_url, settings=by_model(endpoint))
     endpoint.always = refuses(429)
     told(learning, private(learning, ALICE), HEDGEHOGS)
@@ -95,18 +91,14 @@ def test_the_next_question_is_refused_once_the_day_is_spent(
 
 
 def test_money_is_a_bound_as_well(endpoint: Endpoint, database_url: str, opened: Open) -> None:
-    dear = by_model(
-        endpoint, price_in_per_million=1_000, price_out_per_million=1_000, cost_per_day=0.001
-    )
+    dear = by_model(endpoint, price_in_per_million=1_000, price_out_per_million=1_000, cost_per_day=0.001)
     learning = opened(database_url, settings=dear)
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert endpoint.count == 0
     assert learning.jobs.pending().problems == ("LanguageOverBudget",)
 
 
-def test_a_space_does_not_spend_the_budget_of_another(
-    endpoint: Endpoint, database_url: str, opened: Open
-) -> None:
+def test_a_space_does_not_spend_the_budget_of_another(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     greedy = {"in": 40, "out": ONE_QUESTION_TOKENS}
     endpoint.always = says({"facts": [GARDEN]}, tokens=greedy)
     settings = by_model(endpoint, tokens_per_day=ONE_QUESTION_TOKENS)
@@ -119,9 +111,7 @@ def test_a_space_does_not_spend_the_budget_of_another(
     assert endpoint.count == 2
 
 
-def test_two_processes_add_up(
-    endpoint: Endpoint, shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_two_processes_add_up(endpoint: Endpoint, shared_url: str, opened: Open, clock: SetClock) -> None:
     learning = opened(shared_url, settings=by_model(endpoint))
     told(learning, private(learning, ALICE), HEDGEHOGS)
     assert used(learning) == [("2026-03-01", 1, TOKENS["in"], TOKENS["out"])]

@@ -18,12 +18,7 @@ from tests.llm.replies import half, refuses, says
 TROUBLE: list[tuple[str, Step, str, int]] = [
     ("garbage", says("lorem ipsum, no JSON at all"), "LanguageBadAnswer", 2),
     ("truncated JSON", half(GOOD), "LanguageUnavailable", 1),
-    (
-        "an answer cut off",
-        says('{"facts": [{"content": "Al', stop="length"),
-        "LanguageBadAnswer",
-        2,
-    ),
+    ("an answer cut off", says('{"facts": [{"content": "Al', stop="length"), "LanguageBadAnswer", 2),
     ("another schema", says({"memories": "none", "facts": "x"}), "LanguageBadAnswer", 2),
     ("an unknown kind", says({"facts": [GARDEN | {"kind": "rumour"}]}), "LanguageBadAnswer", 2),
     ("a field missing", says({"facts": [{"content": "Alice is rich"}]}), "LanguageBadAnswer", 2),
@@ -48,17 +43,9 @@ def assert_waits(learning: Memory, problem: str) -> None:
     assert rows(learning, "SELECT memory_id FROM proposals") == []
 
 
-@pytest.mark.parametrize(
-    ("step", "problem", "requests"), [one[1:] for one in TROUBLE], ids=[one[0] for one in TROUBLE]
-)
+@pytest.mark.parametrize(("step", "problem", "requests"), [one[1:] for one in TROUBLE], ids=[one[0] for one in TROUBLE])
 def test_a_bad_day_leaves_the_turn_waiting_and_is_over_when_it_is_over(
-    endpoint: Endpoint,
-    database_url: str,
-    opened: Open,
-    clock: SetClock,
-    step: Step,
-    problem: str,
-    requests: int,
+    endpoint: Endpoint, database_url: str, opened: Open, clock: SetClock, step: Step, problem: str, requests: int
 ) -> None:
     slow = isinstance(step, Reply) and (step.hangs or step.drips)
     learning = learning_at(database_url, opened, endpoint, timeout=1.0 if slow else 10.0)
@@ -79,9 +66,7 @@ def test_a_bad_day_leaves_the_turn_waiting_and_is_over_when_it_is_over(
     assert (waiting.turns, waiting.problems) == (0, ())
 
 
-def test_a_server_that_is_not_there_is_waited_for(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_server_that_is_not_there_is_waited_for(database_url: str, opened: Open, clock: SetClock) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -94,9 +79,7 @@ def test_a_server_that_is_not_there_is_waited_for(
         assert_waits(learning, "LanguageUnavailable")
 
 
-def test_retries_within_a_question_are_bounded(
-    endpoint: Endpoint, database_url: str, opened: Open
-) -> None:
+def test_retries_within_a_question_are_bounded(endpoint: Endpoint, database_url: str, opened: Open) -> None:
     learning = opened(database_url, settings=by_model(endpoint, retries=1))
     endpoint.always = refuses(500)
     told(learning, private(learning, ALICE), HEDGEHOGS)
@@ -169,11 +152,7 @@ def test_a_turn_that_was_erased_while_it_waited_is_never_sent(
 
 @pytest.mark.parametrize("step", [GOOD, *(one[1] for one in TROUBLE[:6])])
 def test_neither_message_nor_answer_reaches_a_log(
-    endpoint: Endpoint,
-    database_url: str,
-    opened: Open,
-    caplog: pytest.LogCaptureFixture,
-    step: Step,
+    endpoint: Endpoint, database_url: str, opened: Open, caplog: pytest.LogCaptureFixture, step: Step
 ) -> None:
     caplog.set_level(logging.DEBUG)
     learning = learning_at(database_url, opened, endpoint)

@@ -72,9 +72,7 @@ def test_what_somebody_else_is_quoted_with_is_not_learned(learning: Memory) -> N
 def test_a_secret_is_not_even_queued_and_the_rest_is_learned(learning: Memory) -> None:
     view = private(learning, ALICE)
     key = "AKIA" + "IOSFODNN7EXAMPLQ"
-    accepted = view.learn(
-        [Message("user", f"my key is {key}"), Message("user", "I live in Lisbon")]
-    )
+    accepted = view.learn([Message("user", f"my key is {key}"), Message("user", "I live in Lisbon")])
     assert accepted.turns == 1
     assert len(accepted.refused) == 1
     assert key not in str(rows(learning, "SELECT payload FROM jobs"))
@@ -106,9 +104,7 @@ def test_the_same_said_again_is_the_same_memory(learning: Memory) -> None:
     assert only(view, "Lisbon").version == 1
 
 
-def test_an_elliptical_correction_reaches_what_was_just_said(
-    learning: Memory, clock: SetClock
-) -> None:
+def test_an_elliptical_correction_reaches_what_was_just_said(learning: Memory, clock: SetClock) -> None:
     view = private(learning, ALICE)
     told(learning, view, "My dentist appointment is on 4 May at 9:30")
     clock.forward(seconds=20)
@@ -134,14 +130,9 @@ def test_dont_tell_bob_keeps_it_from_bob(learning: Memory) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [
-        "Don't tell Bob, but we plan a surprise party for Bob",
-        "We plan a surprise party for Bob in the old mill",
-    ],
+    ["Don't tell Bob, but we plan a surprise party for Bob", "We plan a surprise party for Bob in the old mill"],
 )
-def test_a_surprise_is_kept_whole_and_never_told_to_whom_it_is_for(
-    learning: Memory, words: str
-) -> None:
+def test_a_surprise_is_kept_whole_and_never_told_to_whom_it_is_for(learning: Memory, words: str) -> None:
     group(learning, BOB).remember("Bob was here")
     team = group(learning, ALICE, here=(ALICE, BOB, CAROL), complete=True)
     told(learning, team, words)
@@ -160,9 +151,7 @@ def test_a_surprise_is_kept_whole_and_never_told_to_whom_it_is_for(
         ("I'm allergic to cats", Visibility.PRIVATE_ONLY),
     ],
 )
-def test_how_far_it_may_go_is_as_the_speaker_says(
-    learning: Memory, words: str, visibility: Visibility
-) -> None:
+def test_how_far_it_may_go_is_as_the_speaker_says(learning: Memory, words: str, visibility: Visibility) -> None:
     view = private(learning, ALICE)
     told(learning, view, words)
     assert only(view, "cats").visibility is visibility
@@ -194,9 +183,7 @@ def test_a_rooms_own_fact_has_no_owner_and_any_member_corrects_it(learning: Memo
     (after,) = group(learning, ALICE).recall("standup")
     assert "9:30" in after.memory.content
     told(learning, private(learning, ALICE), "Our standup is at 7:00 now")
-    assert [r.memory.content for r in group(learning, BOB).recall("standup")] == [
-        after.memory.content
-    ]
+    assert [r.memory.content for r in group(learning, BOB).recall("standup")] == [after.memory.content]
 
 
 def test_share_in_a_group_does_not_raise_anything(learning: Memory) -> None:
@@ -251,9 +238,7 @@ def test_steps_are_a_procedure_that_ordinary_recall_leaves_out(learning: Memory)
     assert view.recall("deploy", kinds=["procedure"])[0].memory.id == kept.id
 
 
-def test_where_turns_are_kept_a_memory_leads_to_what_it_was_learned_from(
-    database_url: str, opened: Open
-) -> None:
+def test_where_turns_are_kept_a_memory_leads_to_what_it_was_learned_from(database_url: str, opened: Open) -> None:
     keeping = replace(KEEP, learn=BY_HAND.learn)
     memory = opened(database_url, settings=keeping)
     view = private(memory, ALICE)
@@ -274,12 +259,8 @@ def test_tomorrow_is_the_speakers_tomorrow(learning: Memory, clock: SetClock) ->
     assert "3 March 2026" in only(view, "driving test").content
 
 
-def test_a_person_can_be_learned_from_only_so_often_a_day(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(
-        database_url, settings=Settings(learn=LearnSettings(workers=0, daily_max_count=2))
-    )
+def test_a_person_can_be_learned_from_only_so_often_a_day(database_url: str, opened: Open, clock: SetClock) -> None:
+    memory = opened(database_url, settings=Settings(learn=LearnSettings(workers=0, daily_max_count=2)))
     view = private(memory, ALICE)
     told(memory, view, "I'm allergic to cats", "I'm allergic to dogs", "I'm allergic to nuts")
     assert len(contents(view)) == 2
@@ -301,9 +282,7 @@ def test_nobody_learns_through_a_disabled_view(learning: Memory) -> None:
     assert learning.jobs.pending().turns == 0
 
 
-def test_what_is_quarantined_does_not_get_out_by_being_forgotten_and_restored(
-    learning: Memory,
-) -> None:
+def test_what_is_quarantined_does_not_get_out_by_being_forgotten_and_restored(learning: Memory) -> None:
     view = private(learning, ALICE)
     told(learning, view, "The user lives in Rome", role="tool")
     (held,) = view.list(state="quarantined").items

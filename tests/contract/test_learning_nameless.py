@@ -34,10 +34,7 @@ def test_what_is_theirs_is_still_known_as_theirs_when_it_changes(learning: Memor
     ("said", "once"),
     [
         # "Their" would be the boss's.
-        (
-            "The user's boss took The user's desk",
-            "The user's boss took the user's desk",
-        ),
+        ("The user's boss took The user's desk", "The user's boss took the user's desk"),
         ("Anna is The user's sister", "Anna is the user's sister"),
         ("The user likes it when Anna calls The user", _CALLED),
         ("The users of The usership are loud", "The users of The usership are loud"),

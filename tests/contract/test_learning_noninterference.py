@@ -40,9 +40,7 @@ OPEN: list[tuple[tacit.Requester, str]] = [
 ]
 
 
-def world(
-    memory: Memory, clock: SetClock, hidden: list[tuple[int, str]], *, by: tacit.Requester
-) -> list[object]:
+def world(memory: Memory, clock: SetClock, hidden: list[tuple[int, str]], *, by: tacit.Requester) -> list[object]:
     """What Bob and Carol see after the same open talk, with something said in private between."""
     start = clock.now
     for who in (ALICE, BOB, CAROL):  # whom one has met goes by one's own name for them, ever after

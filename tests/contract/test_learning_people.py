@@ -81,9 +81,7 @@ def test_what_is_said_in_private_changes_nothing_for_others(learning: Memory) ->
     assert [one for one in contents(private(learning, BOB)) if "Bosch" in one]
 
 
-def test_hearsay_names_its_speaker_to_others_and_is_not_hedged_to_the_speaker(
-    learning: Memory,
-) -> None:
+def test_hearsay_names_its_speaker_to_others_and_is_not_hedged_to_the_speaker(learning: Memory) -> None:
     told(learning, group(learning, ALICE), "My brother Erik works at Volvo")
     (own,) = [line for line in lines(private(learning, ALICE)) if "Volvo" in line]
     (heard,) = [line for line in lines(private(learning, BOB)) if "Volvo" in line]

@@ -107,9 +107,7 @@ def in_background(work: Callable[[], object]) -> Iterator[None]:
         thread.join()
 
 
-def test_a_killed_workers_task_is_taken_over_within_15_seconds(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_killed_workers_task_is_taken_over_within_15_seconds(shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(shared_url, settings=IDLE)
     memory._runtime.tasks[TASK] = ticking(memory, 1)
     kept(private(memory, ALICE), "Sarah likes tea")
@@ -121,9 +119,7 @@ def test_a_killed_workers_task_is_taken_over_within_15_seconds(
     assert ticked(memory) == [1]
 
 
-def test_a_killed_workers_turn_is_taken_over_within_15_seconds(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_killed_workers_turn_is_taken_over_within_15_seconds(shared_url: str, opened: Open, clock: SetClock) -> None:
     memory = opened(shared_url, settings=IDLE)
     view = private(memory, ALICE)
     view.learn([tacit.Message("user", TURN)])

@@ -31,10 +31,7 @@ def test_a_code_makes_two_identities_one_person(memory: Memory, clock: SetClock)
     found = phone.account.pending_link()
     assert found == LinkWaiting(identity=LAPTOP.key, expires_at=waiting.expires_at)
     assert waiting.expires_at > offer.expires_at
-    assert (said(phone.list()), said(laptop.list())) == (
-        ["said on the phone"],
-        ["said on the laptop"],
-    )
+    assert (said(phone.list()), said(laptop.list())) == (["said on the phone"], ["said on the laptop"])
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES - 1)
     link = phone.account.confirm_link()
     for view in (phone, laptop):
@@ -72,9 +69,7 @@ def test_what_is_no_code_of_anybodys_is_refused_in_the_same_words(
         laptop.account.accept_link(taken)
 
 
-def test_after_some_wrong_codes_even_the_right_one_is_refused_for_a_while(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_after_some_wrong_codes_even_the_right_one_is_refused_for_a_while(memory: Memory, clock: SetClock) -> None:
     laptop = private(memory, LAPTOP)
     for _ in range(limits.LINK_TRIES_MAX_COUNT):
         with pytest.raises(tacit.NotFound):
@@ -107,12 +102,7 @@ def test_it_works_in_the_persons_own_private_chat_only(plain: Memory) -> None:
         plain.view(ALICE, tacit.Chat.unknown("web:9")),
         plain.view(ALICE, tacit.Chat.private(BOB.key)),
     ):
-        acts = (
-            view.account.offer_link,
-            view.account.confirm_link,
-            view.account.refuse_link,
-            view.account.unlink,
-        )
+        acts = (view.account.offer_link, view.account.confirm_link, view.account.refuse_link, view.account.unlink)
         for act in (*acts, lambda view=view: view.account.accept_link(code)):
             with pytest.raises(tacit.InvalidInput, match="private chat only"):
                 act()
@@ -126,11 +116,7 @@ def test_an_agent_that_may_use_less_links_nothing(plain: Memory) -> None:
     asked(plain, ALICE, LAPTOP)
     code = private(plain, BOB).account.offer_link().code
     narrow = plain.view(ALICE, tacit.Chat.private(ALICE.key), categories=["profile"])
-    for act in (
-        narrow.account.offer_link,
-        narrow.account.confirm_link,
-        lambda: narrow.account.accept_link(code),
-    ):
+    for act in (narrow.account.offer_link, narrow.account.confirm_link, lambda: narrow.account.accept_link(code)):
         with pytest.raises(tacit.InvalidInput, match="narrowed"):
             act()
     narrow.account.refuse_link()
@@ -216,9 +202,7 @@ def test_who_came_into_an_account_meanwhile_stays_there(plain: Memory) -> None:
     assert private(plain, BOB).account.identities() == [BOB.key]
 
 
-def test_a_person_has_only_so_many_identities(
-    plain: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_person_has_only_so_many_identities(plain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "IDENTITIES_PER_PERSON_MAX_COUNT", 2)
     phone = asked(plain, ALICE, LAPTOP)
     with pytest.raises(tacit.InvalidInput, match="at most 2"):
@@ -231,9 +215,7 @@ def test_somebody_known_by_name_comes_along_and_is_no_key(plain: Memory) -> None
     plain.admin.merge_people(person.id, LAPTOP.key)
     linked(plain, ALICE, LAPTOP)
     assert len(private(plain, ALICE).account.identities()) == 3
-    assert not [
-        one for one in private(plain, LAPTOP).account.identities() if one.startswith("person:")
-    ]
+    assert not [one for one in private(plain, LAPTOP).account.identities() if one.startswith("person:")]
 
 
 def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: Open) -> None:
@@ -247,10 +229,7 @@ def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: O
     ended = laptop.account.unlink()
     assert ended.ended_at is not None
     assert (said(phone.list()), said(laptop.list())) == (["said as one"], ["said on the laptop"])
-    assert (laptop.account.identities(), LAPTOP.key in phone.account.identities()) == (
-        [LAPTOP.key],
-        False,
-    )
+    assert (laptop.account.identities(), LAPTOP.key in phone.account.identities()) == ([LAPTOP.key], False)
     assert here.admin.links(LAPTOP.key) == [ended]
     with pytest.raises(tacit.NotFound, match="no such code here"):
         private(here, TABLET).account.accept_link(code)
@@ -261,9 +240,7 @@ def test_unlinking_takes_effect_on_the_very_next_read(shared_url: str, opened: O
 
 
 @pytest.mark.parametrize("who", [ALICE, LAPTOP], ids=["who offered", "who accepted"])
-def test_what_an_erased_person_was_about_to_link_is_gone(
-    memory: Memory, who: tacit.Requester
-) -> None:
+def test_what_an_erased_person_was_about_to_link_is_gone(memory: Memory, who: tacit.Requester) -> None:
     phone = asked(memory, ALICE, LAPTOP)
     memory.admin.erase_person(who.key)
     assert phone.account.pending_link() is None

@@ -61,15 +61,10 @@ def test_of_two_who_confirm_at_the_same_moment_one_does(shared_url: str, opened:
     told = at_once(*(private(memory, ALICE).account.confirm_link for memory in memories))
     assert tacit.NotFound in told
     assert len(memories[0].admin.links(ALICE.key)) == len(memories[0].admin.links(LAPTOP.key)) == 1
-    assert (
-        private(memories[1], LAPTOP).account.identities()
-        == private(memories[0], ALICE).account.identities()
-    )
+    assert private(memories[1], LAPTOP).account.identities() == private(memories[0], ALICE).account.identities()
 
 
-def test_confirming_crosswise_at_the_same_moment_ends_in_one_account(
-    shared_url: str, opened: Open
-) -> None:
+def test_confirming_crosswise_at_the_same_moment_ends_in_one_account(shared_url: str, opened: Open) -> None:
     memories = [opened(shared_url), opened(shared_url)]
     phone, laptop = private(memories[0], ALICE), private(memories[1], LAPTOP)
     codes = phone.account.offer_link().code, laptop.account.offer_link().code

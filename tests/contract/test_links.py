@@ -148,12 +148,8 @@ def test_a_shadowed_value_says_so_to_its_owner(memory: Memory) -> None:
     assert not private(memory, PHONE).explain(id).allowed
 
 
-def test_a_private_account_value_never_uncovers_an_older_public_alias_value(
-    memory: Memory, clock: SetClock
-) -> None:
-    private(memory, PHONE).put(
-        "profile", "city", "Porto", visibility="public_ok", sensitivity="public"
-    )
+def test_a_private_account_value_never_uncovers_an_older_public_alias_value(memory: Memory, clock: SetClock) -> None:
+    private(memory, PHONE).put("profile", "city", "Porto", visibility="public_ok", sensitivity="public")
     room, bob = group(memory, ALICE), group(memory, BOB)
     assert said(bob.list()) == ["Porto"]
     clock.forward(days=1)
@@ -184,9 +180,7 @@ def test_a_key_written_after_linking_takes_over_what_the_alias_had_said(memory: 
     assert said(private(memory, ACCOUNT).list()) == ["Lisbon"]
 
 
-def test_forgetting_a_shadowed_value_leaves_the_winner_alone(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_forgetting_a_shadowed_value_leaves_the_winner_alone(memory: Memory, clock: SetClock) -> None:
     loser = kept(private(memory, LAPTOP), "older", category="profile", key="city")
     clock.forward(days=1)
     private(memory, PHONE).put("profile", "city", "newer")
@@ -200,9 +194,7 @@ def test_forgetting_a_shadowed_value_leaves_the_winner_alone(
     assert said(view.list()) == ["newer"]
 
 
-def test_which_value_wins_does_not_depend_on_when_it_was_judged(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_which_value_wins_does_not_depend_on_when_it_was_judged(memory: Memory, clock: SetClock) -> None:
     loser = kept(private(memory, LAPTOP), "older", category="profile", key="city")
     clock.forward(days=1)
     private(memory, PHONE).put("profile", "city", "newer")

@@ -47,9 +47,7 @@ def test_pages_hold_everything_once(memory: Memory, clock: SetClock, ticking: bo
         assert found[-1], "a page that is promised has something on it"
 
 
-def test_writes_between_pages_neither_repeat_nor_lose_anything(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_writes_between_pages_neither_repeat_nor_lose_anything(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     ids = []
     for number in range(12):
@@ -80,14 +78,10 @@ def test_a_cursor_whose_memory_is_gone_still_leads_on(memory: Memory, clock: Set
         clock.forward(seconds=1)
     page = view.list(limit=2)
     view.erase(ids[4])
-    assert [one.content for one in view.list(limit=9, cursor=page.cursor)] == [
-        f"fact {n}" for n in (3, 2, 1, 0)
-    ]
+    assert [one.content for one in view.list(limit=9, cursor=page.cursor)] == [f"fact {n}" for n in (3, 2, 1, 0)]
 
 
-def test_pages_of_a_group_mix_all_the_ways_a_memory_comes_to_it(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_pages_of_a_group_mix_all_the_ways_a_memory_comes_to_it(memory: Memory, clock: SetClock) -> None:
     # Some come by more than one branch of the predicate: they must still come once.
     alice, bob = group(memory, ALICE), group(memory, BOB)
     own = private(memory, ALICE)

@@ -49,10 +49,7 @@ def test_the_model_hears_what_it_is_given_and_nothing_else_of_memory(
     turns.append(ToolTurn("call_1", "look", "Tea."))
     assert memory.llm.talk("Be kind.", turns, [LOOK]) == TalkReply("You take tea.")
     before, after = model.prompts
-    assert before.messages == [
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": HELLO.text},
-    ]
+    assert before.messages == [{"role": "system", "content": "Be kind."}, {"role": "user", "content": HELLO.text}]
     assert (after.instructions, after.said, after.results) == ("Be kind.", HELLO.text, ["Tea."])
     assert after.tools == ["look"]
     assert "milk" not in before.text + after.text
@@ -76,12 +73,8 @@ def test_talking_and_learning_spend_one_budget_in_each_space(
     assert len(model.prompts) == 2
 
 
-def test_there_is_a_model_to_talk_with_also_where_nothing_is_learned(
-    model: ScriptedModel, opened: Open
-) -> None:
-    memory = opened(
-        "sqlite://", settings=Settings(language=model.settings, learn=LearnSettings(enabled=False))
-    )
+def test_there_is_a_model_to_talk_with_also_where_nothing_is_learned(model: ScriptedModel, opened: Open) -> None:
+    memory = opened("sqlite://", settings=Settings(language=model.settings, learn=LearnSettings(enabled=False)))
     assert memory.llm.talk("Be kind.", [HELLO]).text == "All right."
     memory.close()
     with pytest.raises(LanguageUnavailable, match="closed"):

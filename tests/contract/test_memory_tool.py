@@ -68,25 +68,17 @@ def test_a_model_keeps_its_notes_with_every_command(memory: Memory, endpoint: En
     ]
     assert "     3\t- Lisbon in April" in texts[3]
     assert "     3\t- Oslo in March\n     4\t- Lisbon in April" in texts[4]
-    assert texts[6].splitlines()[1:] == [
-        "59B\t/memories",
-        "59B\t/memories/go/",
-        "59B\t/memories/go/to.md",
-    ]
+    assert texts[6].splitlines()[1:] == ["59B\t/memories", "59B\t/memories/go/", "59B\t/memories/go/to.md"]
     assert texts[7].splitlines()[1:] == ["     3\t- Oslo in March", "     4\t- Lisbon in April"]
     assert texts[9].splitlines()[1:] == ["0B\t/memories"]
     gone = said(view.list(state="forgotten"))
     assert gone == ["Lisbon in April", "Oslo in March", "Porto in June"]
 
 
-def test_what_a_model_wrote_is_remembered_and_what_was_remembered_it_reads(
-    memory: Memory, endpoint: Endpoint
-) -> None:
+def test_what_a_model_wrote_is_remembered_and_what_was_remembered_it_reads(memory: Memory, endpoint: Endpoint) -> None:
     view = private(memory, ALICE)
     told(endpoint, view, create("/memories/food.md", "- Sarah is allergic to nuts\n"))
-    assert view.recall("what may Sarah not eat, nuts?")[0].memory.content == (
-        "Sarah is allergic to nuts"
-    )
+    assert view.recall("what may Sarah not eat, nuts?")[0].memory.content == ("Sarah is allergic to nuts")
     (one,) = view.list()
     view.update(one.id, "Sarah is allergic to shellfish")
     (heard,) = told(endpoint, view, view_of("/memories/food.md"))
@@ -132,14 +124,8 @@ def test_a_mistake_is_told_in_words_and_changes_nothing(
         (inserted("/memories/trips.md", -1, "- x"), "[0, 3]"),
         ({"command": "delete", "path": "/memories"}, "stays as it is"),
         ({"command": "delete", "path": "/memories/other.md"}, "does not exist"),
-        (
-            {"command": "rename", "old_path": "/memories/x.md", "new_path": "/memories/y.md"},
-            "does not exist",
-        ),
-        (
-            {"command": "rename", "old_path": "/memories/trips.md", "new_path": "/memories"},
-            "name a file",
-        ),
+        ({"command": "rename", "old_path": "/memories/x.md", "new_path": "/memories/y.md"}, "does not exist"),
+        ({"command": "rename", "old_path": "/memories/trips.md", "new_path": "/memories"}, "name a file"),
         ({"command": "append", "path": "/memories/trips.md"}, "Unknown command"),
         ({}, "Unknown command"),
         ({"command": "view"}, "needs `path`"),
@@ -177,9 +163,7 @@ def test_no_path_that_a_model_makes_up_leads_out(memory: Memory, endpoint: Endpo
     assert memory.admin.stats().memories == 0
 
 
-def test_in_a_group_the_model_has_that_groups_session_and_nothing_private(
-    memory: Memory, endpoint: Endpoint
-) -> None:
+def test_in_a_group_the_model_has_that_groups_session_and_nothing_private(memory: Memory, endpoint: Endpoint) -> None:
     private(memory, ALICE).files.write("diary.md", "- I am looking for another job\n")
     heard = told(
         endpoint,
@@ -226,9 +210,7 @@ class OvertakenView(View):
     files = resource(Overtaken)
 
 
-def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(
-    memory: Memory, endpoint: Endpoint
-) -> None:
+def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(memory: Memory, endpoint: Endpoint) -> None:
     view = private(memory, ALICE)
     view.files.write("trips.md", "- Lisbon in May\n")
     slow = OvertakenView(view._context)
@@ -238,9 +220,7 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost(
     assert view.files.read("trips.md") == "- Lisbon in May\n- Porto in June\n"
 
 
-def test_without_an_identity_the_tool_says_that_there_is_no_memory(
-    memory: Memory, endpoint: Endpoint
-) -> None:
+def test_without_an_identity_the_tool_says_that_there_is_no_memory(memory: Memory, endpoint: Endpoint) -> None:
     nobody = memory.view(None, tacit.Chat.private("telegram:1"))
     heard = told(endpoint, nobody, view_of("/memories"), create("/memories/a.md", "- a\n"))
     assert all(one.failed and "not available" in one.text for one in heard)
@@ -249,11 +229,7 @@ def test_without_an_identity_the_tool_says_that_there_is_no_memory(
 
 def test_a_cache_mark_is_passed_on(memory: Memory) -> None:
     tool = MemoryTool(private(memory, ALICE), cache_control={"type": "ephemeral"})
-    assert tool.to_dict() == {
-        "type": "memory_20250818",
-        "name": "memory",
-        "cache_control": {"type": "ephemeral"},
-    }
+    assert tool.to_dict() == {"type": "memory_20250818", "name": "memory", "cache_control": {"type": "ephemeral"}}
 
 
 def test_without_the_sdk_it_says_what_to_install() -> None:

@@ -25,9 +25,7 @@ WEB = tacit.Requester("slack:T1:U9", name="Alice")
 
 def person(view: View, name: str) -> str:
     """The id of somebody whom this view's requester calls so."""
-    (found,) = [
-        one.id for one in view.people.list() if name in {called.text for called in one.names}
-    ]
+    (found,) = [one.id for one in view.people.list() if name in {called.text for called in one.names}]
     return found
 
 
@@ -186,9 +184,7 @@ ACTS = st.lists(
     min_size=2,
     max_size=6,
 )
-PAIRS = st.lists(
-    st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=4
-)
+PAIRS = st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=4)
 
 
 def happen(memory: Memory, act: str, name: str) -> None:

@@ -57,9 +57,7 @@ def test_an_erased_memory_leaves_the_note_and_its_file_is_looked_at_again(memory
     assert not act(memory, lambda w: notes.is_tombstoned(w, other))
 
 
-def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_not(
-    memory: Memory,
-) -> None:
+def test_a_file_that_still_has_an_erased_line_is_looked_at_though_its_note_has_not(memory: Memory) -> None:
     own = private(memory, ALICE)
     id = kept(own, "I like tea")
     written(memory, INDEX, id)

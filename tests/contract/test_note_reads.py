@@ -18,9 +18,7 @@ OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
 
 def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
     audiences = view._context.storage.audiences
-    rows = view._context.read(
-        lambda c, request: notes.list_recent_sessions(c, audiences, request, since, limit)
-    )
+    rows = view._context.read(lambda c, request: notes.list_recent_sessions(c, audiences, request, since, limit))
     return [row.path for row in rows]
 
 
@@ -31,9 +29,7 @@ def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str
         asked = request.for_management() if managing else request
         return notes.list_visible_items(connection, audiences, asked, paths)
 
-    return {
-        path: [one.content for _, one in rows] for path, rows in view._context.read(work).items()
-    }
+    return {path: [one.content for _, one in rows] for path, rows in view._context.read(work).items()}
 
 
 def test_a_room_note_with_a_subject_is_no_way_round_the_rules(memory: Memory) -> None:
@@ -93,9 +89,7 @@ def test_many_sessions_are_looked_through_page_by_page(memory: Memory) -> None:
     assert len(recent(private(memory, ALICE), limit=500)) == 121
 
 
-def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(memory: Memory, clock: SetClock) -> None:
     own = private(memory, ALICE)
     id, gone = kept(own, "Rain today", expires_at=clock.now + timedelta(days=1)), kept(own, "x")
     noted(memory, OWN, id, gone)

@@ -67,10 +67,7 @@ def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> No
 def test_a_head_changes_by_its_fields(memory: Memory) -> None:
     before = noted(memory, OWN)
     later = AT + timedelta(hours=1)
-    act(
-        memory,
-        lambda w: notes.update_note(w, OWN.path, tags=("x",), source="web", updated_at=later),
-    )
+    act(memory, lambda w: notes.update_note(w, OWN.path, tags=("x",), source="web", updated_at=later))
     after = found(memory, OWN.path)
     assert (after.tags, after.source, after.updated_at) == (("x",), "web", later)
     assert after.stamp > before.stamp
@@ -100,17 +97,13 @@ def test_a_memory_moves_to_another_section_and_one_leaves_the_note(memory: Memor
     a, b = (kept(own, f"fact {letter}") for letter in "ab")
     noted(memory, INDEX, a, b)
     act(memory, lambda w: notes.put_item(w, INDEX.path, a, Section.GOALS, added_on=DAY))
-    assert items(memory, INDEX.path)[0] == notes.ItemRow(
-        memory_id=a, section=Section.GOALS, position=0, added_on=DAY
-    )
+    assert items(memory, INDEX.path)[0] == notes.ItemRow(memory_id=a, section=Section.GOALS, position=0, added_on=DAY)
     act(memory, lambda w: notes.remove_item(w, INDEX.path, b))
     assert shown(memory, INDEX.path) == ["fact a"]
     assert len(own.list()) == 2
 
 
-def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(
-    memory: Memory,
-) -> None:
+def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(memory: Memory) -> None:
     id = kept(private(memory, ALICE), "a plan")
     page = replace(INDEX, path="_longterms/x/plan.md", kind=NoteKind.PAGE)
     noted(memory, page, id, section=Section.PAGE)
@@ -137,9 +130,7 @@ CHANGES: dict[str, Callable[[View, str], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(
-    memory: Memory, change: str
-) -> None:
+def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(memory: Memory, change: str) -> None:
     own = private(memory, ALICE)
     id, other, summary = kept(own, "I like tea"), kept(own, "I like figs"), kept(own, "We talked")
     noted(memory, OWN, id, other)
@@ -291,9 +282,7 @@ def _add(id: str, w: Transaction) -> None:
     notes.put_item(w, OWN.path, id, Section.TASKS)
 
 
-def test_many_who_change_one_note_at_once_wait_for_each_other(
-    shared_url: str, opened: Open
-) -> None:
+def test_many_who_change_one_note_at_once_wait_for_each_other(shared_url: str, opened: Open) -> None:
     """Whoever writes a note and then a memory, or the other way round: nobody is sent away."""
     memory = opened(shared_url)
     own = private(memory, ALICE)

@@ -21,9 +21,7 @@ WHICH = st.integers(0, 8)
 ACTS = st.one_of(
     st.tuples(st.sampled_from(["edit", "add", "update", "said"]), WHICH, WORDS),
     st.tuples(
-        st.sampled_from(["delete", "tick", "unname", "copy", "forget", "restore", "swap", "erase"]),
-        WHICH,
-        st.just(""),
+        st.sampled_from(["delete", "tick", "unname", "copy", "forget", "restore", "swap", "erase"]), WHICH, st.just("")
     ),
     st.tuples(st.just("sync"), WHICH, st.just("")),
 )
@@ -82,10 +80,7 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
     with TemporaryDirectory() as made:
         folder = Path(made) / "notes"
         memory = tacit.open(
-            "sqlite://",
-            clock=SetClock(),
-            embedder=None,
-            settings=with_notes(folder, forget_at_once_max=1000),
+            "sqlite://", clock=SetClock(), embedder=None, settings=with_notes(folder, forget_at_once_max=1000)
         )
         with memory:
             desk = Desk(memory, folder, private(memory, ALICE))
@@ -106,11 +101,7 @@ def test_files_and_store_say_the_same_after_any_edits(acts: list[tuple[str, int,
             if not desk.path.exists():
                 assert shown == []
                 return
-            written = [
-                (e.item.id, e.item.content, e.item.done)
-                for e in desk.entries()
-                if not e.item.conflict
-            ]
+            written = [(e.item.id, e.item.content, e.item.done) for e in desk.entries() if not e.item.conflict]
             assert sorted(map(repr, written)) == sorted(map(repr, shown))
 
 

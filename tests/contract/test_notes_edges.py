@@ -72,9 +72,7 @@ def test_a_process_that_is_killed_before_it_wrote_the_file_does_no_harm(book: No
     assert book.view.show(ferry).state == "forgotten"
 
 
-def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(
-    book: Notebook,
-) -> None:
+def test_a_process_that_is_killed_before_it_noted_what_it_wrote_does_no_harm(book: Notebook) -> None:
     state = state_of(book)
     book.view.update(book.id("Hotel"), "Hotel: booked for July")
     book.view.forget(book.id("ferry"))
@@ -138,9 +136,7 @@ def test_what_somebody_else_replaced_is_shown_under_its_new_id(book: Notebook) -
     assert promoted_id not in text
 
 
-def test_an_edit_of_what_was_said_in_another_private_chat_keeps_its_id(
-    book: Notebook, folder: Path
-) -> None:
+def test_an_edit_of_what_was_said_in_another_private_chat_keeps_its_id(book: Notebook, folder: Path) -> None:
     elsewhere = book.memory.view(ALICE, tacit.Chat.private("web:alice"))
     draft = SessionDraft(promote=HOUSE, promote_to=Section.KEY_FACTS)
     id = elsewhere.sessions.end(draft=draft).promoted
@@ -169,10 +165,7 @@ def test_a_page_is_free_text(memory: Memory, folder: Path) -> None:
     path = hand_written(folder, "_longterms/ext_telegram_1001/boats.md", said)
     assert memory.notes.sync().remembered == 2
     view = private(memory, ALICE)
-    assert sorted(one.content for one in view.list().items) == [
-        "It is red\nand old",
-        "We have two of them. Both leak.",
-    ]
+    assert sorted(one.content for one in view.list().items) == ["It is red\nand old", "We have two of them. Both leak."]
     assert strip_ids(path.read_text()) == said
     assert memory.notes.sync().written == 0
     assert view.files.read("boats.md").startswith("# Boats\n\nWe have two of them. Both leak.\n")
@@ -222,9 +215,7 @@ def test_a_template_that_nobody_filled_in_is_nothing_to_remember(book: Notebook)
     assert (report.remembered, report.problems) == (0, ())
 
 
-def test_what_was_forgotten_elsewhere_is_gone_and_a_new_edit_of_it_brings_it_back(
-    book: Notebook,
-) -> None:
+def test_what_was_forgotten_elsewhere_is_gone_and_a_new_edit_of_it_brings_it_back(book: Notebook) -> None:
     id = book.id("ferry")
     book.view.forget(id)
     book.replace("leaves at nine", "leaves at ten")
@@ -249,9 +240,7 @@ def test_a_diary_keeps_what_has_expired(book: Notebook, clock: SetClock) -> None
     assert not book.path.exists() or b"ferry" not in book.path.read_bytes()
 
 
-def test_somebody_elses_memory_in_the_store_is_not_in_ones_notes(
-    book: Notebook, folder: Path
-) -> None:
+def test_somebody_elses_memory_in_the_store_is_not_in_ones_notes(book: Notebook, folder: Path) -> None:
     kept(book.view, "Nothing of this is in a note")
     book.memory.notes.sync()
     assert not any(b"Nothing of this" in data for data in files_in(folder).values())

@@ -120,9 +120,7 @@ def test_a_file_that_comes_back_is_as_it_was(book: Notebook) -> None:
     assert (standing(book), book.path.read_bytes()) == (before, data)
 
 
-def test_a_folder_that_is_gone_is_written_anew_and_nothing_is_forgotten(
-    book: Notebook, folder: Path
-) -> None:
+def test_a_folder_that_is_gone_is_written_anew_and_nothing_is_forgotten(book: Notebook, folder: Path) -> None:
     data, before = book.path.read_bytes(), standing(book)
     shutil.rmtree(folder)
     assert book.memory.notes.sync().problems == ()
@@ -223,9 +221,7 @@ def test_erasing_a_space_takes_its_files_and_no_others(memory: Memory, folder: P
     assert other.notes.sync().remembered == 0
 
 
-def test_files_of_an_erased_space_are_not_taken_in_by_themselves(
-    memory: Memory, folder: Path
-) -> None:
+def test_files_of_an_erased_space_are_not_taken_in_by_themselves(memory: Memory, folder: Path) -> None:
     other = memory.space("b")
     there = Notebook(other, folder / "_spaces" / "b", private(other, ALICE))
     data = there.path.read_bytes()

@@ -75,9 +75,7 @@ def _told(memories: Sequence[Record]) -> set[tuple[object, ...]]:
     return {(one.id, one.content, one.kind, one.category, one.tags) for one in own}
 
 
-def test_another_folder_is_taken_in_and_stays_as_it_is(
-    source: Memory, opened: Open, tmp_path: Path
-) -> None:
+def test_another_folder_is_taken_in_and_stays_as_it_is(source: Memory, opened: Open, tmp_path: Path) -> None:
     before = files_in(tmp_path / "notes")
     other = opened("sqlite://", settings=with_notes(tmp_path / "other"))
     assert other.notes.import_files(tmp_path / "notes").remembered > 0
@@ -87,9 +85,7 @@ def test_another_folder_is_taken_in_and_stays_as_it_is(
     assert files_in(tmp_path / "other") == before
 
 
-def test_an_index_written_by_hand_is_taken_in(
-    database_url: str, opened: Open, tmp_path: Path
-) -> None:
+def test_an_index_written_by_hand_is_taken_in(database_url: str, opened: Open, tmp_path: Path) -> None:
     path = hand_written(
         tmp_path / "notes",
         "_longterms/acct_42/_index.md",
@@ -105,9 +101,7 @@ def test_an_index_written_by_hand_is_taken_in(
     assert memory.notes.sync().written == 0
 
 
-def test_a_session_that_belongs_to_nobody_is_left_alone(
-    database_url: str, opened: Open, tmp_path: Path
-) -> None:
+def test_a_session_that_belongs_to_nobody_is_left_alone(database_url: str, opened: Open, tmp_path: Path) -> None:
     said = "## Temporary Facts\n1. It rained\n"
     path = hand_written(tmp_path / "notes", "2026-03-01/diary.md", said)
     memory = opened(database_url, settings=with_notes(tmp_path / "notes"))
@@ -115,9 +109,7 @@ def test_a_session_that_belongs_to_nobody_is_left_alone(
     assert path.read_text() == said
 
 
-def test_other_files_in_the_folder_are_none_of_our_business(
-    database_url: str, opened: Open, tmp_path: Path
-) -> None:
+def test_other_files_in_the_folder_are_none_of_our_business(database_url: str, opened: Open, tmp_path: Path) -> None:
     hand_written(tmp_path / "notes", "README.md", "- mine\n")
     memory = opened(database_url, settings=with_notes(tmp_path / "notes"))
     assert memory.notes.sync().files == 0
@@ -125,9 +117,7 @@ def test_other_files_in_the_folder_are_none_of_our_business(
 
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 WORDS = st.text(
-    alphabet=st.characters(exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp")),
-    min_size=1,
-    max_size=40,
+    alphabet=st.characters(exclude_categories=("Cs", "Cc", "Cf", "Co", "Cn", "Zl", "Zp")), min_size=1, max_size=40
 ).filter(str.strip)
 TASKS = st.builds(TaskDraft, text=WORDS, done=st.booleans())
 DRAFTS = st.builds(
@@ -145,9 +135,7 @@ DRAFTS = st.builds(
 def test_any_notes_become_files_and_the_same_notes_again(drafts: list[SessionDraft]) -> None:
     with TemporaryDirectory() as made:
         folder, clock = Path(made), SetClock()
-        one = tacit.open(
-            "sqlite://", clock=clock, embedder=None, settings=with_notes(folder / "one")
-        )
+        one = tacit.open("sqlite://", clock=clock, embedder=None, settings=with_notes(folder / "one"))
         with one:
             for draft in drafts:
                 private(one, ALICE).sessions.end(draft=draft)
@@ -156,15 +144,11 @@ def test_any_notes_become_files_and_the_same_notes_again(drafts: list[SessionDra
             before = files_in(folder / "one")
             assert one.notes.sync().written == 0
             told = {(m.id, m.content, m.tags) for m in private(one, ALICE).list().items}
-        two = tacit.open(
-            "sqlite://", clock=clock, embedder=None, settings=with_notes(folder / "one")
-        )
+        two = tacit.open("sqlite://", clock=clock, embedder=None, settings=with_notes(folder / "one"))
         with two:
             assert two.notes.import_files().problems == ()
             found = {(m.id, m.content, m.tags) for m in private(two, ALICE).list().items}
             two.notes.rebuild(folder / "two")
-        assert {m for m in found if "session" not in m[2]} == {
-            m for m in told if "session" not in m[2]
-        }
+        assert {m for m in found if "session" not in m[2]} == {m for m in told if "session" not in m[2]}
         assert {m[1:] for m in found} == {m[1:] for m in told}
         assert files_in(folder / "two") == files_in(folder / "one") == before

@@ -80,9 +80,7 @@ def test_what_is_erased_while_its_file_is_written_does_not_come_back(
     assert not any("zq1z" in one for one in contents(memory))
 
 
-def test_the_summary_in_a_file_that_could_not_be_read_is_not_learned_again(
-    memory: Memory, folder: Path
-) -> None:
+def test_the_summary_in_a_file_that_could_not_be_read_is_not_learned_again(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
     draft = SessionDraft(summary="Saw zq1z", facts=("It was zq1z", "Another thing"))
     file = folder / view.sessions.end(draft=draft).path
@@ -110,9 +108,7 @@ def test_the_other_wording_of_a_summary_goes_with_it(memory: Memory, folder: Pat
     assert "zq2z" not in file.read_text()
 
 
-def test_what_is_said_in_private_does_not_change_a_room_s_note(
-    memory: Memory, folder: Path
-) -> None:
+def test_what_is_said_in_private_does_not_change_a_room_s_note(memory: Memory, folder: Path) -> None:
     draft = SessionDraft(facts=("The build is red",), tasks=(TaskDraft(text="Pay the rent"),))
     path = group(memory, ALICE).sessions.end(draft=draft).path
     view = private(memory, ALICE)
@@ -140,9 +136,7 @@ def test_a_person_s_new_line_outlives_a_page_s_old_name(memory: Memory, folder: 
     assert "Porto, by hand" in contents(memory)
 
 
-def test_a_person_s_new_line_outlives_the_erasure_of_all_others(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_person_s_new_line_outlives_the_erasure_of_all_others(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
     file = folder / view.sessions.end(draft=SessionDraft(facts=("Doctor zq1z",))).path
     memory.notes.sync()
@@ -164,9 +158,7 @@ def test_what_an_operator_words_anew_was_heard_by_nobody(memory: Memory, folder:
     assert "zq1z" not in private(memory, BOB).files.read(path)
 
 
-def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(memory: Memory, folder: Path) -> None:
     memory.chats.set_confidential(TEAM)
     draft = SessionDraft(facts=("The build is red",))
     path = group(memory, ALICE).sessions.end(draft=draft).path
@@ -176,12 +168,8 @@ def test_a_new_line_in_the_file_of_a_confidential_room_is_confidential(
     assert all(one for (one,) in rows(memory, "SELECT confidential FROM memories"))
 
 
-def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(
-    memory: Memory, folder: Path
-) -> None:
-    draft = SessionDraft(
-        facts=("The build zq1z",), links=(NoteLink(text="a", target="zq1z.md"),), tags=("zq1z",)
-    )
+def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(memory: Memory, folder: Path) -> None:
+    draft = SessionDraft(facts=("The build zq1z",), links=(NoteLink(text="a", target="zq1z.md"),), tags=("zq1z",))
     path = group(memory, ALICE).sessions.end(draft=draft).path
     group(memory, BOB).sessions.end(draft=SessionDraft(facts=("Something else",)))
     memory.notes.sync()
@@ -190,9 +178,7 @@ def test_links_and_tags_of_a_room_s_note_go_with_whoever_said_them(
     assert "zq1z" not in str(rows(memory, "SELECT links, tags FROM notes"))
 
 
-def test_a_link_taken_out_through_a_view_does_not_come_back_by_an_erasure(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_link_taken_out_through_a_view_does_not_come_back_by_an_erasure(memory: Memory, folder: Path) -> None:
     view = private(memory, ALICE)
     draft = SessionDraft(facts=("One", "Two"), links=(NoteLink(text="b", target="zq1z.md"),))
     path = view.sessions.end(draft=draft).path
@@ -203,9 +189,7 @@ def test_a_link_taken_out_through_a_view_does_not_come_back_by_an_erasure(
     assert "zq1z" not in (folder / path).read_text()
 
 
-def test_a_heading_taken_out_through_a_view_does_not_come_back_by_an_erasure(
-    memory: Memory,
-) -> None:
+def test_a_heading_taken_out_through_a_view_does_not_come_back_by_an_erasure(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.files.write("a.md", "# About zq1z\n\n- One\n- Two\n")
     memory.notes.sync()

@@ -144,9 +144,7 @@ def test_what_a_person_arranged_survives_byte_for_byte(book: Notebook) -> None:
         for old, new in zip(before.splitlines(), book.text.splitlines(), strict=True)
         if old != new and not old.startswith("updated_at")
     ]
-    assert changed == [
-        (f"* [ ] Buy tickets <!-- {id} -->", f"* [ ] Buy three tickets <!-- {id} -->")
-    ]
+    assert changed == [(f"* [ ] Buy tickets <!-- {id} -->", f"* [ ] Buy three tickets <!-- {id} -->")]
 
 
 def test_the_order_that_a_person_gave_the_lines_stays(book: Notebook, folder: Path) -> None:
@@ -177,10 +175,7 @@ def test_a_conflict_keeps_both_and_says_so(book: Notebook) -> None:
     assert f"1. **Hotel**: booked for June <!-- {id} -->" in book.text
     assert f". **Hotel**: booked for July <!-- {id} conflict -->" in book.text
     assert book.view.show(id).content == "Hotel: booked for June"
-    assert [one.content for one in book.view.history(id)][-2:] == [
-        "Hotel: booked for July",
-        "Hotel: booked for June",
-    ]
+    assert [one.content for one in book.view.history(id)][-2:] == ["Hotel: booked for July", "Hotel: booked for June"]
     book.without("conflict -->")
     assert book.memory.notes.sync().problems == ()
     assert book.view.show(id).content == "Hotel: booked for June"
@@ -229,9 +224,7 @@ def test_a_copied_line_is_a_memory_of_its_own(book: Notebook) -> None:
     assert book.id("Buy bread") != book.id("Buy tickets")
 
 
-def test_a_line_that_moved_to_another_file_is_not_forgotten(
-    book: Notebook, clock: SetClock
-) -> None:
+def test_a_line_that_moved_to_another_file_is_not_forgotten(book: Notebook, clock: SetClock) -> None:
     id, line = book.id("Pack the tent"), book.line("Pack the tent")
     clock.forward(days=1)
     other = Notebook(book.memory, book.folder, book.view)
@@ -291,9 +284,7 @@ def test_a_file_that_cannot_be_read_is_left_alone_and_said(book: Notebook) -> No
     assert "booked for July" in book.text
 
 
-def test_a_group_session_is_edited_by_the_operator_of_the_folder(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_group_session_is_edited_by_the_operator_of_the_folder(memory: Memory, folder: Path) -> None:
     book = Notebook(memory, folder, group(memory, ALICE))
     assert "subject_id" not in book.text
     id = book.id("ferry")
@@ -307,9 +298,7 @@ def test_a_group_session_is_edited_by_the_operator_of_the_folder(
     assert "The ferry leaves at ten" in heard
 
 
-def test_a_rooms_line_that_is_reworded_into_something_delicate_is_public_no_more(
-    memory: Memory, folder: Path
-) -> None:
+def test_a_rooms_line_that_is_reworded_into_something_delicate_is_public_no_more(memory: Memory, folder: Path) -> None:
     book = Notebook(memory, folder, group(memory, ALICE))
     book.replace("The ferry leaves at nine", "Bob was diagnosed with cancer")
     assert book.memory.notes.sync().updated == 1

@@ -52,9 +52,7 @@ def test_a_change_in_the_store_is_written_out(book: Notebook) -> None:
     until(lambda: "leaves at ten" in book.text)
 
 
-def test_a_change_by_another_process_is_written_out(
-    book: Notebook, shared_url: str, opened: Open
-) -> None:
+def test_a_change_by_another_process_is_written_out(book: Notebook, shared_url: str, opened: Open) -> None:
     """Which has no notes of its own."""
     other = private(opened(shared_url), ALICE)
     other.update(book.id("ferry"), "The ferry leaves at ten")
@@ -84,9 +82,7 @@ def test_what_was_edited_while_nobody_watched_is_read_at_the_next_start(
     assert private(again, ALICE).show(id).content == "The ferry leaves at ten"
 
 
-def test_what_was_written_last_is_in_the_files_when_a_memory_is_closed(
-    shared_url: str, folder: Path
-) -> None:
+def test_what_was_written_last_is_in_the_files_when_a_memory_is_closed(shared_url: str, folder: Path) -> None:
     with tacit.open(shared_url, embedder=None, settings=with_notes(folder)) as memory:
         book = Notebook(memory, folder, private(memory, ALICE))
         book.view.update(book.id("ferry"), "The ferry leaves at ten")

@@ -32,10 +32,7 @@ def test_everything_a_person_does(database_url: str, opened: Open, impatient: No
     assert [one.memory.id for one in view.recall("tea")] == [tea]
     view.learn([tacit.Message("user", "Remember that box 1 holds item 11")])
     memory.jobs.wait_for_learning()
-    assert sorted(one.content for one in view.list().items) == [
-        "Box 1 holds item 11",
-        "Sarah likes tea",
-    ]
+    assert sorted(one.content for one in view.list().items) == ["Box 1 holds item 11", "Sarah likes tea"]
     assert view.erase(tea).count == 1
     assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
     assert len(list(view.export())) == 1
@@ -81,17 +78,10 @@ def test_a_server(database_url: str, opened: Open, impatient: None) -> None:
         assert len(exported.splitlines()) == THREADS_COUNT
 
 
-def test_the_command_line(
-    shared_url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    impatient: None,
-) -> None:
+def test_the_command_line(shared_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], impatient: None) -> None:
     config = tmp_path / "tacit.yaml"
     driver = "sqlite" if shared_url.startswith("sqlite") else "postgres"
-    config.write_text(
-        f"db:\n  driver: {driver}\n  dsn: {shared_url}\n  pool:\n    max_open_conns: 1\n"
-    )
+    config.write_text(f"db:\n  driver: {driver}\n  dsn: {shared_url}\n  pool:\n    max_open_conns: 1\n")
     common = ["--config", str(config)]
     who = ["--as", "telegram:1"]
     assert main([*common, "remember", *who, "Sarah likes tea"]) == 0

@@ -13,9 +13,7 @@ from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, priva
 from tests.contract.rows import rows
 
 LOOKS = "SELECT operation, actor, count FROM access_log"
-SEEN = (
-    "SELECT l.operation, p.person FROM access_log l JOIN access_log_people p ON p.entry_id = l.id"
-)
+SEEN = "SELECT l.operation, p.person FROM access_log l JOIN access_log_people p ON p.entry_id = l.id"
 
 
 def look(memory: Memory) -> tuple[tuple[object, ...], set[str]]:
@@ -32,9 +30,7 @@ def spoken(memory: Memory, clock: SetClock) -> None:
     kept(group(memory, BOB), "The team meets at nine", for_room=True)
 
 
-def test_what_happened_to_everybody_is_told_with_whose_it_is(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_happened_to_everybody_is_told_with_whose_it_is(memory: Memory, clock: SetClock) -> None:
     spoken(memory, clock)
     page = memory.operator("root").audit.activity()
     assert [(one.content, one.owner) for one in page] == [
@@ -54,9 +50,7 @@ def test_pages_of_what_happened_follow_one_another(memory: Memory, clock: SetClo
     rest = root.audit.activity(limit=2, cursor=first.cursor)
     assert [one.content for one in rest] == ["Tom likes tea"]
     assert rest.cursor is None
-    assert [one.content for one in root.audit.activity(since=clock.now)] == [
-        "The team meets at nine"
-    ]
+    assert [one.content for one in root.audit.activity(since=clock.now)] == ["The team meets at nine"]
     refuses(root.audit.activity, "since", since=NAIVE)
     refuses(root.audit.activity, "cursor", cursor="x")
 
@@ -150,9 +144,7 @@ def test_people_are_found_by_how_a_name_of_theirs_begins(memory: Memory) -> None
     refuses(root.people.list, "cursor", cursor="x")
 
 
-def test_what_is_known_about_somebody_is_told_whoever_said_it(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_known_about_somebody_is_told_whoever_said_it(memory: Memory, clock: SetClock) -> None:
     kept(private(memory, ALICE), "Bob is tall", about=[BOB.key])
     clock.forward(seconds=1)
     kept(private(memory, BOB), "I like trains")
@@ -175,9 +167,7 @@ def test_a_space_is_looked_at_by_itself(memory: Memory, clock: SetClock) -> None
     assert (root.graph().nodes, root.people.about(ALICE.key).items) == ((), ())
 
 
-@pytest.mark.parametrize(
-    "word", ["audit.activity", "audit.daily_counts", "graph", "people.list", "people.about"]
-)
+@pytest.mark.parametrize("word", ["audit.activity", "audit.daily_counts", "graph", "people.list", "people.about"])
 def test_what_cannot_be_noted_is_not_shown(
     memory: Memory, clock: SetClock, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

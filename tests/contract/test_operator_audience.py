@@ -30,9 +30,7 @@ def memory(memory: Memory) -> Memory:
 
 def looked(memory: Memory) -> list[tuple[Any, ...]]:
     """The looks so far, with whose memories each showed."""
-    found = rows(
-        memory, "SELECT id, actor, operation, count FROM access_log ORDER BY at, operation"
-    )
+    found = rows(memory, "SELECT id, actor, operation, count FROM access_log ORDER BY at, operation")
     people = rows(memory, "SELECT entry_id, person FROM access_log_people ORDER BY person")
     return [(*look, [p for of, p in people if of == id]) for id, *look in found]
 
@@ -55,9 +53,7 @@ def test_the_rooms_of_a_space_are_told_in_pages(memory: Memory) -> None:
 
 @pytest.mark.parametrize("about", [[], [BOB.key], [BOB.key, CAROL.key]], ids=str)
 @pytest.mark.parametrize("where", [ALICE.key, TEAM, FAMILY])
-def test_who_would_hear_a_memory_is_who_hears_it_in_every_room(
-    memory: Memory, where: str, about: list[str]
-) -> None:
+def test_who_would_hear_a_memory_is_who_hears_it_in_every_room(memory: Memory, where: str, about: list[str]) -> None:
     root, own = memory.operator("root"), private(memory, ALICE)
     view = own if where == ALICE.key else group(memory, ALICE, where, here=HERE[where])
     id = kept(view, "something", about=about, sensitivity="public", kind="knowledge")
@@ -67,8 +63,7 @@ def test_who_would_hear_a_memory_is_who_hears_it_in_every_room(
         told = root.audience.of(id)
         assert told == seen
         assert {room.id: why.allowed for room, why in told.rooms} == {
-            chat: any(hears(group(memory, who, chat, here=here), id) for who in here)
-            for chat, here in HERE.items()
+            chat: any(hears(group(memory, who, chat, here=here), id) for who in here) for chat, here in HERE.items()
         }
         people = {person.id for person, why in told.people if why.allowed}
         everybody = (ALICE, BOB, CAROL)
@@ -87,9 +82,7 @@ def test_operators_know_who_is_whom(memory: Memory) -> None:
     assert hears(private(memory, BOB), id)
 
 
-def test_rooms_and_people_that_are_left_out_are_counted(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rooms_and_people_that_are_left_out_are_counted(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     id = kept(group(memory, ALICE, FAMILY, here=HERE[FAMILY]), "Alice likes tea", **OPEN)
     monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 1)
     monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 1)
@@ -100,19 +93,13 @@ def test_rooms_and_people_that_are_left_out_are_counted(
 
 
 @pytest.mark.parametrize("who", [ALICE, BOB, CAROL, SLACK], ids=lambda one: str(one.name))
-def test_what_would_be_said_to_somebody_is_what_they_hear(
-    memory: Memory, who: tacit.Requester
-) -> None:
+def test_what_would_be_said_to_somebody_is_what_they_hear(memory: Memory, who: tacit.Requester) -> None:
     """Whoever's it is, and by whichever of their keys they ask."""
     memory.admin.link(BOB.key, "acct:bob")
     memory.admin.link(SLACK.key, "acct:bob")
     for view in (private(memory, ALICE), group(memory, BOB), private(memory, CAROL)):
         kept(view, "for their own ears", category="profile", key="k")
-        kept(
-            view,
-            "for all",
-            visibility="public_ok" if view._context.raw_request.kind == "private" else "room",
-        )
+        kept(view, "for all", visibility="public_ok" if view._context.raw_request.kind == "private" else "room")
     group(memory, ALICE, FAMILY, here=HERE[FAMILY]).remember("aloud", **OPEN)
     root = memory.operator("root")
     chats = {chat: tacit.Chat.group(chat, here) for chat, here in HERE.items()}
@@ -133,17 +120,12 @@ def test_what_somebody_would_recall_is_what_they_recall(memory: Memory) -> None:
     kept(private(memory, ALICE), "Alice hates tea")
     root = memory.operator("root")
     team = tacit.Chat.group(TEAM, [ALICE, BOB])
-    for chat, view in (
-        (team, group(memory, BOB)),
-        (tacit.Chat.private(BOB.key), private(memory, BOB)),
-    ):
+    for chat, view in ((team, group(memory, BOB)), (tacit.Chat.private(BOB.key), private(memory, BOB))):
         before = rows(memory, "SELECT id, access_count FROM memories ORDER BY id")
         told = root.audience.recall(chat, BOB, "tea")
         assert rows(memory, "SELECT id, access_count FROM memories ORDER BY id") == before
         found = view.recall("tea")
-        assert [(o.memory.id, o.score, o.rule) for o in told] == [
-            (o.memory.id, o.score, o.rule) for o in found
-        ]
+        assert [(o.memory.id, o.score, o.rule) for o in told] == [(o.memory.id, o.score, o.rule) for o in found]
         assert told
     assert root.audience.recall(team, None, "tea") == []
     assert root.audience.recall(team, tacit.Requester("telegram:9", is_bot=True), "tea") == []

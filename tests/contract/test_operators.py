@@ -112,9 +112,7 @@ def test_forgetting_a_person_takes_all_of_theirs_and_can_be_undone(memory: Memor
     assert "one" in said(phone.list())
 
 
-def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
-    memory: Memory,
-) -> None:
+def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(memory: Memory) -> None:
     phone = private(memory, ALICE)
     phone.remember("one", about=["Sarah"])
     memory.admin.link(ALICE.key, "acct:alice")
@@ -124,11 +122,7 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
     done = memory.admin.erase_person("acct:alice")
     assert (done.count, cleaned(done)) == (3, True)
     assert said(private(memory, BOB).list()) == ["Bob's"]
-    names = {
-        name.text
-        for person in group(memory, BOB, here=(BOB,)).people.list()
-        for name in person.names
-    }
+    names = {name.text for person in group(memory, BOB, here=(BOB,)).people.list() for name in person.names}
     assert names == {"Bob"}
     later = kept(group(memory, BOB, here=(BOB,)), "later", **OPEN)
     assert private(memory, BOB).show(later).heard_by == {"ext:telegram:2002"}
@@ -137,9 +131,7 @@ def test_erasing_a_person_takes_all_of_theirs_their_names_and_where_they_were(
     assert len(memory.admin.links(ALICE.key)) == 1
 
 
-def test_what_was_withheld_from_an_erased_person_stays_withheld_from_all_they_were(
-    memory: Memory,
-) -> None:
+def test_what_was_withheld_from_an_erased_person_stays_withheld_from_all_they_were(memory: Memory) -> None:
     here = (ALICE, BOB, CAROL)
     memory.admin.link(BOB.key, "acct:bob")
     kept(group(memory, ALICE, here=here), "A party for Bob", withheld_from=[BOB.key], **OPEN)

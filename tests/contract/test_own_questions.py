@@ -106,14 +106,10 @@ def test_what_is_replaced_does_not_answer(memory: Memory) -> None:
     for one in ("I live in Bergen", "I moved to Amsterdam last week"):
         view.learn([Message(role="user", content=one)])
         memory.jobs.wait_for_learning()
-    assert [("Amsterdam" in one.memory.content) for one in view.recall("where do I live?")] == [
-        True
-    ]
+    assert [("Amsterdam" in one.memory.content) for one in view.recall("where do I live?")] == [True]
 
 
-def test_own_facts_are_nominated_among_many(
-    database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_facts_are_nominated_among_many(database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = opened(database_url)
     view = private(memory, ALICE)
     tell(memory, view)

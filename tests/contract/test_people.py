@@ -14,11 +14,7 @@ OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
 
 def person_called(memory: Memory, who: tacit.Requester, name: str) -> str:
     """The person:… id behind one of somebody's names."""
-    (found,) = [
-        person.id
-        for person in private(memory, who).people.list()
-        if name in {n.text for n in person.names}
-    ]
+    (found,) = [person.id for person in private(memory, who).people.list() if name in {n.text for n in person.names}]
     return found
 
 
@@ -50,10 +46,7 @@ def test_a_person_is_found_by_alias_username_and_relation(memory: Memory) -> Non
     named = view.people.name("Carl", "my boss", "relation")
     view.people.name("Carl", "Charly", NameKind.ALIAS)
     view.people.name("Carl", "carl_77", kind="username")
-    assert named.names == (
-        Name(kind=NameKind.NAME, text="Carl"),
-        Name(kind=NameKind.RELATION, text="my boss"),
-    )
+    assert named.names == (Name(kind=NameKind.NAME, text="Carl"), Name(kind=NameKind.RELATION, text="my boss"))
     for name in ("Carl", "my boss", "My Boss", "charly", "carl_77", "@carl_77"):
         assert said(view.people.about(name)) == ["Carl likes golf"], name
     assert view.people.name("Carl", "Charly").id == named.id
@@ -187,9 +180,7 @@ def test_names_travel_with_the_account_that_gave_them(memory: Memory) -> None:
     assert said(web.people.about("Sarah")) == []
 
 
-def test_who_is_named_in_a_group_is_not_told_there_by_what_they_are_called_in_private(
-    memory: Memory,
-) -> None:
+def test_who_is_named_in_a_group_is_not_told_there_by_what_they_are_called_in_private(memory: Memory) -> None:
     group(memory, BOB).remember("Hello")
     private(memory, ALICE).people.name(BOB.key, "my nemesis", "relation")
     for view in (group(memory, ALICE), *[group(memory, ALICE).once("a key")] * 2):

@@ -111,11 +111,7 @@ def observed(view: View, ids: list[str]) -> str:
     found += [replace(view.block(style), tokens=0) for style in Style]
     fresh = view.fresh("tea")
     found += [fresh.text, fresh.revision, *map(told, fresh.recalled)]
-    calls = {
-        "memory_list": {},
-        "search_memories": {"query": "tea"},
-        "memory_query": {"query": "tea"},
-    }
+    calls = {"memory_list": {}, "search_memories": {"query": "tea"}, "memory_query": {"query": "tea"}}
     found += [tool.call(calls[tool.name]) for tool in tools(view) if tool.name in calls]
     text = repr(found)
     for number, id in enumerate(ids):
@@ -155,11 +151,7 @@ def test_others_get_what_was_said_and_its_owner_gets_all_of_it(memory: Memory) -
     )  # fmt: skip
     for view in (group(memory, BOB), private(memory, BOB), group(memory, ALICE)):
         (seen,) = view.list()
-        assert (seen.id, seen.content, seen.speaker) == (
-            id,
-            "Alice drinks tea",
-            "ext:telegram:1001",
-        )
+        assert (seen.id, seen.content, seen.speaker) == (id, "Alice drinks tea", "ext:telegram:1001")
         assert (seen.tags, seen.slot, seen.data, seen.confidence) == ((), None, None, None)
         assert (seen.importance, seen.pinned, seen.expires_at) == (3, False, None)
         assert view.count(pinned=True) == 0
@@ -169,9 +161,7 @@ def test_others_get_what_was_said_and_its_owner_gets_all_of_it(memory: Memory) -
 def test_a_fact_of_the_room_keeps_what_its_members_gave_it(memory: Memory) -> None:
     """Nobody owns it, and nobody changes it but there."""
     alice, bob = group(memory, ALICE), group(memory, BOB)
-    id = alice.put(
-        "project", "standup", "at nine", for_room=True, tags=["daily"], data={"hour": 9}, **ROOM
-    ).id
+    id = alice.put("project", "standup", "at nine", for_room=True, tags=["daily"], data={"hour": 9}, **ROOM).id
     alice.pin(id)
     (seen,) = bob.list(pinned=True)
     assert (seen.tags, seen.data, seen.pinned) == (("daily",), {"hour": 9}, True)

@@ -81,9 +81,7 @@ def test_what_is_known_already_is_not_asked_about(memory: Memory) -> None:
         ("add_to_memory", {"content": "Bob heißt jetzt Robert", "category": "person"}),
     ],
 )
-def test_profile_fields_wait_whatever_the_tool(
-    memory: Memory, name: str, arguments: dict[str, Any]
-) -> None:
+def test_profile_fields_wait_whatever_the_tool(memory: Memory, name: str, arguments: dict[str, Any]) -> None:
     for view in (private(memory, ALICE), group(memory, ALICE)):
         answer = call(view, name, **arguments)
         assert waits(answer), answer.text
@@ -161,12 +159,8 @@ def test_a_tool_that_cannot_ask_refuses_a_name(memory: Memory, line: str) -> Non
     assert not graph["create_entities"].call({"entities": [person]}).failed
     for answer in (
         call(own, "write_file", path="about.md", text=f"- {line}\n"),
-        graph["add_observations"].call(
-            {"observations": [{"entityName": "Nina", "contents": [line]}]}
-        ),
-        graph["create_entities"].call(
-            {"entities": [{"name": "N", "entityType": "person", "observations": [line]}]}
-        ),
+        graph["add_observations"].call({"observations": [{"entityName": "Nina", "contents": [line]}]}),
+        graph["create_entities"].call({"entities": [{"name": "N", "entityType": "person", "observations": [line]}]}),
     ):
         assert answer.failed
         assert "memory_put" in answer.text

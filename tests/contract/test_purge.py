@@ -48,9 +48,7 @@ def everything(memory: Memory) -> str:
     return repr(found)
 
 
-def test_what_was_forgotten_is_restorable_until_it_is_purged(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_was_forgotten_is_restorable_until_it_is_purged(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     id = kept(alice, "Alice likes tea")
     alice.forget(id)
@@ -65,9 +63,7 @@ def test_what_was_forgotten_is_restorable_until_it_is_purged(
         alice.show(id)
 
 
-def test_what_is_overdue_can_be_restored_as_long_as_nobody_purged(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_overdue_can_be_restored_as_long_as_nobody_purged(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     id = kept(alice, "Alice likes tea")
     alice.forget(id)
@@ -95,9 +91,7 @@ def test_purged_is_gone_from_every_table(memory: Memory, clock: SetClock) -> Non
     assert "zanzibar" not in left
     assert "Tom" not in left  # known by nothing else
     assert stays in left
-    assert rows(
-        memory, "SELECT count(*), sum(CASE WHEN scrubbed THEN 1 ELSE 0 END) FROM tombstones"
-    ) == [(2, 2)]
+    assert rows(memory, "SELECT count(*), sum(CASE WHEN scrubbed THEN 1 ELSE 0 END) FROM tombstones") == [(2, 2)]
 
 
 def _execute(statement: TextClause, values: dict[str, str], connection: Connection) -> None:
@@ -116,9 +110,7 @@ def test_with_a_memory_goes_what_it_replaced(memory: Memory, clock: SetClock) ->
     assert rows(memory, "SELECT count(*) FROM memories") == [(0,)]
 
 
-def test_a_purged_value_does_not_bring_back_an_older_one_of_another_identity(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_purged_value_does_not_bring_back_an_older_one_of_another_identity(memory: Memory, clock: SetClock) -> None:
     phone, account = tacit.Requester("telegram:1001"), tacit.Requester("acct:alice")
     private(memory, phone).put("profile", "city", "Porto")
     memory.admin.link("telegram:1001", "acct:alice")
@@ -133,21 +125,15 @@ def test_a_purged_value_does_not_bring_back_an_older_one_of_another_identity(
     assert rows(memory, "SELECT count(*) FROM memories") == [(0,)]
 
 
-def test_how_long_things_are_restorable_is_a_setting(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(
-        database_url, settings=replace(BY_HAND, lifecycle=LifecycleSettings(restorable_days=2))
-    )
+def test_how_long_things_are_restorable_is_a_setting(database_url: str, opened: Open, clock: SetClock) -> None:
+    memory = opened(database_url, settings=replace(BY_HAND, lifecycle=LifecycleSettings(restorable_days=2)))
     alice = private(memory, ALICE)
     alice.forget(kept(alice, "Alice likes tea"))
     kept(alice, "Alice is in the kitchen", kind="context")
     assert days(memory, clock, 9) == [0, 1, 0, 0, 0, 0, 0, 0, 1]
 
 
-def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     count = limits.SWEEP_BATCH_COUNT + 30
     for n in range(count):

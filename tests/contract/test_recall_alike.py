@@ -105,9 +105,7 @@ def test_both_databases_bring_the_same_to_mind(
     same(postgres, lite)
 
 
-def test_a_database_agrees_with_itself_once_it_starts_again(
-    tmp_path: Path, opened: Open, clock: SetClock
-) -> None:
+def test_a_database_agrees_with_itself_once_it_starts_again(tmp_path: Path, opened: Open, clock: SetClock) -> None:
     url = f"sqlite:///{tmp_path / 'tacit.db'}"
     memory = opened(url, embedder=minilm())
     fill(memory, clock)
@@ -124,9 +122,7 @@ def test_without_a_model_the_databases_agree_to_the_last_digit(
         clock.now = start
         memory = opened(url)
         fill(memory, clock)
-        answers.append(
-            [[(score, similarity) for _, score, similarity, *_ in one] for one in told(memory)]
-        )
+        answers.append([[(score, similarity) for _, score, similarity, *_ in one] for one in told(memory)])
     assert answers[0] == answers[1]
 
 

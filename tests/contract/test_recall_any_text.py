@@ -115,9 +115,7 @@ SCRIPTS = {
 }
 
 
-def test_every_script_finds_itself_by_words_alone(
-    memory: Memory, subtests: pytest.Subtests
-) -> None:
+def test_every_script_finds_itself_by_words_alone(memory: Memory, subtests: pytest.Subtests) -> None:
     for number, (script, (text, *queries)) in enumerate(SCRIPTS.items()):
         view = private(memory.space(f"script-{number}"), ALICE)
         view.remember("nothing of the kind here")

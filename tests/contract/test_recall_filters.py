@@ -99,17 +99,13 @@ def test_recall_narrows_to_when_it_changed(memory: Memory, clock: SetClock) -> N
     noon = clock.now
     assert found(view, updated_after=start) == {"apple two"}
     assert found(view, updated_before=noon) == {"apple one"}
-    assert found(view, updated_after=start - timedelta(seconds=1), updated_before=noon) == {
-        "apple one"
-    }
+    assert found(view, updated_after=start - timedelta(seconds=1), updated_before=noon) == {"apple one"}
     clock.forward(days=1)
     view.update(first, "apple one and a half")
     assert found(view, updated_after=noon) == {"apple one and a half"}
 
 
-def test_what_others_did_in_private_moves_no_filter_of_mine(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_others_did_in_private_moves_no_filter_of_mine(memory: Memory, clock: SetClock) -> None:
     """When a lent memory was pinned or refiled is its owner's business."""
     own = private(memory, ALICE)
     id = kept(own, "apple", visibility="public_ok", sensitivity="public", agent="coach", run="r")

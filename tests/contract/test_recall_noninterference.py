@@ -186,10 +186,7 @@ def build(memory: Memory, clock: SetClock, acts: list[What]) -> list[object]:
 
 @pytest.fixture(params=["at hand", "nominated"])
 def remembering(
-    request: pytest.FixtureRequest,
-    database_url: str,
-    opened: Open,
-    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest, database_url: str, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> Memory:
     """Everything within reach is kept at hand, or the database nominates what is looked at."""
     if request.param == "nominated":

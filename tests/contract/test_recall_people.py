@@ -53,16 +53,11 @@ def test_whom_a_key_belongs_to_cannot_be_tried_by_writing_about_it(memory: Memor
     for key in ("slack:T1:U9", "slack:T1:U8"):
         kept(private(memory, ALICE), f"probe {key}", about=[key], **LENT)
     shown = {one.memory.content: one.memory.subjects for one in alice.recall("probe")}
-    assert shown == {
-        "probe slack:T1:U9": {"ext:slack:T1:U9"},
-        "probe slack:T1:U8": {"ext:slack:T1:U8"},
-    }
+    assert shown == {"probe slack:T1:U9": {"ext:slack:T1:U9"}, "probe slack:T1:U8": {"ext:slack:T1:U8"}}
     assert [len(alice.people.about(f"slack:T1:U{number}")) for number in (8, 9)] == [1, 1]
 
 
-def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(memory: Memory, clock: SetClock) -> None:
     link_bob(memory)
     kept(group(memory, BOB), "plays chess", about=["telegram:2002"], **ROOM)
     alone = private(memory, ALICE)
@@ -71,8 +66,6 @@ def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(
     clock.forward(seconds=1)
     assert heard(alone, "is Zed good at chess") == heard(alone, "is Yak good at chess")
     assert "[Bob]" in alone.block().text
-    named = {
-        name.text: person.identities for person in alone.people.list() for name in person.names
-    }
+    named = {name.text: person.identities for person in alone.people.list() for name in person.names}
     assert named["Zed"] == {"ext:slack:T1:U9"}
     assert named["Bob"] == {"ext:telegram:2002"}

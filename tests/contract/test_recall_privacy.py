@@ -42,9 +42,7 @@ def test_words_that_were_taken_back_find_nothing_whoever_asks_first(memory: Memo
         assert len(view.recall("pelican", top_k=20)) == 1
 
 
-def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(memory: Memory, clock: SetClock) -> None:
     alice, said = private(memory, ALICE), group(memory, ALICE)
     here, other = group(memory, BOB), group(memory, BOB, thread="another")
     id = kept(said, "Alice drinks walrus tea", **ROOM)
@@ -68,9 +66,7 @@ def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(
     assert told == (heard(group(without, BOB), "walrus tea", top_k=3), {}, {})
 
 
-def test_what_has_expired_is_not_in_the_figures(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_what_has_expired_is_not_in_the_figures(shared_url: str, opened: Open, clock: SetClock) -> None:
     warm = opened(shared_url, settings=KEEP)
     alice, bob = group(warm, ALICE), group(warm, BOB)
     kept(alice, "tea and a walrus", **ROOM)
@@ -86,9 +82,7 @@ def test_what_has_expired_is_not_in_the_figures(
     assert heard(bob, "tea apple", **both) == heard(cold, "tea apple", **both)
 
 
-def test_likeness_to_what_is_hidden_relates_nothing_for_others(
-    database_url: str, opened: Open
-) -> None:
+def test_likeness_to_what_is_hidden_relates_nothing_for_others(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=Table(WORDS))
     told = []
     for hidden in (0, 6):
@@ -120,9 +114,7 @@ def test_an_agent_cannot_test_words_against_what_is_not_on_its_list(
     assert [one.memory.content for one in found] == ["run a marathon"]
 
 
-def test_an_agent_cannot_tell_who_speaks_in_turns_that_are_not_on_its_list(
-    database_url: str, opened: Open
-) -> None:
+def test_an_agent_cannot_tell_who_speaks_in_turns_that_are_not_on_its_list(database_url: str, opened: Open) -> None:
     settings = replace(KEEP, allowlists={"planner": ("goal",)})
     memory = opened(database_url, settings=settings, embedder=Table(WORDS))
     alone = private(memory, ALICE)
@@ -180,9 +172,7 @@ def test_a_hidden_write_changes_no_answer_where_there_is_a_lot(
     assert heard(alice, "Bob chess") == before
 
 
-def test_no_trace_of_an_erased_person_is_left_in_what_recall_keeps(
-    shared_url: str, opened: Open
-) -> None:
+def test_no_trace_of_an_erased_person_is_left_in_what_recall_keeps(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url, settings=KEEP, embedder=Table(WORDS))
     alone = private(memory, tacit.Requester("telegram:777123", name="Eve"))
     kept(alone, "tea")
@@ -193,9 +183,7 @@ def test_no_trace_of_an_erased_person_is_left_in_what_recall_keeps(
     assert not left & {"revisions", "blocks", "vectors", "relations", "derived_from", "memories"}
 
 
-def test_an_identity_read_alone_has_a_block_that_stands(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_an_identity_read_alone_has_a_block_that_stands(database_url: str, opened: Open, clock: SetClock) -> None:
     settings = Settings(memory=MemorySettings(read="canonical"))
     memory = opened(database_url, settings=settings)
     memory.admin.link("telegram:1001", "acct:alice")
@@ -210,9 +198,7 @@ def test_an_identity_read_alone_has_a_block_that_stands(
     assert "likes coffee" in view.fresh("x").text
 
 
-def test_a_vector_made_meanwhile_is_never_of_an_older_wording(
-    migrated_postgres_url: str, opened: Open
-) -> None:
+def test_a_vector_made_meanwhile_is_never_of_an_older_wording(migrated_postgres_url: str, opened: Open) -> None:
     """The background embeds the old wording while the new one is being written."""
     embedder = Table(WORDS)
     memory = opened(migrated_postgres_url, embedder=embedder)

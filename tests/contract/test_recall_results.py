@@ -84,9 +84,7 @@ def test_the_rule_is_that_of_the_room(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("better", [{"importance": 5}, {"pinned": True}])
-def test_of_two_that_fit_alike_the_weightier_comes_first(
-    memory: Memory, better: dict[str, Any]
-) -> None:
+def test_of_two_that_fit_alike_the_weightier_comes_first(memory: Memory, better: dict[str, Any]) -> None:
     view = private(memory, ALICE)
     view.remember("chess plain")
     id = kept(view, "chess weighty", **better)
@@ -120,9 +118,7 @@ def test_procedures_come_only_when_asked_for(memory: Memory) -> None:
     view.remember("to restart the router hold the button", kind="procedure")
     view.remember("the router is in the hall")
     assert contents(view.recall("router")) == ["the router is in the hall"]
-    assert contents(view.recall("router", kinds=["procedure"])) == [
-        "to restart the router hold the button"
-    ]
+    assert contents(view.recall("router", kinds=["procedure"])) == ["to restart the router hold the button"]
     assert len(view.recall("router", categories=["procedure"])) == 1
     assert len(view.recall("router", kinds=["procedure", "knowledge"])) == 2
     assert [one.category for one in view.query("router")] == ["fact"]
@@ -184,9 +180,7 @@ def _fill(view: View) -> None:
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_budget_is_never_exceeded(
-    database_url: str, opened: Open, tmp_path: Path, exact: bool
-) -> None:
+def test_a_budget_is_never_exceeded(database_url: str, opened: Open, tmp_path: Path, exact: bool) -> None:
     count: TokenCounter = estimate_tokens
     settings = Settings()
     if exact:

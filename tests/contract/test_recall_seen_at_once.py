@@ -32,10 +32,7 @@ def views(memory: Memory) -> list[View]:
 def observed(memory: Memory) -> list[object]:
     return [
         [
-            [
-                (one.memory.content, one.score, one.why, one.rule, one.signals)
-                for one in view.recall("apple", top_k=50)
-            ],
+            [(one.memory.content, one.score, one.why, one.rule, one.signals) for one in view.recall("apple", top_k=50)],
             [[other.content for other in one.related] for one in view.recall("apple", top_k=50)],
             view.block().text,
             sorted(one.content for one in view.list()),
@@ -59,9 +56,7 @@ def world(memory: Memory) -> dict[str, str]:
         "lent": kept(alice, "apple that is lent", **LENT),
         "beside": kept(alice, "a pear beside it"),
         "said": kept(group(memory, BOB, here=()), "apple said by Bob", **SAID),
-        "about": kept(
-            group(memory, BOB, here=()), "apple for Alice", about=["telegram:1001"], **SAID
-        ),
+        "about": kept(group(memory, BOB, here=()), "apple for Alice", about=["telegram:1001"], **SAID),
         "family": kept(group(memory, CAROL, FAMILY, here=()), "apple of the family", **SAID),
         "bob": kept(bob, "apple of Bob", **LENT),
         "room": kept(group(memory, ALICE, here=()), "apple of the room", for_room=True, **SAID),
@@ -82,9 +77,7 @@ ACTS: dict[str, Act] = {
     "restore": lambda m, ids: private(m, ALICE).restore(ids["gone"]),
     "erase": lambda m, ids: private(m, ALICE).erase(ids["lent"]),
     "erase in the group": lambda m, ids: group(m, BOB).erase(ids["said"]),
-    "lower visibility": lambda m, ids: private(m, ALICE).set_visibility(
-        ids["lent"], "private_only"
-    ),
+    "lower visibility": lambda m, ids: private(m, ALICE).set_visibility(ids["lent"], "private_only"),
     "raise visibility": lambda m, ids: _raise(m, ids["mine"]),
     "withhold": lambda m, ids: private(m, ALICE).withhold_from(ids["lent"], ["telegram:2002"]),
     "withhold from a name": lambda m, ids: private(m, ALICE).withhold_from(ids["lent"], ["Zoe"]),
@@ -120,9 +113,7 @@ def _raise(memory: Memory, id: str) -> None:
     view.set_visibility(id, "public_ok")
 
 
-def test_a_warm_process_answers_like_a_cold_one(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_warm_process_answers_like_a_cold_one(shared_url: str, opened: Open, clock: SetClock) -> None:
     """Each act in a space of its own, which the cold process has never looked at."""
     warm, other, cold = (opened(shared_url) for _ in range(3))
     unheard, unchanged = [], set()

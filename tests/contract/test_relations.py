@@ -110,9 +110,7 @@ def test_a_value_written_again_keeps_its_edges(database_url: str, opened: Open) 
     assert edges(memory) == {}
 
 
-def test_what_is_forgotten_is_no_neighbour_and_what_is_erased_has_none(
-    database_url: str, opened: Open
-) -> None:
+def test_what_is_forgotten_is_no_neighbour_and_what_is_erased_has_none(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=table())
     view = private(memory, ALICE)
     gone = [kept(view, f"tea {number}") for number in range(6)]
@@ -146,9 +144,7 @@ def test_eight_writers_of_alike_sentences_make_no_edge_twice(shared_url: str, op
     assert all(one != other for one, other in told)
 
 
-def test_sentences_about_one_thing_are_linked_by_the_model_that_ships(
-    database_url: str, opened: Open
-) -> None:
+def test_sentences_about_one_thing_are_linked_by_the_model_that_ships(database_url: str, opened: Open) -> None:
     memory = opened(database_url, embedder=minilm())
     view = private(memory, ALICE)
     one = kept(view, "I am learning to play the piano")
@@ -261,9 +257,7 @@ def test_in_a_group_only_what_was_stated_counts(database_url: str, opened: Open)
     assert [[other.content for other in one.related] for one in hits] == [["plate saucer"]]
 
 
-def test_those_who_reword_alike_sentences_do_not_lock_each_other_out(
-    migrated_postgres_url: str, opened: Open
-) -> None:
+def test_those_who_reword_alike_sentences_do_not_lock_each_other_out(migrated_postgres_url: str, opened: Open) -> None:
     """A deadlock costs a second each, and the database counts them."""
     counted = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
     memory = opened(migrated_postgres_url, embedder=table())
@@ -312,9 +306,7 @@ def test_among_hundreds_the_alike_are_found(database_url: str, opened: Open) -> 
     assert {both for both in edges(memory) if coffee in both} == {pair(tea, coffee)}
 
 
-def test_what_was_just_written_comes_to_mind_with_its_words_and_edges(
-    shared_url: str, opened: Open
-) -> None:
+def test_what_was_just_written_comes_to_mind_with_its_words_and_edges(shared_url: str, opened: Open) -> None:
     memory = opened(shared_url, embedder=table())
     view = private(memory, ALICE)
     view.remember("tea with milk")

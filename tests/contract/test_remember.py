@@ -66,9 +66,7 @@ KINDS: dict[str, tuple[str, int | None, bool]] = {
 }
 
 
-def test_a_kind_settles_category_lifetime_and_whether_it_travels(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_kind_settles_category_lifetime_and_whether_it_travels(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     assert set(KINDS) == set(tacit.Kind)
     for kind, (category, days, portable) in KINDS.items():
@@ -112,9 +110,7 @@ def test_every_field_that_is_named_is_kept(memory: Memory) -> None:
     assert (found.agent, found.run, found.role) == ("butler", "r1", "user")
 
 
-def test_a_fading_memory_is_gone_at_the_very_moment_it_expires(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_fading_memory_is_gone_at_the_very_moment_it_expires(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "On holiday", category="context", key="mood", kind="context")
     clock.forward(days=7, seconds=-1)
@@ -129,9 +125,7 @@ def test_a_fading_memory_is_gone_at_the_very_moment_it_expires(
     assert view.explain(id).rule == "D1"
 
 
-def test_an_expired_memory_is_listed_as_expired_and_not_as_active(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_expired_memory_is_listed_as_expired_and_not_as_active(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "On holiday", kind="observation")
     clock.forward(days=4)
@@ -140,9 +134,7 @@ def test_an_expired_memory_is_listed_as_expired_and_not_as_active(
     assert view.show(id).state == "expired"
 
 
-def test_writing_an_expired_key_again_brings_it_back_to_life(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_writing_an_expired_key_again_brings_it_back_to_life(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.put("context", "mood", "tired", kind="context")
     clock.forward(days=8)
@@ -172,9 +164,7 @@ def test_a_category_from_the_settings_can_be_used(database_url: str, clock: SetC
         assert said(view.list("wine")) == ["Douro"]
 
 
-def test_what_was_said_where_nobody_knows_who_listens_reaches_its_owner_alone(
-    memory: Memory,
-) -> None:
+def test_what_was_said_where_nobody_knows_who_listens_reaches_its_owner_alone(memory: Memory) -> None:
     somewhere = memory.view(ALICE, tacit.Chat.unknown("web:lobby"))
     id = somewhere.remember("I was here").id
     assert id is not None

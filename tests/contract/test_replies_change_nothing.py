@@ -32,11 +32,7 @@ COMMENTS = rows("comments.tsv")
 def everything(view: View) -> list[str]:
     """All that is kept for somebody, in every state, with versions, and what waits for a yes."""
     states = [view.list(limit=100, state=state).items for state in State]
-    kept = [
-        f"{one.state} v{one.version} {one.content} <- {one.source.message}"
-        for items in states
-        for one in items
-    ]
+    kept = [f"{one.state} v{one.version} {one.content} <- {one.source.message}" for items in states for one in items]
     asked = [f"asked: {one.content}" for one in view.proposals.list()]
     happened = [f"{one.event} {one.memory_id}" for one in view.audit.activity(limit=100).items]
     return sorted({*kept, *asked, *happened})
@@ -112,9 +108,7 @@ def test_an_answer_changes_nothing(learning: Memory) -> None:
         ("Ich wohne in Kiel", "nein, Bremen, nicht Kiel", "Nora wohnt in Bremen"),
     ],
 )
-def test_an_explicit_correction_replaces_what_it_corrects(
-    learning: Memory, fact: str, reply: str, now: str
-) -> None:
+def test_an_explicit_correction_replaces_what_it_corrects(learning: Memory, fact: str, reply: str, now: str) -> None:
     view = private(learning, NORA)
     told(learning, view, fact)
     told(learning, view, "Noted.", role="assistant")
@@ -156,9 +150,7 @@ def test_a_comment_changes_nothing(database_url: str, opened: Open) -> None:
         ("My budget is 4000 euros", "My budget is 5000 euros", ["Nora's budget is 5000 euros"]),
     ],
 )
-def test_an_end_or_a_value_that_is_told_counts(
-    learning: Memory, fact: str, said: str, now: list[str]
-) -> None:
+def test_an_end_or_a_value_that_is_told_counts(learning: Memory, fact: str, said: str, now: list[str]) -> None:
     view = private(learning, NORA)
     told(learning, view, fact, said)
     assert contents(view) == now
@@ -182,10 +174,7 @@ MEANT = Message("user", "I meant Munich")
         [[LISBON], [Message("user", "My dog is called Bruno")], [Message("user", "*Vienna")]],
         [[Message("user", "I live in Lisbon and my sister lives in Rome")], [MEANT]],
         [[Message("user", "My birthday is on 3 July")], [Message("user", "I meant Tuesday")]],
-        [
-            [Message("user", "My flight leaves on Friday at 7")],
-            [Message("user", "ich meinte Montag")],
-        ],
+        [[Message("user", "My flight leaves on Friday at 7")], [Message("user", "ich meinte Montag")]],
     ],
 )
 def test_a_correction_that_may_mean_something_else_changes_nothing(
@@ -205,8 +194,6 @@ def test_a_correction_that_may_mean_something_else_changes_nothing(
 
 def test_a_correction_of_what_a_question_repeats_counts(learning: Memory) -> None:
     view = private(learning, NORA)
-    view.learn(
-        [LISBON, Message("assistant", "Lisbon, is that right?"), Message("user", "I meant Porto")]
-    )
+    view.learn([LISBON, Message("assistant", "Lisbon, is that right?"), Message("user", "I meant Porto")])
     learning.jobs.wait_for_learning()
     assert contents(view) == ["Nora lives in Porto"]

@@ -37,9 +37,7 @@ def screened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
-def test_messages_are_counted_together_before_any_is_read(
-    memory: Memory, screened: list[int]
-) -> None:
+def test_messages_are_counted_together_before_any_is_read(memory: Memory, screened: list[int]) -> None:
     view = private(memory, ALICE)
     many = [*turns(9, limits.CONTENT_MAX_CHARS), *turns(1, 6_001)]
     assert sum(len(one.content) for one in many) == limits.MESSAGES_MAX_CHARS + 1
@@ -88,8 +86,7 @@ def state(messages: int) -> dict[str, Any]:
         "step": 7,
         "vectors": [[0.25] * 384] * 4,
         "messages": [
-            {"role": "user", "id": f"m{n}", "content": f"{n} {prose(180)}", "tokens": 40 + n}
-            for n in range(messages)
+            {"role": "user", "id": f"m{n}", "content": f"{n} {prose(180)}", "tokens": 40 + n} for n in range(messages)
         ],
     }
 
@@ -102,9 +99,7 @@ def test_the_state_of_a_graph_is_saved(memory: Memory) -> None:
 
 
 HOSTILE = {
-    "one text under four names of secrets": {
-        "pin": {"code": {"secret": {"password": "key=" * 250_000}}}
-    },
+    "one text under four names of secrets": {"pin": {"code": {"secret": {"password": "key=" * 250_000}}}},
     "marks that have to be put in order": ["x" + "\u0301" * 250_000 + "\u0316" * 250_000],
     "many names of secrets": {f"pin{n:06}": "a" for n in range(60_000)},
     "many texts under one": {"pin": [f"a{n}" for n in range(100_000)]},
@@ -165,9 +160,7 @@ def test_a_file_changes_only_so_many_lines_at_once(memory: Memory) -> None:
 def test_a_draft_of_a_session_is_counted_as_a_whole(memory: Memory) -> None:
     view = private(memory, ALICE)
     long = prose(limits.CONTENT_MAX_CHARS)
-    draft = tacit.SessionDraft(
-        facts=(long, long), tasks=(tacit.TaskDraft(text=long), tacit.TaskDraft(text=long))
-    )
+    draft = tacit.SessionDraft(facts=(long, long), tasks=(tacit.TaskDraft(text=long), tacit.TaskDraft(text=long)))
     with pytest.raises(tacit.InvalidInput, match=r"draft: is 64,\d+ characters.*60,000"):
         view.sessions.end(draft=draft)
     assert said(view.list()) == []

@@ -9,13 +9,7 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.results import Expired
-from tacit.settings import (
-    LearnSettings,
-    LifecycleSettings,
-    MemorySettings,
-    SessionsSettings,
-    Settings,
-)
+from tacit.settings import LearnSettings, LifecycleSettings, MemorySettings, SessionsSettings, Settings
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private, said
 from tests.contract.rows import rows
@@ -52,9 +46,7 @@ def test_what_has_expired_is_not_said_before_any_sweep(memory: Memory, clock: Se
     assert state(memory, id) == "active"
 
 
-def test_the_sweep_turns_what_has_lapsed_into_expired_and_says_so_once(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_the_sweep_turns_what_has_lapsed_into_expired_and_says_so_once(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     id = kept(alice, "Alice is in the kitchen", kind="context")
     since = alice.block().revision
@@ -68,9 +60,7 @@ def test_the_sweep_turns_what_has_lapsed_into_expired_and_says_so_once(
     assert event.actor == "system"
 
 
-def test_an_expired_memory_can_be_restored_until_it_is_purged(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_expired_memory_can_be_restored_until_it_is_purged(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     id = kept(alice, "Alice is in the kitchen", kind="context")
     days(memory, clock, 8 + 20)
@@ -89,15 +79,11 @@ def test_a_pinned_memory_neither_fades_nor_gives_way_but_expires_when_somebody_s
     stays = kept(alice, "Alice was born in Porto", importance=1, pinned=True)
     goes = kept(alice, "The offer ends", importance=1, pinned=True, expires_at=until)
     done = days(memory, clock, 71)
-    assert [
-        sum(getattr(one, what) for one in done) for what in ("expired", "faded", "evicted")
-    ] == [1, 0, 0]
+    assert [sum(getattr(one, what) for one in done) for what in ("expired", "faded", "evicted")] == [1, 0, 0]
     assert [state(memory, id) for id in (stays, goes)] == ["active", "expired"]
 
 
-def test_what_nobody_used_for_sixty_days_fades_if_it_matters_little(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_nobody_used_for_sixty_days_fades_if_it_matters_little(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
     little = kept(alice, "Alice once had a blue pen", importance=2)
     usual = kept(alice, "Alice likes tea")
@@ -134,9 +120,7 @@ def test_to_be_listed_or_to_stand_in_a_block_is_no_use(memory: Memory, clock: Se
     assert sum(one.faded for one in days(memory, clock, 1)) == 1
 
 
-def test_the_threshold_of_fading_is_a_setting(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_the_threshold_of_fading_is_a_setting(database_url: str, opened: Open, clock: SetClock) -> None:
     chosen = LifecycleSettings(fade_after_days=5, fade_below_importance=5)
     memory = opened(database_url, settings=replace(BY_HAND, lifecycle=chosen))
     alice = private(memory, ALICE)
@@ -146,12 +130,8 @@ def test_the_threshold_of_fading_is_a_setting(
     assert [state(memory, id) for id in [*four, five]] == ["forgotten"] * 3 + ["active"]
 
 
-def test_beyond_the_cap_what_is_used_least_gives_way(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(
-        database_url, settings=replace(BY_HAND, lifecycle=LifecycleSettings(max_entries=3))
-    )
+def test_beyond_the_cap_what_is_used_least_gives_way(database_url: str, opened: Open, clock: SetClock) -> None:
+    memory = opened(database_url, settings=replace(BY_HAND, lifecycle=LifecycleSettings(max_entries=3)))
     alice, bob = private(memory, ALICE), private(memory, BOB)
     alice.put("profile", "timezone", "Europe/Lisbon")
     ids = {word: kept(alice, f"Alice has a {word}") for word in ("cat", "dog", "cup", "hat")}
@@ -169,9 +149,7 @@ def test_beyond_the_cap_what_is_used_least_gives_way(
     assert memory.jobs.expire().evicted == 0
 
 
-def test_turns_and_proposals_go_when_their_time_is_up(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_turns_and_proposals_go_when_their_time_is_up(database_url: str, opened: Open, clock: SetClock) -> None:
     kept_turns = MemorySettings(sessions=SessionsSettings(keep=True, retention_days=3))
     memory = opened(database_url, settings=replace(BY_HAND, memory=kept_turns))
     alice = private(memory, ALICE)
@@ -193,9 +171,7 @@ def test_old_changes_are_let_go_of_and_new_ones_stay(memory: Memory, clock: SetC
     assert [one.memory_id for one in alice.delta(0).changes] == [newer]
 
 
-def test_another_process_hears_of_the_sweep_at_once(
-    shared_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_another_process_hears_of_the_sweep_at_once(shared_url: str, opened: Open, clock: SetClock) -> None:
     one, other = (opened(shared_url, settings=BY_HAND) for _ in range(2))
     for n in range(3):
         kept(private(one, ALICE), f"Alice saw {n} apples", importance=1)
@@ -222,9 +198,7 @@ def observed(memory: Memory) -> list[object]:
 
 
 @pytest.mark.parametrize("hidden", [0, 5])
-def test_a_room_hears_nothing_of_what_was_swept_behind_its_back(
-    memory: Memory, clock: SetClock, hidden: int
-) -> None:
+def test_a_room_hears_nothing_of_what_was_swept_behind_its_back(memory: Memory, clock: SetClock, hidden: int) -> None:
     room = group(memory, ALICE, here=(ALICE, BOB, CAROL))
     open_one = kept(room, "Tea is at five", kind="context", **SAID)
     for n in range(hidden):

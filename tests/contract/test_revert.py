@@ -86,9 +86,7 @@ def test_a_person_who_corrected_elsewhere_keeps_their_word(learning: Memory) -> 
     assert contents(own, state="superseded") == []
 
 
-def test_what_was_only_reworded_has_its_earlier_wording_back(
-    learning: Memory, clock: SetClock
-) -> None:
+def test_what_was_only_reworded_has_its_earlier_wording_back(learning: Memory, clock: SetClock) -> None:
     own = private(learning, ALICE)
     said(learning, own, "I live in Lisbon", "m1")
     id = only(own, "Lisbon").id

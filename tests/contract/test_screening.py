@@ -41,9 +41,7 @@ def remembering(database_url: str, opened: Open) -> Memory:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_secret_is_refused_on_every_way_in(
-    remembering: Memory, database_url: str, way: str
-) -> None:
+def test_a_secret_is_refused_on_every_way_in(remembering: Memory, database_url: str, way: str) -> None:
     view = private(remembering, ALICE)
     id = kept(view, "it is in the safe")
     before = rows(remembering, "SELECT count(*) FROM memories")
@@ -70,9 +68,7 @@ def test_lines_with_secrets_are_left_out_of_an_import_and_the_others_kept(memory
     lines = [
         json.dumps({"content": "tea with milk"}),
         json.dumps({"content": SAID}),
-        json.dumps(
-            {"content": "it is in the safe", "versions": [{"content": f"my card is {number}"}]}
-        ),
+        json.dumps({"content": "it is in the safe", "versions": [{"content": f"my card is {number}"}]}),
         json.dumps({"content": "coffee", "tags": [TOKEN]}),
         json.dumps({"content": "cake"}),
     ]

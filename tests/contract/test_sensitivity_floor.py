@@ -54,18 +54,12 @@ WRITES: dict[str, Write] = {
     "update": reworded,
     "update as public": lambda view, word: reworded(view, word, sensitivity="public"),
     "import lines": lambda view, word: view.imports.add_lines([line(word)]),
-    "import items": lambda view, word: view.imports.add(
-        "a run", [{"content": f"it is about {word}"}], source="mem0"
-    ),
-    "memory_put": lambda view, word: called(
-        view, "memory_put", namespace="item", key="about", value=word
-    ),
+    "import items": lambda view, word: view.imports.add("a run", [{"content": f"it is about {word}"}], source="mem0"),
+    "memory_put": lambda view, word: called(view, "memory_put", namespace="item", key="about", value=word),
     "add_to_memory": lambda view, word: called(
         view, "add_to_memory", content=f"it is about {word}", category="context"
     ),
-    "add_memory": lambda view, word: called(
-        view, "add_memory", content=f"it is about {word}", sensitivity="personal"
-    ),
+    "add_memory": lambda view, word: called(view, "add_memory", content=f"it is about {word}", sensitivity="personal"),
     "update_memory": updated_by_tool,
     "write_file": lambda view, word: view.files.write("about.md", f"- it is about {word}\n"),
     "a graph's store": lambda view, word: Store(view).put(("about",), "one", {"text": word}),
@@ -115,10 +109,7 @@ def test_a_turn_is_as_sensitive_as_what_was_said(database_url: str, opened: Open
         for query in ("salary", "cello")
         for one in own.recall(query, include=["turns"])
     }
-    assert found == {
-        "my salary is 90k": Sensitivity.SENSITIVE,
-        "I play the cello": Sensitivity.PERSONAL,
-    }
+    assert found == {"my salary is 90k": Sensitivity.SENSITIVE, "I play the cello": Sensitivity.PERSONAL}
 
 
 def test_plain_words_stay_personal_and_public_ones_public(memory: Memory) -> None:

@@ -24,11 +24,7 @@ def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
     assert woken.today == ended.note
     assert woken.today is not None
     assert [(i.section, i.content, i.done) for i in woken.today.items] == [
-        (
-            Section.SUMMARY,
-            TOLD,
-            None,
-        ),
+        (Section.SUMMARY, TOLD, None),
         (Section.FACTS, "The build is red", None),
         (Section.TASKS, "Pay the rent", False),
         (Section.TASKS, "Call the bank", True),
@@ -36,11 +32,7 @@ def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
     ]
     assert woken.today.links == (NoteLink(text="Plan", target="plans/layout.md"),)
     head = woken.today.head
-    assert (head.summary, head.session_id, head.source) == (
-        "Settled the layout.",
-        "telegram:1001",
-        "telegram",
-    )
+    assert (head.summary, head.session_id, head.source) == ("Settled the layout.", "telegram:1001", "telegram")
     assert (head.subject_id, head.contact_id, head.contact_nickname, head.tags) == (
         "ext:telegram:1001",
         "telegram:1001",
@@ -94,10 +86,7 @@ def test_new_words_under_the_same_title_take_the_place_of_the_old(memory: Memory
     (before, _) = view.sessions.begin().today.items  # type: ignore[union-attr]
     ended = view.sessions.end(draft=SessionDraft(facts=("build: it is green",)))
     assert (ended.added, ended.merged) == (0, 1)
-    assert [content for _, content, _ in items(view)] == [
-        "build: it is green",
-        "Server: is named hal",
-    ]
+    assert [content for _, content, _ in items(view)] == ["build: it is green", "Server: is named hal"]
     changed = view.show(before.id or "")
     assert (changed.content, changed.version) == ("build: it is green", 2)
     assert [one.event for one in view.history(changed.id)] == ["ADD", "UPDATE"]
@@ -111,9 +100,7 @@ def test_a_finished_task_never_reopens(memory: Memory) -> None:
     assert [done for _, _, done in items(view)] == [True]
 
 
-def test_a_task_that_is_finished_later_is_ticked_in_the_notes_of_recent_days(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_task_that_is_finished_later_is_ticked_in_the_notes_of_recent_days(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.sessions.end(draft=tasks("Pay the rent", "Water the plants"))
     other = private(memory, ALICE, "errands")

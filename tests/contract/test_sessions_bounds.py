@@ -75,9 +75,7 @@ def test_what_is_no_draft_or_no_session_is_refused(memory: Memory) -> None:
         "promote_to": "tasks",
         "summary": "x" * 501,
     }.items():
-        refuses(
-            lambda value, f=field: view.sessions.end(draft=SessionDraft(**{f: value})), field, bad
-        )
+        refuses(lambda value, f=field: view.sessions.end(draft=SessionDraft(**{f: value})), field, bad)
     for bad in ("", " x", 5, "x" * 201):
         refuses(view.sessions.begin, "session", bad)
         refuses(lambda value: view.sessions.end(session=value), "session", bad)
@@ -96,9 +94,7 @@ def test_where_nobody_can_tell_who_listens_there_are_no_notes(memory: Memory) ->
         unknown.sessions.end(draft=WHOLE)
 
 
-def test_an_agent_gets_no_further_than_its_allow_list(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_an_agent_gets_no_further_than_its_allow_list(database_url: str, opened: Open, clock: SetClock) -> None:
     allowed = {"clerk": ("task_state", "event"), "poet": ("goal",)}
     memory = opened(database_url, settings=Settings(allowlists=allowed))
     chat = tacit.Chat.private(ALICE.key)
@@ -107,11 +103,7 @@ def test_an_agent_gets_no_further_than_its_allow_list(
     clerk = memory.view(ALICE, chat, agent="clerk")
     today = clerk.sessions.begin().today
     assert today is not None
-    assert {item.section for item in today.items} == {
-        Section.SUMMARY,
-        Section.TASKS,
-        Section.FOLLOW_UPS,
-    }
+    assert {item.section for item in today.items} == {Section.SUMMARY, Section.TASKS, Section.FOLLOW_UPS}
     assert clerk.sessions.end(draft=tasks("Paint the door")).added == 1
     poet = memory.view(ALICE, chat, agent="poet")
     assert poet.sessions.begin().recent == ()

@@ -23,9 +23,7 @@ def test_sessions_of_one_name_in_two_chats_are_two(memory: Memory) -> None:
 def test_a_group_has_its_own_sessions_which_any_member_goes_on_with(memory: Memory) -> None:
     group(memory, ALICE).sessions.end(draft=WHOLE)
     ended = group(memory, BOB).sessions.end(
-        draft=SessionDraft(
-            facts=("The build is green",), tasks=(TaskDraft(text="Pay the rent", done=True),)
-        )
+        draft=SessionDraft(facts=("The build is green",), tasks=(TaskDraft(text="Pay the rent", done=True),))
     )
     assert (ended.path, ended.merged) == ("2026-03-01/telegram_-100.md", 1)
     for who in (ALICE, BOB):
@@ -38,9 +36,7 @@ def test_a_group_has_its_own_sessions_which_any_member_goes_on_with(memory: Memo
 
 def test_a_member_whom_an_item_is_about_rewords_it_and_does_not_double_it(memory: Memory) -> None:
     group(memory, ALICE).sessions.end(draft=SessionDraft(facts=("Desk: Bob sits at the window",)))
-    ended = group(memory, BOB).sessions.end(
-        draft=SessionDraft(facts=("Desk: Bob sits at the door",))
-    )
+    ended = group(memory, BOB).sessions.end(draft=SessionDraft(facts=("Desk: Bob sits at the door",)))
     assert (ended.added, ended.merged) == (0, 1)
     assert ended.note is not None
     assert [i.content for i in ended.note.items] == ["Desk: Bob sits at the door"]

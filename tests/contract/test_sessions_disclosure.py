@@ -184,9 +184,7 @@ def own_words(memory: Memory, request: Request) -> set[str]:
     }
 
 
-def test_every_word_that_any_room_is_told_may_be_heard_there(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_every_word_that_any_room_is_told_may_be_heard_there(memory: Memory, clock: SetClock) -> None:
     start = clock.now
 
     @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -210,9 +208,7 @@ def unknown(memory: Memory) -> View:
     return view
 
 
-def test_whatever_happens_in_private_the_group_is_told_the_same(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_whatever_happens_in_private_the_group_is_told_the_same(memory: Memory, clock: SetClock) -> None:
     start = clock.now
     hidden = st.lists(st.tuples(st.sampled_from([0, 1, 5, 6]), words), max_size=6)
 
@@ -229,9 +225,7 @@ def test_whatever_happens_in_private_the_group_is_told_the_same(
     tell()
 
 
-def observed(
-    world: Memory, clock: SetClock, unheard: list[tuple[int, int]], open_: list[tuple[int, int]]
-) -> list[str]:
+def observed(world: Memory, clock: SetClock, unheard: list[tuple[int, int]], open_: list[tuple[int, int]]) -> list[str]:
     """What the group's rooms are told, after what nobody there heard and what they all did."""
     story, hidden = Story(world, clock), Story(world, clock)
     hidden.canaries = count(1_000)

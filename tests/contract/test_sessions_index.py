@@ -10,9 +10,7 @@ from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.sessions import ARCHIVE, tasks
 
 
-def test_what_a_person_asks_to_be_kept_for_good_enters_their_index_once(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_a_person_asks_to_be_kept_for_good_enters_their_index_once(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     ended = view.sessions.end([Message("user", f"Remember forever that {ARCHIVE}")])
     assert ended.promoted is not None
@@ -28,9 +26,7 @@ def test_what_a_person_asks_to_be_kept_for_good_enters_their_index_once(
     assert len(view.sessions.begin().long_term) == 2
 
 
-def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(
-    memory: Memory,
-) -> None:
+def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(memory: Memory) -> None:
     view = private(memory, ALICE)
     asked = [Message("user", f"Please remember that {ARCHIVE}")]
     view.learn(asked)
@@ -41,16 +37,12 @@ def test_what_is_remembered_in_these_words_already_is_what_enters_the_index(
 
 
 def test_an_agent_names_what_to_keep_and_the_rules_hold_all_the_same(memory: Memory) -> None:
-    for number, (promote, enters) in enumerate(
-        {ARCHIVE: True, "Alice has to call the bank tomorrow": False}.items()
-    ):
+    for number, (promote, enters) in enumerate({ARCHIVE: True, "Alice has to call the bank tomorrow": False}.items()):
         view = private(memory, ALICE, f"thread {number}")
         assert bool(view.sessions.end(draft=SessionDraft(promote=promote)).promoted) is enters
 
 
-def test_an_index_that_is_full_lets_go_of_what_is_used_least(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_an_index_that_is_full_lets_go_of_what_is_used_least(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     for number in range(105):
         clock.forward(days=1)
@@ -82,6 +74,4 @@ def test_items_have_an_id_and_a_day_where_they_are_kept_for_good(memory: Memory)
     view = private(memory, ALICE)
     view.sessions.end(draft=SessionDraft(promote=ARCHIVE))
     (item,) = view.sessions.begin().long_term
-    assert item == NoteItem(
-        section=Section.KEY_FACTS, content=ARCHIVE, id=item.id, added=date(2026, 3, 1)
-    )
+    assert item == NoteItem(section=Section.KEY_FACTS, content=ARCHIVE, id=item.id, added=date(2026, 3, 1))

@@ -31,14 +31,10 @@ def test_a_group_is_told_nothing_of_a_private_session(memory: Memory, clock: Set
     assert not CANARY.search(told(private(memory, BOB)))
 
 
-def test_the_index_is_told_in_the_persons_own_private_chat_alone(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_the_index_is_told_in_the_persons_own_private_chat_alone(memory: Memory, clock: SetClock) -> None:
     private(memory, ALICE).sessions.end(draft=SessionDraft(promote=ARCHIVE))
     clock.forward(seconds=1)
-    assert (
-        f"[Memory:LongTerm:Summary]\n- {ARCHIVE}\n" in private(memory, ALICE).block("summary").text
-    )
+    assert f"[Memory:LongTerm:Summary]\n- {ARCHIVE}\n" in private(memory, ALICE).block("summary").text
     for room in (
         group(memory, ALICE),
         group(memory, ALICE, here=(ALICE,), complete=True),
@@ -55,11 +51,7 @@ def test_an_item_that_is_withheld_goes_from_line_and_counts_and_the_last_one_tak
 ) -> None:
     alice = group(memory, ALICE)
     alice.sessions.end(
-        draft=SessionDraft(
-            summary="Planned zq1z and zq2z.",
-            facts=("zq1z it is",),
-            tasks=(TaskDraft(text="Buy zq2z"),),
-        )
+        draft=SessionDraft(summary="Planned zq1z and zq2z.", facts=("zq1z it is",), tasks=(TaskDraft(text="Buy zq2z"),))
     )
     clock.forward(seconds=5_000)
     bob = group(memory, BOB)
@@ -77,9 +69,7 @@ def test_an_item_that_is_withheld_goes_from_line_and_counts_and_the_last_one_tak
 
 def test_what_is_sensitive_is_not_told_to_the_group_that_heard_it(memory: Memory) -> None:
     view = group(memory, ALICE)
-    view.sessions.end(
-        draft=SessionDraft(facts=("Alice has diabetes", "Lunch is at noon"), summary="Diabetes.")
-    )
+    view.sessions.end(draft=SessionDraft(facts=("Alice has diabetes", "Lunch is at noon"), summary="Diabetes."))
     for room in (view, group(memory, BOB)):
         assert "iabetes" not in told(room)
         assert "Lunch is at noon" in told(room)
@@ -97,9 +87,7 @@ def test_another_group_and_a_stranger_hear_of_no_session(memory: Memory) -> None
     assert "zq2z" in told(private(memory, BOB))  # who was there
 
 
-def test_nobody_ticks_across_the_line_between_private_and_shared(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_nobody_ticks_across_the_line_between_private_and_shared(memory: Memory, clock: SetClock) -> None:
     """That something is done was said in private: the group must not see it, nor the other way."""
     rooms = [private(memory, ALICE), group(memory, ALICE), group(memory, ALICE, FAMILY)]
     for number, room in enumerate(rooms):
@@ -115,9 +103,7 @@ def test_nobody_ticks_across_the_line_between_private_and_shared(
             assert open_ones
 
 
-def test_a_room_is_told_of_those_who_came_later_no_more_than_they_may_hear(
-    memory: Memory,
-) -> None:
+def test_a_room_is_told_of_those_who_came_later_no_more_than_they_may_hear(memory: Memory) -> None:
     """Carol, whom Alice knows by name, was not there when she was talked about."""
     private(memory, ALICE).people.name(CAROL.key, "Carol")
     group(memory, ALICE).sessions.end(draft=SessionDraft(facts=("zq1z: Carol sits at the window",)))

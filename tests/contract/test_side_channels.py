@@ -57,9 +57,7 @@ def test_a_hidden_value_of_a_room_gives_way_without_a_word(memory: Memory) -> No
     assert said(bob.list()) == ["no party"]
 
 
-def test_to_withhold_a_lapsed_memory_does_not_bring_it_back(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_to_withhold_a_lapsed_memory_does_not_bring_it_back(memory: Memory, clock: SetClock) -> None:
     id = kept(group(memory, ALICE), "Alice is at the clinic", kind="context", **ROOM)
     clock.forward(days=60)
     private(memory, ALICE).withhold_from(id, ["slack:T1:U3"])
@@ -183,9 +181,7 @@ def test_an_unlink_leaves_everybody_in_their_own_private_chat(memory: Memory) ->
     assert said(private(memory, ALICE).list()) == ["as telegram"]
 
 
-def test_what_an_owner_does_in_private_shows_in_nobody_elses_history(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_an_owner_does_in_private_shows_in_nobody_elses_history(memory: Memory, clock: SetClock) -> None:
     id = kept(group(memory, ALICE), "Alice likes tea", **ROOM)
     bob, alone = group(memory, BOB, complete=True), private(memory, ALICE)
     before = (bob.show(id), bob.history(id))
@@ -217,9 +213,7 @@ def test_two_who_name_somebody_new_at_once_mean_one_person(memory: Memory) -> No
     assert len(alone.people.about("Sarah")) == 4
 
 
-def test_reading_goes_on_where_counting_the_reads_cannot(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_goes_on_where_counting_the_reads_cannot(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = private(memory, ALICE)
     ids = [kept(alone, f"fact {number}") for number in range(300)]
 
@@ -239,10 +233,7 @@ def test_that_somebody_here_has_an_account_shows_nowhere(memory: Memory) -> None
 
     def seen() -> list[object]:
         return [
-            (
-                [one.id for one in view.people.list()],
-                [one.content for one in view.people.about("Bob")],
-            )
+            ([one.id for one in view.people.list()], [one.content for one in view.people.about("Bob")])
             for view in views
         ]
 
@@ -259,10 +250,7 @@ def test_which_rooms_there_are_shows_in_no_explanation(memory: Memory) -> None:
     for fields in ({}, {"visibility": "public_ok", "sensitivity": "public"}):
         id = kept(own, f"x {fields}", **fields)
         for here, asks in ([BOB], BOB), ([BOB, ALICE], BOB), ([ALICE], None), ([], None):
-            told = {
-                own.explain(id, tacit.Chat.group(chat, here), asked_by=asks)
-                for chat in (TEAM, "telegram:-777")
-            }
+            told = {own.explain(id, tacit.Chat.group(chat, here), asked_by=asks) for chat in (TEAM, "telegram:-777")}
             assert len(told) == 1
 
 

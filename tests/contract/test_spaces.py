@@ -85,9 +85,7 @@ def test_an_erased_space_is_gone_and_the_others_stand(memory: Memory) -> None:
     assert memory.admin.maintain().healthy
 
 
-def test_nothing_of_an_erased_space_is_remembered_by_a_memory_that_stays_open(
-    memory: Memory,
-) -> None:
+def test_nothing_of_an_erased_space_is_remembered_by_a_memory_that_stays_open(memory: Memory) -> None:
     web = tacit.Requester("acct:alice")
     red = memory.space("red")
 

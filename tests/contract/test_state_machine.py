@@ -9,13 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import tacit
 from tacit.memory import Memory
@@ -93,9 +87,7 @@ class Life(RuleBasedStateMachine):
         key=st.sampled_from(["k1", "k2"]),
         visibility=st.sampled_from(["private_only", "room", "public_ok"]),
     )
-    def act(
-        self, act: str, seat: Seat, number: int, content: str, key: str, visibility: str
-    ) -> None:
+    def act(self, act: str, seat: Seat, number: int, content: str, key: str, visibility: str) -> None:
         """One rule for all acts: as rules of their own, most would be left out of most lives."""
         self.tick()
         if number % 5 == 0:
@@ -129,9 +121,7 @@ class Life(RuleBasedStateMachine):
         for_room = for_room and not seat.private
         if visibility == ("room" if seat.private else "public_ok"):  # not to be had here
             visibility = "private_only" if seat.private else "room"
-        done = self.view(seat).remember(
-            content, visibility=visibility, for_room=for_room, sensitivity="public"
-        )
+        done = self.view(seat).remember(content, visibility=visibility, for_room=for_room, sensitivity="public")
         self.add(done.id, seat, content, visibility, for_room=for_room)
 
     def put(self, seat: Seat, key: str, content: str) -> None:
@@ -290,9 +280,6 @@ def test_a_store_answers_like_plain_dictionaries(memory: Memory, clock: SetClock
 
     Here.opened, Here.clock = memory, clock
     run_state_machine_as_test(
-        Here,
-        settings=settings(
-            max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck)
-        ),
+        Here, settings=settings(max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck))
     )
     assert memory.admin.maintain().healthy

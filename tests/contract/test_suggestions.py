@@ -20,9 +20,7 @@ def test_another_fact_on_the_same_subject_is_suggested(memory: Memory) -> None:
     view = private(memory, ALICE)
     id = kept(view, "Sarah works on the Platform team", category="person", about=["Sarah"])
     kept(view, "Tom works on the Platform team", category="person", about=["Tom"])
-    found = view.suggest_update(
-        "Sarah works on the Design team", category="person", about=["Sarah"]
-    )
+    found = view.suggest_update("Sarah works on the Design team", category="person", about=["Sarah"])
     assert found is not None
     assert found.id == id
 
@@ -35,9 +33,7 @@ def test_another_fact_on_the_same_subject_is_suggested(memory: Memory) -> None:
         ("Ines works on the Platform team", "person", ["Ines"]),
     ],
 )
-def test_another_subject_is_not(
-    memory: Memory, content: str, category: str, about: list[str]
-) -> None:
+def test_another_subject_is_not(memory: Memory, content: str, category: str, about: list[str]) -> None:
     view = private(memory, ALICE)
     kept(view, "Sarah works on the Platform team", category="person", about=["Sarah"])
     assert view.suggest_update(content, category=category, about=about) is None

@@ -9,16 +9,7 @@ from tests.contract.lessons import contents, told
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.contract.rows import rows
 
-TABLES = (
-    "memories",
-    "people",
-    "person_names",
-    "subjects",
-    "chats",
-    "jobs",
-    "history",
-    "learned_facts",
-)
+TABLES = ("memories", "people", "person_names", "subjects", "chats", "jobs", "history", "learned_facts")
 
 
 def test_a_rehearsed_message_leaves_nothing_behind(learning: Memory) -> None:
@@ -61,9 +52,7 @@ def test_what_is_kept_is_named_and_what_is_rehearsed_is_not(learning: Memory) ->
         ("screen", "quarantine: it comes from a tool"),
         ("kept", f"quarantined {held.id}: The door is open"),
     ]
-    assert (
-        own.trace(Message("tool", "The door is shut"))[-1].says == "quarantined: The door is shut"
-    )
+    assert own.trace(Message("tool", "The door is shut"))[-1].says == "quarantined: The door is shut"
 
 
 def test_a_text_that_cannot_be_a_message_is_refused(learning: Memory) -> None:

@@ -17,9 +17,7 @@ def other(clock: SetClock) -> Iterator[Memory]:
         yield memory
 
 
-def test_a_round_trip_keeps_words_versions_and_fields(
-    memory: Memory, other: Memory, clock: SetClock
-) -> None:
+def test_a_round_trip_keeps_words_versions_and_fields(memory: Memory, other: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.put("profile", "city", "Porto", importance=5, visibility="public_ok", tags=["home"])
     clock.forward(days=1)
@@ -38,15 +36,7 @@ def test_a_round_trip_keeps_words_versions_and_fields(
     assert [e.content for e in there.history(city.id)] == ["Porto", "Lisbon"]
     (task,) = there.list("task_state")
     original = next(one for one in view.list("task_state"))
-    for name in (
-        "content",
-        "kind",
-        "pinned",
-        "confidence",
-        "expires_at",
-        "portable",
-        "observed_at",
-    ):
+    for name in ("content", "kind", "pinned", "confidence", "expires_at", "portable", "observed_at"):
         assert getattr(task, name) == getattr(original, name), name
 
 
@@ -68,10 +58,7 @@ def test_an_export_holds_ones_own_in_every_state_and_nothing_else(memory: Memory
     group(memory, ALICE).remember("the room's", for_room=True, sensitivity="public")
     group(memory, BOB).remember("Bob's", visibility="room", sensitivity="public")
     lines = [json.loads(line) for line in own.export()]
-    assert {(line["content"], line["state"]) for line in lines} == {
-        ("mine", "active"),
-        ("forgotten", "forgotten"),
-    }
+    assert {(line["content"], line["state"]) for line in lines} == {("mine", "active"), ("forgotten", "forgotten")}
     assert list(group(memory, ALICE).export()) == []
 
 
@@ -109,11 +96,7 @@ def test_provenance_cannot_be_carried_in_a_file(memory: Memory) -> None:
     }
     assert view.imports.add_lines([json.dumps(forged)]).created == 1
     (found,) = view.list()
-    assert (found.owner, found.learned_in, found.trust) == (
-        "ext:telegram:1001",
-        "telegram:1001",
-        "imported",
-    )
+    assert (found.owner, found.learned_in, found.trust) == ("ext:telegram:1001", "telegram:1001", "imported")
     assert found.id != "AAAAAAAA"
     assert (found.heard_by, found.version, found.space) == (frozenset(), 1, "default")
     assert said(private(memory, BOB).list()) == []

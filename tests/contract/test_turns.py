@@ -50,9 +50,7 @@ def test_a_turn_is_found_as_it_was_said(keeping: Memory, clock: SetClock) -> Non
     assert found.why
 
 
-def test_turns_of_one_write_never_share_an_id(
-    keeping: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turns_of_one_write_never_share_an_id(keeping: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memories, "new_memory_id", lambda _: "AAAAAAAA")
     monkeypatch.setattr(memories, "new_id", lambda: "BBBBBBBB")
     done = private(keeping, ALICE).record([Message("user", "one"), Message("user", "two")])
@@ -168,9 +166,7 @@ def test_private_turns_are_nobody_elses(keeping: Memory) -> None:
     assert turns(private(keeping, ALICE), "canary") == ["canary in private"]
 
 
-def test_turns_of_a_group_go_to_no_other_room_and_to_nobody_who_was_absent(
-    keeping: Memory,
-) -> None:
+def test_turns_of_a_group_go_to_no_other_room_and_to_nobody_who_was_absent(keeping: Memory) -> None:
     here = group(keeping, ALICE)
     here.record([Message("user", "canary in the group"), Message("assistant", "canary answered")])
     assert "canary in the group" in turns(here, "canary")
@@ -212,9 +208,7 @@ def test_many_turns_keep_their_order(keeping: Memory, clock: SetClock) -> None:
     """Also those that are recorded at one reading of the clock, a few at a time."""
     view = private(keeping, ALICE)
     for part in range(4):
-        view.record(
-            [Message("user", f"line {5 * part + n}: {'word ' * n}") for n in range(5)], session="s"
-        )
+        view.record([Message("user", f"line {5 * part + n}: {'word ' * n}") for n in range(5)], session="s")
     said = rows(keeping, "SELECT content FROM memories WHERE is_turn ORDER BY seq")
     assert [int(text.split()[1].rstrip(":")) for (text,) in said] == list(range(20))
 
@@ -236,9 +230,7 @@ BAD: list[tuple[str, Any]] = [
 ]
 
 
-def test_bad_turns_are_refused_and_none_of_them_kept(
-    keeping: Memory, subtests: pytest.Subtests
-) -> None:
+def test_bad_turns_are_refused_and_none_of_them_kept(keeping: Memory, subtests: pytest.Subtests) -> None:
     view = private(keeping, ALICE)
     for field, messages in BAD:
         if isinstance(messages, list) and len(messages) == 1:

@@ -60,12 +60,9 @@ def test_what_waits_to_be_learned_is_never_learned(learning: Memory) -> None:
     assert contents(own) == ["Alice is allergic to peanuts", "Alice plays the cello"]
 
 
-def test_what_it_was_asked_about_and_what_was_recorded_of_it_is_gone(
-    database_url: str, opened: Open
-) -> None:
+def test_what_it_was_asked_about_and_what_was_recorded_of_it_is_gone(database_url: str, opened: Open) -> None:
     settings = Settings(
-        learn=LearnSettings(workers=0, confirm="new"),
-        memory=MemorySettings(sessions=SessionsSettings(keep=True)),
+        learn=LearnSettings(workers=0, confirm="new"), memory=MemorySettings(sessions=SessionsSettings(keep=True))
     )
     memory = opened(database_url, settings=settings)
     own = private(memory, ALICE)
@@ -79,9 +76,7 @@ def test_what_it_was_asked_about_and_what_was_recorded_of_it_is_gone(
 
 
 @pytest.mark.parametrize("queued", [True, False], ids=["before it is learned", "after"])
-def test_a_message_of_somebody_else_is_like_one_that_never_was(
-    learning: Memory, queued: bool
-) -> None:
+def test_a_message_of_somebody_else_is_like_one_that_never_was(learning: Memory, queued: bool) -> None:
     alices, bobs = group(learning, ALICE), group(learning, BOB)
     alices.learn([Message("user", "I play the cello", id="m1")])
     if not queued:
@@ -110,9 +105,7 @@ def test_what_somebody_else_said_since_stays(learning: Memory) -> None:
 
 
 @pytest.mark.parametrize("who", ["who said it first", "who knew better"])
-def test_hearsay_and_the_word_of_whom_it_is_about_are_taken_back_each_by_their_own(
-    learning: Memory, who: str
-) -> None:
+def test_hearsay_and_the_word_of_whom_it_is_about_are_taken_back_each_by_their_own(learning: Memory, who: str) -> None:
     here = (ALICE, BOB)
     alices, bobs = group(learning, ALICE, here=here), group(learning, BOB, here=here)
     said(learning, alices, "Bob lives in Lisbon", "m1")

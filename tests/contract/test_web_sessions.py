@@ -31,9 +31,7 @@ COOKIE = re.compile(r"tcs_([A-Za-z0-9]{12})_([A-Za-z0-9_-]{43})")
 def rows(memory: Memory) -> list[dict[str, Any]]:
     with memory._storage.database.read() as connection:
         return [
-            dict(row._mapping)
-            for table in (sign_in_links, web_sessions)
-            for row in connection.execute(select(table))
+            dict(row._mapping) for table in (sign_in_links, web_sessions) for row in connection.execute(select(table))
         ]
 
 
@@ -108,9 +106,7 @@ def test_secrets_are_shown_once_and_only_their_hashes_are_kept(memory: Memory) -
     assert len({*secrets}) == 3
 
 
-def test_of_several_who_use_a_link_at_the_same_moment_one_is_signed_in(
-    shared_url: str, opened: Open
-) -> None:
+def test_of_several_who_use_a_link_at_the_same_moment_one_is_signed_in(shared_url: str, opened: Open) -> None:
     memories = [opened(shared_url), opened(shared_url)]
     for _ in range(3):
         token = memories[0].console.create_link(person=ALICE.key).token
@@ -134,9 +130,7 @@ def test_who_does_nothing_for_too_long_is_signed_out(memory: Memory, clock: SetC
     assert memory.console.session(cookie) is not None  # it was not touched by being refused
 
 
-def test_everybody_is_signed_out_in_the_end_whatever_they_do(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_everybody_is_signed_out_in_the_end_whatever_they_do(memory: Memory, clock: SetClock) -> None:
     cookie = came(memory)
     for _ in range(12 * 4 - 1):
         clock.forward(seconds=15 * 60)
@@ -145,18 +139,14 @@ def test_everybody_is_signed_out_in_the_end_whatever_they_do(
     assert memory.console.session(cookie) is None
 
 
-def test_a_clock_that_leapt_leaves_nobody_signed_in_for_longer(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_a_clock_that_leapt_leaves_nobody_signed_in_for_longer(memory: Memory, clock: SetClock) -> None:
     clock.forward(days=365)
     cookie = came(memory)
     clock.forward(days=-365)
     assert memory.console.session(cookie) is None
 
 
-def test_how_long_links_and_sittings_last_is_a_setting(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_how_long_links_and_sittings_last_is_a_setting(database_url: str, opened: Open, clock: SetClock) -> None:
     console = ConsoleSettings(link_minutes=2, idle_minutes=5, session_hours=1)
     memory = opened(database_url, settings=replace(Settings(), console=console))
     offered = memory.console.create_link(person=ALICE.key)
@@ -183,9 +173,7 @@ def test_being_there_is_noted_at_most_once_a_minute(
     assert len(noted) == 2
 
 
-def test_a_busy_database_signs_nobody_out(
-    memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_database_signs_nobody_out(memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
     cookie = came(memory)
     clock.forward(seconds=61)
 
@@ -226,10 +214,7 @@ def test_signing_out_everywhere_ends_all_of_theirs_and_their_links(memory: Memor
     memory.admin.link(ALICE.key, "acct:7")
     cookies = [came(memory), came(memory, Requester("acct:7"))]
     link = memory.console.create_link(person="acct:7").token
-    bobs, ada = (
-        came(memory, BOB),
-        memory.console.sign_in(memory.console.create_link(operator="ada").token),
-    )
+    bobs, ada = (came(memory, BOB), memory.console.sign_in(memory.console.create_link(operator="ada").token))
     elsewhere = came(memory.space("acme"))
     assert memory.console.sign_out_everywhere(person=ALICE.key) == 2
     assert [memory.console.session(one) for one in cookies] == [None, None]
@@ -246,9 +231,7 @@ def test_signing_out_everywhere_ends_all_of_theirs_and_their_links(memory: Memor
     assert memory.console.session(bobs) is not None
 
 
-def test_only_so_many_links_wait_and_sittings_last_for_one_person(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_only_so_many_links_wait_and_sittings_last_for_one_person(memory: Memory, clock: SetClock) -> None:
     bobs, cookies = memory.console.create_link(person=BOB.key).token, []
     for _ in range(limits.WEB_SESSIONS_MAX_COUNT + 1):
         clock.forward(seconds=1)
@@ -371,9 +354,7 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
     memory._storage.database.write(
         lambda c: [
             c.execute(insert(sign_in_links), others),
-            c.execute(
-                insert(web_sessions), [one | {"seen_at": one["created_at"]} for one in others]
-            ),
+            c.execute(insert(web_sessions), [one | {"seen_at": one["created_at"]} for one in others]),
         ]
     )
     memory.admin.maintain()  # which counts them
@@ -385,9 +366,7 @@ def test_nobody_waits_for_the_links_and_sittings_of_others(shared_url: str, open
             memory.console.sign_out(cookie)
             memory.console.sign_out_everywhere(**who)
     ours = [
-        one
-        for one in ran
-        if re.search(r"sign_in_links|web_sessions", one.sql) and not one.sql.startswith("INSERT")
+        one for one in ran if re.search(r"sign_in_links|web_sessions", one.sql) and not one.sql.startswith("INSERT")
     ]
     assert len(ours) >= 16
     with closing(plans_of(shared_url)) as plans:

@@ -18,9 +18,7 @@ BOB_LAPTOP = tacit.Requester("slack:T1:UB")
 def test_what_is_withheld_is_said_only_where_that_person_cannot_be(memory: Memory) -> None:
     alice = group(memory, ALICE, here=(ALICE, CAROL), complete=True)
     id = kept(alice, "A party for Bob", withheld_from=[BOB.key], **OPEN)
-    assert said(group(memory, CAROL, here=(ALICE, CAROL), complete=True).list()) == [
-        "A party for Bob"
-    ]
+    assert said(group(memory, CAROL, here=(ALICE, CAROL), complete=True).list()) == ["A party for Bob"]
     assert said(private(memory, CAROL).list()) == ["A party for Bob"]
     # He may be here, or he is.
     assert said(group(memory, CAROL, here=(ALICE, CAROL)).list()) == []
@@ -32,9 +30,7 @@ def test_what_is_withheld_is_said_only_where_that_person_cannot_be(memory: Memor
 
 def test_who_it_is_withheld_from_is_told_to_nobody_but_the_owner(memory: Memory) -> None:
     room = (ALICE, CAROL)
-    id = kept(
-        group(memory, ALICE, here=room, complete=True), "A party", withheld_from=[BOB.key], **OPEN
-    )
+    id = kept(group(memory, ALICE, here=room, complete=True), "A party", withheld_from=[BOB.key], **OPEN)
     carol = private(memory, CAROL)
     assert carol.show(id).withheld_from == frozenset()
     assert "2002" not in repr(carol.show(id))
@@ -118,10 +114,7 @@ def test_somebody_we_cannot_identify_keeps_it_private_until_we_can(memory: Memor
     assert said(carol.list()) == ["A party"]
     own.withhold_from(id, ["Robert"])
     assert own.show(id).withheld_unknown
-    assert (
-        own.explain(id, tacit.Chat.group("telegram:-100", (ALICE, CAROL), complete=True)).rule
-        == "GV"
-    )
+    assert own.explain(id, tacit.Chat.group("telegram:-100", (ALICE, CAROL), complete=True)).rule == "GV"
     assert said(carol.list()) == []
     assert said(room.list()) == []
     assert said(own.list()) == ["A party"]
@@ -148,13 +141,9 @@ def test_one_unknown_among_known_people_is_enough_to_keep_it_private(memory: Mem
     assert said(private(memory, CAROL).list()) == ["A dinner"]
 
 
-def test_the_owner_loses_sight_of_what_they_withheld_from_their_own_company(
-    memory: Memory,
-) -> None:
+def test_the_owner_loses_sight_of_what_they_withheld_from_their_own_company(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.remember("A party", withheld_from=[BOB.key], visibility="public_ok", sensitivity="public")
     assert said(own.list()) == ["A party"]
     assert said(group(memory, ALICE, here=(ALICE, BOB), complete=True).list()) == []
-    assert said(group(memory, ALICE, FAMILY, here=(ALICE, CAROL), complete=True).list()) == [
-        "A party"
-    ]
+    assert said(group(memory, ALICE, FAMILY, here=(ALICE, CAROL), complete=True).list()) == ["A party"]

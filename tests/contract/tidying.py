@@ -60,8 +60,7 @@ def asked_about(seen: Seen) -> list[tuple[str, str]]:
 def judging(judge: Judge) -> Callable[[Seen], Reply]:
     def step(seen: Seen) -> Reply:
         told = [
-            {"pair": n, "verdict": judge(older, newer)}
-            for n, (older, newer) in enumerate(asked_about(seen), start=1)
+            {"pair": n, "verdict": judge(older, newer)} for n, (older, newer) in enumerate(asked_about(seen), start=1)
         ]
         return answered(says({"verdicts": told}), seen)
 

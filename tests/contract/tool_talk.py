@@ -56,9 +56,7 @@ def told(endpoint: Endpoint, view: View, *commands: Command) -> list[Heard]:
 async def told_later(endpoint: Endpoint, view: View, *commands: Command) -> list[Heard]:
     """The same with the SDK's asynchronous runner."""
     _script(endpoint, commands)
-    async with anthropic.AsyncAnthropic(
-        api_key="none", base_url=endpoint.url, max_retries=0
-    ) as client:
+    async with anthropic.AsyncAnthropic(api_key="none", base_url=endpoint.url, max_retries=0) as client:
         runner = client.beta.messages.tool_runner(**ASKED, tools=[AsyncMemoryTool(view)])
         last = await runner.until_done()
     assert last.stop_reason == "end_turn"

@@ -28,15 +28,10 @@ def dead_rows(url: str) -> int:
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     with engine.begin() as connection:
         connection.execute(text("CREATE EXTENSION IF NOT EXISTS pgstattuple"))
-        names = set(inspect(connection).get_table_names()) - {
-            "tombstones",
-            "erasures",
-            "alembic_version",
-        }
+        names = set(inspect(connection).get_table_names()) - {"tombstones", "erasures", "alembic_version"}
         count = sum(
             connection.execute(
-                text("SELECT dead_tuple_count FROM pgstattuple(CAST(:name AS regclass))"),
-                {"name": name},
+                text("SELECT dead_tuple_count FROM pgstattuple(CAST(:name AS regclass))"), {"name": name}
             ).scalar_one()
             for name in names
         )
@@ -72,9 +67,7 @@ def _in_figures(url: str, needle: str) -> list[str]:
     """What the planner remembers of the rows it once looked at."""
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     with engine.connect() as connection:
-        rows = connection.execute(
-            text("SELECT tablename, attname, pg_stats::text AS kept FROM pg_stats")
-        ).all()
+        rows = connection.execute(text("SELECT tablename, attname, pg_stats::text AS kept FROM pg_stats")).all()
     engine.dispose()
     return [f"pg_stats of {row.tablename}.{row.attname}" for row in rows
             if needle.lower() in row.kept.lower()]  # fmt: skip

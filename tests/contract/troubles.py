@@ -10,10 +10,7 @@ KEY_INDEX = (
     "CREATE UNIQUE INDEX uq_memories_key ON memories (space_id, owner, category, key) "
     "WHERE key IS NOT NULL AND state = 'active'"
 )
-LINK_INDEX = (
-    "CREATE UNIQUE INDEX uq_identity_links_current ON identity_links (space_id, source) "
-    "WHERE ended_at IS NULL"
-)
+LINK_INDEX = "CREATE UNIQUE INDEX uq_identity_links_current ON identity_links (space_id, source) WHERE ended_at IS NULL"
 LINK = (
     "INSERT INTO identity_links (space_id, id, source, target, kind, actor, created_at, "
     "verified_at) VALUES ('default', 'l1', {}, {}, 'link', 'system', 9999999999999999, 1)"
@@ -40,9 +37,7 @@ TROUBLES: dict[str, Trouble] = {
         "orphans", (f"DELETE FROM memories WHERE id = {TURN}",)
     ),
     "the current version is missing": Trouble("versions", (_of("memory_versions", TEA),)),
-    "an earlier version is missing": Trouble(
-        "versions", (_of("memory_versions", PORTO) + " AND version = 1",)
-    ),
+    "an earlier version is missing": Trouble("versions", (_of("memory_versions", PORTO) + " AND version = 1",)),
     "the version says something else": Trouble(
         "versions", (f"UPDATE memory_versions SET content = 'x' WHERE memory_id = {TEA}",)
     ),
@@ -50,17 +45,14 @@ TROUBLES: dict[str, Trouble] = {
         "versions", (f"UPDATE memories SET version = 1 WHERE id = {PORTO}",)
     ),
     "the history is lost": Trouble("history", (_of("history", TEA),)),
-    "the beginning of a history is lost": Trouble(
-        "history", (_of("history", PORTO) + " AND event = 'ADD'",)
-    ),
+    "the beginning of a history is lost": Trouble("history", (_of("history", PORTO) + " AND event = 'ADD'",)),
     "a memory is about nobody": Trouble("people", (_of("memory_people", TEA),)),
     "a turn is about nobody": Trouble("people", (_of("memory_people", TURN),)),
     "somebody withheld from is not indexed": Trouble(
         "people", (_of("memory_people", SURPRISE) + " AND role = 'withheld'",)
     ),
     "one of two withheld from is not indexed": Trouble(
-        "people",
-        (_of("memory_people", SURPRISE) + " AND role = 'withheld' AND person LIKE 'person:%'",),
+        "people", (_of("memory_people", SURPRISE) + " AND role = 'withheld' AND person LIKE 'person:%'",)
     ),
     "somebody is withheld from in the index alone": Trouble(
         "people",
@@ -71,18 +63,14 @@ TROUBLES: dict[str, Trouble] = {
             ),
         ),
     ),
-    "a thread is behind its changes": Trouble(
-        "thread-revisions", ("UPDATE thread_revisions SET rev = 1",)
-    ),
+    "a thread is behind its changes": Trouble("thread-revisions", ("UPDATE thread_revisions SET rev = 1",)),
     "a thread has no revision": Trouble("thread-revisions", ("DELETE FROM thread_revisions",)),
     "listeners are missing": Trouble("audiences", ("DELETE FROM audience_people",)),
     "listeners are others than heard it": Trouble(
-        "audiences",
-        ("UPDATE audience_people SET person = 'ext:telegram:9' WHERE person LIKE '%2002'",),
+        "audiences", ("UPDATE audience_people SET person = 'ext:telegram:9' WHERE person LIKE '%2002'",)
     ),
     "listeners of nothing": Trouble(
-        "unused-audiences",
-        ("INSERT INTO audience_people VALUES ('default', 'nothing', 'ext:telegram:9')",),
+        "unused-audiences", ("INSERT INTO audience_people VALUES ('default', 'nothing', 'ext:telegram:9')",)
     ),
     "it gave way to nothing": Trouble(
         "successors", ("UPDATE memories SET superseded_by = '00000000' WHERE state = 'superseded'",)
@@ -95,33 +83,22 @@ TROUBLES: dict[str, Trouble] = {
         ),
     ),
     "it gave way to itself": Trouble(
-        "successors",
-        (f"UPDATE memories SET state = 'superseded', superseded_by = id WHERE id = {TEA}",),
+        "successors", (f"UPDATE memories SET state = 'superseded', superseded_by = id WHERE id = {TEA}",)
     ),
-    "links in a circle": Trouble(
-        "identity-links", (LINK.format("'acct:alice'", "'ext:telegram:1001'"),)
-    ),
+    "links in a circle": Trouble("identity-links", (LINK.format("'acct:alice'", "'ext:telegram:1001'"),)),
     "two links from one identity": Trouble(
         "identity-links",
-        (
-            "DROP INDEX uq_identity_links_current",
-            LINK.format("'ext:telegram:1001'", "'acct:other'"),
-        ),
+        ("DROP INDEX uq_identity_links_current", LINK.format("'ext:telegram:1001'", "'acct:other'")),
         afterwards=(LINK_INDEX,),
     ),
     "the wrong value of a key is shadowed": Trouble(
-        "shadowed-keys",
-        (
-            "UPDATE memories SET overridden = NOT overridden WHERE key = 'city' AND state = 'active'",
-        ),
+        "shadowed-keys", ("UPDATE memories SET overridden = NOT overridden WHERE key = 'city' AND state = 'active'",)
     ),
     "somebody unknown counts as known": Trouble(
-        "withheld-unknown",
-        ("UPDATE memories SET withheld_unknown = NOT withheld_unknown WHERE has_withheld",),
+        "withheld-unknown", ("UPDATE memories SET withheld_unknown = NOT withheld_unknown WHERE has_withheld",)
     ),
     "a memory of a confidential chat may leave it": Trouble(
-        "confidential",
-        ("UPDATE memories SET confidential = false WHERE content = 'Secret plans'",),
+        "confidential", ("UPDATE memories SET confidential = false WHERE content = 'Secret plans'",)
     ),
     "a key has two values": Trouble(
         "keys",
@@ -131,15 +108,9 @@ TROUBLES: dict[str, Trouble] = {
         ),
         afterwards=(KEY_INDEX,),
     ),
-    "forgotten for ever": Trouble(
-        "purge-dates", ("UPDATE memories SET purge_at = NULL WHERE state = 'forgotten'",)
-    ),
-    "to be purged while it stands": Trouble(
-        "purge-dates", (f"UPDATE memories SET purge_at = 1 WHERE id = {TEA}",)
-    ),
-    "nobody is asked": Trouble(
-        "proposals", (f"UPDATE memories SET state = 'pending' WHERE id = {TEA}",)
-    ),
+    "forgotten for ever": Trouble("purge-dates", ("UPDATE memories SET purge_at = NULL WHERE state = 'forgotten'",)),
+    "to be purged while it stands": Trouble("purge-dates", (f"UPDATE memories SET purge_at = 1 WHERE id = {TEA}",)),
+    "nobody is asked": Trouble("proposals", (f"UPDATE memories SET state = 'pending' WHERE id = {TEA}",)),
     "it was answered and still asks": Trouble(
         "proposals",
         (
@@ -150,9 +121,7 @@ TROUBLES: dict[str, Trouble] = {
             ),
         ),
     ),
-    "the speaker is lost": Trouble(
-        "speakers", (f"UPDATE memories SET speaker = NULL WHERE id = {TEA}",)
-    ),
+    "the speaker is lost": Trouble("speakers", (f"UPDATE memories SET speaker = NULL WHERE id = {TEA}",)),
     "the speaker is lost from its version too": Trouble(
         "speakers",
         (
@@ -192,10 +161,7 @@ TROUBLES: dict[str, Trouble] = {
         "words",
         (f"UPDATE memories SET fts_document = array_to_tsvector(ARRAY['x']) WHERE id = {TEA}",),
         sqlite=(
-            (
-                "UPDATE fts_index SET content = 'x' WHERE rowid = "
-                f"(SELECT number FROM fts_rows WHERE memory_id = {TEA})"
-            ),
+            (f"UPDATE fts_index SET content = 'x' WHERE rowid = (SELECT number FROM fts_rows WHERE memory_id = {TEA})"),
         ),
     ),
     "words lie behind another's door": Trouble(

@@ -12,14 +12,8 @@ WorldOf = Callable[[str], World]
 
 
 @pytest.fixture
-def world_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Iterator[WorldOf]:
+def world_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[WorldOf]:
     with ExitStack() as ends:
         yield lambda page: World(
-            page,
-            tmp_path,
-            monkeypatch,
-            ends,
-            lambda: str(request.getfixturevalue("migrated_postgres_url")),
+            page, tmp_path, monkeypatch, ends, lambda: str(request.getfixturevalue("migrated_postgres_url"))
         )

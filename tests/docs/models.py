@@ -18,20 +18,13 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
         calls(
             Called(
                 "memory",
-                {
-                    "command": "create",
-                    "path": "/memories/plans.md",
-                    "file_text": "- We go to Lisbon in April\n",
-                },
+                {"command": "create", "path": "/memories/plans.md", "file_text": "- We go to Lisbon in April\n"},
             )
         ),
         after("created", talks("I wrote it down.")),
     ),
     "docs/language.md": (
         after("Be brief.", calls(Called("memory_query", {"query": "morning"}), Called("wipe", {}))),
-        after(
-            "I drink green tea in the morning",
-            after("That call could not be read.", talks("Green tea.")),
-        ),
+        after("I drink green tea in the morning", after("That call could not be read.", talks("Green tea."))),
     ),
 }

@@ -6,9 +6,7 @@ SCORE = re.compile(r"  \d\.\d\d  ")  # is as the weights are, and these are set 
 AGE = re.compile(r"  (now|\d+[mhdy])  ")
 # On a page an id has a digit, a small and a capital letter, so that it is no word.
 _ONE = "[0-9A-Za-z]"
-ID = re.compile(
-    rf"(?<!{_ONE})(?={_ONE}*\d)(?={_ONE}*[a-z])(?={_ONE}*[A-Z]){_ONE}{{8,12}}(?!{_ONE})"
-)
+ID = re.compile(rf"(?<!{_ONE})(?={_ONE}*\d)(?={_ONE}*[a-z])(?={_ONE}*[A-Z]){_ONE}{{8,12}}(?!{_ONE})")
 ANYTHING = "…"
 
 

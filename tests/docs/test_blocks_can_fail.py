@@ -15,9 +15,7 @@ WRONG = {
     "a command says something else": "```console\n$ tacit waiting\nwaiting  7 turns\n```\n",
     "a command says more": "```console\n$ tacit waiting\n```\n",
     "a command fails": "```sh\ntacit list --as telegram:1001 --no-such-option\n```\n",
-    "a file of the page is not that": (
-        "In `a.txt`:\n\n```text\n1\n```\n\n```console\n$ cat a.txt\n2\n```\n"
-    ),
+    "a file of the page is not that": ("In `a.txt`:\n\n```text\n1\n```\n\n```console\n$ cat a.txt\n2\n```\n"),
     "a program that nobody allowed": "```sh\ncurl_or_so now\n```\n",
     "a target that is not there": "```sh\nmake coffee\n```\n",
     "an extra that is not there": "```sh\npip install '.[coffee]'\n```\n",
@@ -26,12 +24,8 @@ WRONG = {
     "a variable that nobody set": "```sh\necho $COFFEE\n```\n",
     "a test that fails": "```python\ndef test_it(database_url):\n    assert False\n```\n",
     "a request that is refused": "```sh\ncurl http://localhost:8377/api/items?limit=many\n```\n",
-    "another status": (
-        "```sh\ncurl http://localhost:8377/health/live\n```\n\nIt answers 204:\n\n```\n…\n```\n"
-    ),
-    "an engine for containers that is told what Tacit does not know": (
-        "```sh\ndocker build . && tacit coffee\n```\n"
-    ),
+    "another status": ("```sh\ncurl http://localhost:8377/health/live\n```\n\nIt answers 204:\n\n```\n…\n```\n"),
+    "an engine for containers that is told what Tacit does not know": ("```sh\ndocker build . && tacit coffee\n```\n"),
 }
 
 

@@ -61,9 +61,7 @@ def named(text: str) -> set[str]:
     return set(re.findall(r"`([^`\n]+)`", prose))
 
 
-@pytest.mark.parametrize(
-    "kind", [View, Memory, Operator, GraphSteps, tacit.Client], ids=lambda one: one.__name__
-)
+@pytest.mark.parametrize("kind", [View, Memory, Operator, GraphSteps, tacit.Client], ids=lambda one: one.__name__)
 def test_every_word_of_the_library_stands_with_what_it_takes_and_gives(kind: type) -> None:
     told = section(kind.__name__)
     if kind is View:
@@ -138,9 +136,7 @@ def test_every_word_of_a_closed_set_is_told_and_explained() -> None:
 
 
 def is_set(thing: object) -> bool:
-    return (
-        inspect.isclass(thing) and issubclass(thing, Enum) and thing.__module__ == memory.__name__
-    )
+    return inspect.isclass(thing) and issubclass(thing, Enum) and thing.__module__ == memory.__name__
 
 
 def test_every_error_is_told_with_what_it_is() -> None:
@@ -173,9 +169,7 @@ def value_of(name: str) -> object:
 def test_every_measure_is_told_with_its_kind_and_labels() -> None:
     page = (DOCS / "metrics.md").read_text()
     told: dict[str, tuple[str, str]] = {}
-    for names, kind, labels in re.findall(
-        r"^\| (`tacit_[^|]*) \| (\w+) \| ?(.*?) ?\|$", page, re.MULTILINE
-    ):
+    for names, kind, labels in re.findall(r"^\| (`tacit_[^|]*) \| (\w+) \| ?(.*?) ?\|$", page, re.MULTILINE):
         told |= dict.fromkeys(re.findall(r"`(\w+)`", names), (kind, labels))
     suffix = {"counter": "_total"}
     assert set(told) == {f"tacit_{one.name}{suffix.get(one.kind, '')}" for one in METRICS}
@@ -256,9 +250,7 @@ def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
     folder."""
     texts = [*DOCS.glob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*.y*ml"), *ROOT.glob("deploy/*")]
     texts += [ROOT / "Containerfile", *SOURCE.rglob("*.py"), *ROOT.glob("examples/*")]
-    by_name = re.compile(
-        r"tacit\[[a-z{]|\b(?:pipx? install|uv add|uvx)\s+(?:-\S+\s+)*['\"]?tacit(?![\w-]|\.\w)"
-    )
+    by_name = re.compile(r"tacit\[[a-z{]|\b(?:pipx? install|uv add|uvx)\s+(?:-\S+\s+)*['\"]?tacit(?![\w-]|\.\w)")
     told = [f for f in texts if f.is_file() and by_name.search(f.read_text())]
     assert len(texts) > 100
     assert not told, [str(f.relative_to(ROOT)) for f in told]

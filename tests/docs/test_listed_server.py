@@ -64,9 +64,7 @@ def taken(document: dict[str, Any], operation: dict[str, Any]) -> set[str]:
         shape = content["schema"]
         if "$ref" in shape:
             shape = document["components"]["schemas"][shape["$ref"].rsplit("/", 1)[1]]
-        names |= {
-            name for name, one in shape.get("properties", {}).items() if one.get("type") != "null"
-        }
+        names |= {name for name, one in shape.get("properties", {}).items() if one.get("type") != "null"}
     return names
 
 

@@ -39,11 +39,7 @@ def test_the_python_blocks_of_a_page_paste_into_a_prompt(page: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "for n in range(2):\n    print(n)\nprint('after')\n",
-        "def f():\n    a = 1\n\n    return a\n",
-        "print((1,\n",
-    ],
+    ["for n in range(2):\n    print(n)\nprint('after')\n", "def f():\n    a = 1\n\n    return a\n", "print((1,\n"],
 )
 def test_a_block_that_a_prompt_refuses_is_found(text: str) -> None:
     assert type_into_prompt(text)

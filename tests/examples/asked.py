@@ -130,9 +130,7 @@ def _calls(called: Sequence[Called]) -> list[dict[str, Any]]:
             "id": f"fc_{number}",
             "call_id": one.id or f"call_{number}",
             "name": one.name,
-            "arguments": one.arguments
-            if isinstance(one.arguments, str)
-            else json.dumps(one.arguments),
+            "arguments": one.arguments if isinstance(one.arguments, str) else json.dumps(one.arguments),
             "status": "completed",
         }
         for number, one in enumerate(called, 1)

@@ -57,8 +57,6 @@ CASES: dict[str, Case] = {
     "mem0_script.py": Case(),
     "openai_responses.py": Case(model=attentive, sent=by("responses")),
     "openai_tools.py": Case(model=attentive, sent=by("chat completions")),
-    "pydantic_ai_agent.py": Case(
-        model=attentive, sent=by("responses"), environ={"MODEL": "openai:scripted"}
-    ),
+    "pydantic_ai_agent.py": Case(model=attentive, sent=by("responses"), environ={"MODEL": "openai:scripted"}),
     "rest_client.py": Case(served=True),
 }

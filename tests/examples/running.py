@@ -66,12 +66,7 @@ def run(name: str, case: Case, folder: Path) -> str:
         if case.served:
             around.enter_context(remembering(told))
         pid = FORKS.start(
-            EXAMPLES / name,
-            folder=folder,
-            environ=told | dict(case.environ),
-            modules=EXAMPLES,
-            out=out,
-            err=err,
+            EXAMPLES / name, folder=folder, environ=told | dict(case.environ), modules=EXAMPLES, out=out, err=err
         )
         code = FORKS.wait(pid)
     assert err.read_text() == ""

@@ -54,9 +54,7 @@ def answering(api: BotApi, told: dict[str, str], folder: Path) -> Iterator[None]
         assert (said, process.returncode) == ("KeyError, going on\n", 0)
 
 
-def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
-    tmp_path: Path,
-) -> None:
+def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(tmp_path: Path) -> None:
     told, prompts = environment(tmp_path), list[Asked]()
     with bot_api() as api, talking(curious, told, prompts), answering(api, told, tmp_path):
         number = 100
@@ -74,9 +72,7 @@ def test_on_telegram_it_asks_first_and_keeps_what_is_private_out_of_the_group(
         broken = message(TEAM, None, "Nobody says this")
         api.wait_confirmed(api.deliver({"message": broken}), PATIENCE_SECONDS)
         alone = private(1001)
-        assert "Should I remember this? Alice is looking for" in says(
-            alone, ALICE, f"I am looking for a {JOB}"
-        )
+        assert "Should I remember this? Alice is looking for" in says(alone, ALICE, f"I am looking for a {JOB}")
         assert says(alone, ALICE, "yes") == "I will."
         says(alone, ALICE, f"Don't tell Bob, but I bought a {PRESENT} for his birthday")
         assert says(alone, ALICE, "yes") == "I will."

@@ -206,9 +206,7 @@ def _answer(main: Main, command: str, names: dict[str, str]) -> Json:
     written, _, file = command.partition(" < ")
     argv: list[str] = []
     variables: dict[str, str] = {}
-    for word in shlex.split(
-        re.sub(r"\{(\w+)\}", lambda found: names[found[1]], written), comments=True
-    ):
+    for word in shlex.split(re.sub(r"\{(\w+)\}", lambda found: names[found[1]], written), comments=True):
         if not argv and re.match(r"TACIT_\w+=", word):
             name, _, value = word.partition("=")
             variables[name] = value
@@ -250,9 +248,7 @@ class Placeholders:
     })  # fmt: skip
     WHOLE = frozenset({"score", "tokens", "cursor", "signature", "schema", "made", "running"})
     UNORDERED = frozenset({"people", "subjects", "withheld_from"})  # sorted by random ids
-    ID = re.compile(
-        r"(?<![0-9A-Za-z])(?:[0-9A-Za-z]{8}|[0-9A-Za-z]{12}|[0-9a-f]{16})(?![0-9A-Za-z])"
-    )
+    ID = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Za-z]{8}|[0-9A-Za-z]{12}|[0-9a-f]{16})(?![0-9A-Za-z])")
     TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?)?")
     SECRET = re.compile(r"(tct|tcl)_\w{12}_[\w-]{43}")
     DIGEST = re.compile(r"\b[0-9a-f]{32,64}\b")
@@ -308,10 +304,7 @@ class Placeholders:
         text = self.ASIDE.sub("<random>", text)
         text = self.REVISION.sub(lambda found: self._numbered("revision", found[0]), text)
         text = self.TIME.sub(lambda found: self._moment(found[0]), text)
-        return self.ID.sub(
-            lambda found: self._numbered("id", found[0]) if found[0] in self._ids else found[0],
-            text,
-        )
+        return self.ID.sub(lambda found: self._numbered("id", found[0]) if found[0] in self._ids else found[0], text)
 
     def _moment(self, written: str) -> str:
         """How many days from now. What is past or far was given, and stays."""

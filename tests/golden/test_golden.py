@@ -76,11 +76,7 @@ def test_every_command_is_recorded() -> None:
     commands = set(json.loads((HERE / "help.json").read_text())) - {"tacit"}
     lines = json.loads((HERE / "commands.json").read_text())
     first = re.compile(r"(?:(?:@|TACIT_)\S+ )*(\S+)")  # behind people and variables
-    completed = {
-        found[1]
-        for line, answer in lines.items()
-        if answer["exit"] == 0 and (found := first.match(line))
-    }
+    completed = {found[1] for line, answer in lines.items() if answer["exit"] == 0 and (found := first.match(line))}
     assert commands - completed == set(NOT_RUN)
     assert [line for line, answer in lines.items() if answer["exit"] == A_BUG] == []
 

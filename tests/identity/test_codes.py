@@ -6,12 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit import limits
-from tacit.identity import (
-    INVALID_LINK_CODE,
-    LINK_CODE_ALPHABET,
-    create_link_code,
-    normalize_link_code,
-)
+from tacit.identity import INVALID_LINK_CODE, LINK_CODE_ALPHABET, create_link_code, normalize_link_code
 
 
 def test_a_code_has_fifty_bits_of_letters_that_nobody_mistakes() -> None:
@@ -36,9 +31,7 @@ def test_a_code_is_the_same_however_it_is_written() -> None:
 @given(st.text(max_size=60) | st.text(LINK_CODE_ALPHABET + "01IOßıſ-", min_size=9, max_size=12))
 def test_whatever_somebody_writes_is_a_code_or_none(written: str) -> None:
     found = normalize_link_code(written)
-    assert found == INVALID_LINK_CODE or (
-        len(found) == 10 and set(found) <= set(LINK_CODE_ALPHABET)
-    )
+    assert found == INVALID_LINK_CODE or (len(found) == 10 and set(found) <= set(LINK_CODE_ALPHABET))
 
 
 def test_what_cannot_be_a_code_is_none() -> None:

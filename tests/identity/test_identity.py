@@ -30,9 +30,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = st.sampled_from(["ext:a:1", "ext:a:2", "acct:x", "acct:y", "person:AAAAAAAA", "person:B"])
 
 
-def link(
-    source: str, target: str, *, kind: str = "link", verified: bool = True, ended: bool = False
-) -> Link:
+def link(source: str, target: str, *, kind: str = "link", verified: bool = True, ended: bool = False) -> Link:
     return Link(
         id=f"{source}>{target}>{ended}",
         source=source,
@@ -46,14 +44,7 @@ def link(
 
 
 LINKS = st.lists(
-    st.builds(
-        link,
-        NAMES,
-        NAMES,
-        kind=st.sampled_from(["link", "merge"]),
-        verified=st.booleans(),
-        ended=st.booleans(),
-    ),
+    st.builds(link, NAMES, NAMES, kind=st.sampled_from(["link", "merge"]), verified=st.booleans(), ended=st.booleans()),
     max_size=6,
 )
 
@@ -111,12 +102,7 @@ def test_any_text_is_an_identity_a_name_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("chat", "whose"),
-    [
-        ("telegram:1001", "ext:telegram:1001"),
-        ("telegram:-1001", None),
-        ("slack:T1:D5", None),
-        ("web:1001", None),
-    ],
+    [("telegram:1001", "ext:telegram:1001"), ("telegram:-1001", None), ("slack:T1:D5", None), ("web:1001", None)],
 )
 def test_some_channels_number_private_chats_by_their_person(chat: str, whose: str | None) -> None:
     assert infer_private_chat_person(parse_chat_id(chat)) == whose
@@ -170,15 +156,11 @@ def test_who_is_one_person_is_an_equivalence(links: list[Link], name: str) -> No
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=5, unique_by=lambda pair: pair[0]))
-def test_one_person_has_one_head_also_where_links_go_in_a_circle(
-    pairs: list[tuple[str, str]],
-) -> None:
+def test_one_person_has_one_head_also_where_links_go_in_a_circle(pairs: list[tuple[str, str]]) -> None:
     # As the store keeps them: each identity leads to one other at most.
     found = Identities(tuple(link(a, b) for a, b in pairs if a != b))
     for name in {name for pair in pairs for name in pair}:
-        assert {found.person_id(other) for other in found.current_identities(name)} == {
-            found.person_id(name)
-        }
+        assert {found.person_id(other) for other in found.current_identities(name)} == {found.person_id(name)}
 
 
 def asked(
@@ -222,10 +204,7 @@ def test_a_complete_list_is_believed_and_an_incomplete_one_completed() -> None:
     some = asked("ext:a:1", ChatKind.GROUP, {"ext:a:1"})
     every = asked("ext:a:1", ChatKind.GROUP, {"ext:a:1"}, complete=True)
     none = Identities()
-    assert resolve_request("s", NOW, some, place, none, union=True).audience == {
-        "ext:a:1",
-        "ext:a:2",
-    }
+    assert resolve_request("s", NOW, some, place, none, union=True).audience == {"ext:a:1", "ext:a:2"}
     assert resolve_request("s", NOW, every, place, none, union=True).audience == {"ext:a:1"}
     assert not resolve_request("s", NOW, some, place, none, union=True).complete
     assert resolve_request("s", NOW, every, place, none, union=True).complete
@@ -267,7 +246,4 @@ def test_a_chat_takes_so_many_participants_and_no_more() -> None:
     many = [f"telegram:{number}" for number in range(1, 1_002)]
     with pytest.raises(InvalidInput, match="participants"):
         parse_request(None, tacit.Chat.group("telegram:-5", many))
-    assert (
-        len(parse_request(None, tacit.Chat.group("telegram:-5", many[:1_000])).participants)
-        == 1_000
-    )
+    assert len(parse_request(None, tacit.Chat.group("telegram:-5", many[:1_000])).participants) == 1_000

@@ -18,9 +18,7 @@ from tests.learning.claiming import claim, judge, refused, taken
         ("It has a red roof", ["Bob"], False),
     ],
 )
-def test_what_is_only_worded_wrongly_is_told_from_what_is_not_said(
-    content: str, about: list[str], said: bool
-) -> None:
+def test_what_is_only_worded_wrongly_is_told_from_what_is_not_said(content: str, about: list[str], said: bool) -> None:
     text = "my shed has a red roof, Carol has a red shed"
     found = judge(text).judged(claim(content, text, about=about))
     assert isinstance(found, RefusedClaim)
@@ -36,9 +34,7 @@ def test_what_is_only_worded_wrongly_is_told_from_what_is_not_said(
         ("Alice has a visit on 3 March 2026", False),
     ],
 )
-def test_what_was_right_at_once_needed_nothing_to_be_put_right(
-    content: str, as_it_was: bool
-) -> None:
+def test_what_was_right_at_once_needed_nothing_to_be_put_right(content: str, as_it_was: bool) -> None:
     text = "I have a visit tomorrow"
     assert judge(text).at_once(claim(content, text)) is as_it_was
     assert not judge(text).at_once(claim(content, text.upper()))
@@ -83,11 +79,7 @@ def test_another_wording_that_names_who_is_meant_is_taken() -> None:
             "The car needs its inspection in August",
             "The car needs the car's inspection in August",
         ),
-        (
-            "Mark runs the club and coaches",
-            "Mark runs the club and he coaches",
-            "Mark runs the club and Mark coaches",
-        ),
+        ("Mark runs the club and coaches", "Mark runs the club and he coaches", "Mark runs the club and Mark coaches"),
         (
             "my car is old but it still runs",
             "Alice's car is old but it still runs",
@@ -103,11 +95,7 @@ def test_another_wording_that_names_who_is_meant_is_taken() -> None:
             "Alice weiß, dass sie Fensterplätze mag",
             "Alice weiß, dass Alice Fensterplätze mag",
         ),
-        (
-            "the lift is out of order",
-            "Alice knows that the lift is out of order",
-            "The lift is out of order",
-        ),
+        ("the lift is out of order", "Alice knows that the lift is out of order", "The lift is out of order"),
         (
             "the car needs its inspection in August",
             "Alice needs to remember that the car needs its inspection in August",
@@ -156,9 +144,7 @@ def test_a_pronoun_that_may_mean_two_is_not_guessed(text: str, content: str) -> 
         ("My boss met Ingrid in Kiel", "Alice's boss met in Kiel", "Ingrid", None),
     ],
 )
-def test_whom_the_message_names_gets_the_name(
-    text: str, content: str, about: str, kept: str | None
-) -> None:
+def test_whom_the_message_names_gets_the_name(text: str, content: str, about: str, kept: str | None) -> None:
     found = judge(text).judged(claim(content, text, about=[about]))
     assert (found.content if isinstance(found, StatedFact) else None) == kept
 
@@ -203,9 +189,7 @@ def test_what_is_said_to_somebody_else_is_not_of_the_speaker(text: str, content:
         ("lots of kids are allergic to eggs", "Alice's kids are allergic to eggs"),
     ],
 )
-def test_what_the_message_says_of_another_or_does_not_mean_is_no_fact(
-    text: str, content: str
-) -> None:
+def test_what_the_message_says_of_another_or_does_not_mean_is_no_fact(text: str, content: str) -> None:
     found = judge(text).judged(claim(content, text))
     assert isinstance(found, RefusedClaim)
     assert not found.said

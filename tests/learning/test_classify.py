@@ -155,10 +155,7 @@ def test_what_was_asked_to_be_remembered_weighs_more() -> None:
 )
 def test_a_kind_is_found_where_none_was_given(content: str, kind: Kind) -> None:
     (found,) = extract_by_rules("I love jazz", "Alice", NOW, load_locale("en"))
-    assert (
-        classify_statement(replace(found, kind=None, content=content), load_locale("en")).kind
-        is kind
-    )
+    assert classify_statement(replace(found, kind=None, content=content), load_locale("en")).kind is kind
 
 
 def test_what_is_dated_fades_from_its_date() -> None:
@@ -175,11 +172,7 @@ def test_what_lasts_does_not_expire() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "I bought a motorbike, don't tell my wife",
-        "between us, I like opera",
-        "I like opera, this stays in this group",
-    ],
+    ["I bought a motorbike, don't tell my wife", "between us, I like opera", "I like opera, this stays in this group"],
 )
 def test_what_somebody_is_not_to_know_is_at_least_personal(text: str) -> None:
     (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))

@@ -20,12 +20,9 @@ from tacit.learning.verification import classify_statement
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EN = load_locale("en")
 (TOLD,) = [
-    classify_statement(one, EN, NOW)
-    for one in extract_by_rules("My daughter Mia is allergic to eggs", "Nora", NOW, EN)
+    classify_statement(one, EN, NOW) for one in extract_by_rules("My daughter Mia is allergic to eggs", "Nora", NOW, EN)
 ]
-NEW = ReconcileDecision(
-    outcome=ReconcileOutcome.NEW, reason="", content=TOLD.content, statement=TOLD
-)
+NEW = ReconcileDecision(outcome=ReconcileOutcome.NEW, reason="", content=TOLD.content, statement=TOLD)
 
 
 @given(
@@ -39,12 +36,7 @@ def test_family_is_asked_about_unless_somebody_said_it_plainly(
     confirm: Confirm, declined: bool, inferred: bool, family: bool, signals: int
 ) -> None:
     circumstances = ConsentContext(
-        confirm=confirm,
-        own_word=False,
-        declined=declined,
-        signals=signals,
-        inferred=inferred,
-        of_family=family,
+        confirm=confirm, own_word=False, declined=declined, signals=signals, inferred=inferred, of_family=family
     )
     kept = decide_consent(NEW, TOLD, circumstances).verdict is ConsentVerdict.KEEP
     assert kept == (family and not inferred and not declined and confirm is Confirm.NEVER)

@@ -30,17 +30,8 @@ DATA = Path(__file__).parent / "data"
 NOW = datetime(2025, 6, 11, 10, 0, tzinfo=UTC)
 
 
-def known(
-    content: str, ago: timedelta = timedelta(minutes=5), *, just_said: bool = True
-) -> KnownFact:
-    return KnownFact(
-        content=content,
-        slot=None,
-        value=None,
-        about_speaker=True,
-        said_at=NOW - ago,
-        just_said=just_said,
-    )
+def known(content: str, ago: timedelta = timedelta(minutes=5), *, just_said: bool = True) -> KnownFact:
+    return KnownFact(content=content, slot=None, value=None, about_speaker=True, said_at=NOW - ago, just_said=just_said)
 
 
 def known_before(content: str) -> KnownFact:
@@ -191,28 +182,19 @@ def test_of_many_memories_the_one_that_is_meant_is_corrected() -> None:
 
 
 def test_two_that_fit_alike_are_left_alone() -> None:
-    one, other = (
-        known("Kim's meeting with Karl is at 2pm"),
-        known("Kim's meeting with Bo is at 1pm"),
-    )
+    one, other = (known("Kim's meeting with Karl is at 2pm"), known("Kim's meeting with Bo is at 1pm"))
     assert amended("the meeting got moved to 3pm", one, other) is None
 
 
 def test_a_few_words_correct_what_was_said_last() -> None:
-    last, before = (
-        known("The retro is on Monday"),
-        known("The demo is on Friday", timedelta(days=2)),
-    )
+    last, before = (known("The retro is on Monday"), known("The demo is on Friday", timedelta(days=2)))
     found = amended("no wait, it's Thursday", last, before)
     assert found is not None
     assert found.corrects == last
 
 
 def test_a_few_words_correct_nothing_that_was_said_long_ago() -> None:
-    assert (
-        amended("no wait, it's Thursday", known("The retro is on Monday", timedelta(days=2)))
-        is None
-    )
+    assert amended("no wait, it's Thursday", known("The retro is on Monday", timedelta(days=2))) is None
 
 
 def test_a_few_words_without_a_value_of_that_sort_correct_nothing() -> None:
@@ -274,18 +256,12 @@ def test_a_pronoun_alone_names_nobody() -> None:
 
 
 def test_a_noun_of_the_message_explains_its_pronoun_first() -> None:
-    assert (
-        amended("got a new desk, it's in Hall 5 now", known_before("The class is in Hall 2"))
-        is None
-    )
+    assert amended("got a new desk, it's in Hall 5 now", known_before("The class is in Hall 2")) is None
 
 
 def test_who_has_died_lives_nowhere_but_was_born_as_before() -> None:
     assert amended("Alf passed away in March", known_before("Kim's brother Alf lives in Perth"))
-    assert (
-        amended("Ted passed away in March", known_before("Kim's brother Alf lives in Perth"))
-        is None
-    )
+    assert amended("Ted passed away in March", known_before("Kim's brother Alf lives in Perth")) is None
 
 
 def test_another_sum_for_another_person_is_another_debt() -> None:

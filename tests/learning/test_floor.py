@@ -14,13 +14,7 @@ from tests.learning.sensitive_words import SENSITIVE
 
 TOPICS = [topic for code in list_locales() for topic in load_lexicon(code)]
 # Every plain word of the lexicons, sensitive or not quite: each alternative that is letters alone.
-LISTED = sorted(
-    {
-        word
-        for one in TOPICS
-        for word in re.findall(r"(?<=[|:])[\w' -]{2,}(?=[|)])", one.match.pattern)
-    }
-)
+LISTED = sorted({word for one in TOPICS for word in re.findall(r"(?<=[|:])[\w' -]{2,}(?=[|)])", one.match.pattern)})
 
 
 def by_the_lexicon(text: str) -> Sensitivity:
@@ -70,8 +64,7 @@ def test_plain_words_are_not(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key",
-    ["salary", "monthly_salary", "monthlySalary", "diagnosis", "home/address", "phone", "Gehalt"],
+    "key", ["salary", "monthly_salary", "monthlySalary", "diagnosis", "home/address", "phone", "Gehalt"]
 )
 def test_a_key_counts_by_its_words(key: str) -> None:
     assert find_floor(join_words("a value", key=key)) is Sensitivity.SENSITIVE

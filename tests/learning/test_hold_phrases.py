@@ -23,8 +23,7 @@ def test_a_named_person_is_kept_out_in_german(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
-    [(kind, text) for kind in ("private", "room", "unkept") for text in phrases(kind)],
+    ("kind", "text"), [(kind, text) for kind in ("private", "room", "unkept") for text in phrases(kind)]
 )
 def test_a_hold_on_everybody_is_read(kind: str, text: str) -> None:
     assert read_holds(text).hold is Hold(kind)

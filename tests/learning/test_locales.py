@@ -74,9 +74,7 @@ def test_the_language_of_a_text_is_guessed(text: str, code: str) -> None:
     assert guess_locale(text) == code
 
 
-def test_threads_that_load_a_locale_at_once_get_the_same_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_that_load_a_locale_at_once_get_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locale, "_load_locale", cache(locale._load_locale.__wrapped__))
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(load_locale, ["en"] * 8))

@@ -64,9 +64,7 @@ def test_however_the_model_names_them_it_is_the_same_person(about: list[str]) ->
 
 
 def test_the_speaker_and_things_are_nobody_else() -> None:
-    found = taken(
-        "in the end the shed got a red roof", "Alice's shed got a red roof", about=["Alice", "roof"]
-    )
+    found = taken("in the end the shed got a red roof", "Alice's shed got a red roof", about=["Alice", "roof"])
     assert found.about == ()
     assert found.about_speaker
 
@@ -84,18 +82,10 @@ def test_something_sensitive_must_say_whom_it_is_about() -> None:
         ("I live in Rome these days", "The writer lives in Rome", "Alice lives in Rome"),
         ("my sister Ana moved to Oslo", "My sister Ana moved to Oslo", None),
         ("ich wohne in Rom, übrigens", "Ich wohne in Rom", "Alice wohnt in Rom"),
-        (
-            "note: I hate noise in my street",
-            "I hate noise in my street",
-            "Alice hates noise in Alice's street",
-        ),
+        ("note: I hate noise in my street", "I hate noise in my street", "Alice hates noise in Alice's street"),
         ("ich mag meinen Garten", "Alice mag meinen Garten", "Alice mag Alices Garten"),
         ("ich mag meinen Garten", "Alice mag ihren Garten", "Alice mag Alices Garten"),
-        (
-            "I hate noise in my street",
-            "Alice hates noise in her street",
-            "Alice hates noise in Alice's street",
-        ),
+        ("I hate noise in my street", "Alice hates noise in her street", "Alice hates noise in Alice's street"),
     ],
 )
 def test_the_first_person_is_put_into_the_third(said: str, told: str, kept: str | None) -> None:
@@ -174,9 +164,7 @@ def english() -> Locale:
 def test_the_rules_wording_wins_and_the_stricter_sensitivity_counts() -> None:
     text = "I live in Lisbon"
     read = taken(text, "Alice lives in Lisbon now", sensitivity="personal", kind="observation")
-    found = merge_readings(
-        plain(text), LlmReading(statements=(read,)), "Alice", english()
-    ).statements
+    found = merge_readings(plain(text), LlmReading(statements=(read,)), "Alice", english()).statements
     assert [(one.content, one.kind, one.sensitivity) for one in found] == [
         ("Alice lives in Lisbon", Kind.IDENTITY, Sensitivity.PERSONAL)
     ]
@@ -186,10 +174,7 @@ def test_what_the_rules_read_is_stated_whatever_the_model_thinks() -> None:
     text = "I live in Lisbon"
     read = taken(text, "Alice lives in Lisbon", stated=False)
     both = merge_readings(
-        plain(text),
-        LlmReading(statements=(read,), inferred=frozenset({read.content})),
-        "Alice",
-        english(),
+        plain(text), LlmReading(statements=(read,), inferred=frozenset({read.content})), "Alice", english()
     )
     assert both.inferred == frozenset()
 
@@ -197,28 +182,20 @@ def test_what_the_rules_read_is_stated_whatever_the_model_thinks() -> None:
 def test_two_facts_of_one_message_both_stay() -> None:
     text = "My wife is Sarah. These days the post office is where Sarah works"
     read = taken(text, "Sarah works at the post office", "the post office is where Sarah works")
-    found = merge_readings(
-        plain(text), LlmReading(statements=(read,)), "Alice", english()
-    ).statements
+    found = merge_readings(plain(text), LlmReading(statements=(read,)), "Alice", english()).statements
     assert len(found) == 2
 
 
 def test_a_part_of_what_the_rules_read_is_nothing_new() -> None:
     text = "I work at Volvo as a test engineer"
     read = taken(text, "Alice works at Volvo")
-    found = merge_readings(
-        plain(text), LlmReading(statements=(read,)), "Alice", english()
-    ).statements
+    found = merge_readings(plain(text), LlmReading(statements=(read,)), "Alice", english()).statements
     assert [one.content for one in found] == ["Alice works at Volvo as a test engineer"]
 
 
 def test_there_is_one_value_of_a_slot_in_a_turn() -> None:
     text = "I live in Lisbon with far too many plants, cats and old Portuguese radios"
-    read = taken(
-        text, "Alice lives in Lisbon with far too many plants, cats and old Portuguese radios"
-    )
-    found = merge_readings(
-        plain("I live in Lisbon"), LlmReading(statements=(read,)), "Alice", english()
-    )
+    read = taken(text, "Alice lives in Lisbon with far too many plants, cats and old Portuguese radios")
+    found = merge_readings(plain("I live in Lisbon"), LlmReading(statements=(read,)), "Alice", english())
     slots = [one.slot for one in found.statements]
     assert slots.count("home_city") == 1

@@ -49,8 +49,7 @@ def test_the_most_telling_piece_is_needed(pattern: str, pieces: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [r"\w+", r"a|\d+", r"(?:tea)?", r"(?:tea){0,2}", r"(?i)tea", r"(x)?(?(1)tea|cup)", "é+", ""],
+    "pattern", [r"\w+", r"a|\d+", r"(?:tea)?", r"(?:tea){0,2}", r"(?i)tea", r"(x)?(?(1)tea|cup)", "é+", ""]
 )
 def test_what_cannot_be_told_is_nothing(pattern: str) -> None:
     assert find_required_literals(pattern) == ANY_TEXT
@@ -66,13 +65,8 @@ def test_no_rule_is_passed_over_that_would_have_matched() -> None:
         rules += [(one.match, one.needs) for one in own.holds]
         rules += [(one.match, find_required_literals(one.match.pattern)) for one in forms]
         rules += [(one, own.needs[name]) for name, one in own.patterns.items()]
-        rules += [
-            *load_cues(code).endings,
-            *((one.said, one.needs) for one in load_cues(code).topics),
-        ]
-        rules += [
-            (one, load_cues(code).needs[name]) for name, one in load_cues(code).patterns.items()
-        ]
+        rules += [*load_cues(code).endings, *((one.said, one.needs) for one in load_cues(code).topics)]
+        rules += [(one, load_cues(code).needs[name]) for name, one in load_cues(code).patterns.items()]
         for text in {one.text for one in messages()}:
             seen = fold_case(text)
             for pattern, needs in rules:
@@ -81,9 +75,7 @@ def test_no_rule_is_passed_over_that_would_have_matched() -> None:
 
 
 def test_what_is_cut_out_of_a_text_is_no_piece_that_a_hold_needs() -> None:
-    pieces = {
-        piece for code in list_locales() for one in load_locale(code).holds for piece in one.needs
-    }
+    pieces = {piece for code in list_locales() for one in load_locale(code).holds for piece in one.needs}
     assert all(piece.strip(" .") for piece in pieces - {""})
 
 
@@ -93,9 +85,7 @@ def test_a_letter_that_a_pattern_takes_for_another_is_seen_as_that() -> None:
         for code in range(sys.maxunicode + 1):
             said = f"x{chr(code)}y"
             if code < 0x3000 and pattern.search(said):
-                assert may_match(find_required_literals(pattern.pattern), fold_case(said)), hex(
-                    code
-                )
+                assert may_match(find_required_literals(pattern.pattern), fold_case(said)), hex(code)
 
 
 PARTS = st.recursive(

@@ -80,14 +80,10 @@ def test_the_day_is_that_of_the_speaker() -> None:
     assert "16 November 2026" in found.content
     assert found.observed_at is not None
     assert found.observed_at.tzinfo is late.tzinfo
-    assert only("I'm flying to Rome tomorrow", late.astimezone(UTC)).content.endswith(
-        "17 November 2026"
-    )
+    assert only("I'm flying to Rome tomorrow", late.astimezone(UTC)).content.endswith("17 November 2026")
 
 
-@pytest.mark.parametrize(
-    "text", ["My birthday is May 4", "our anniversary is June 10", "I was born on 3 May 1990"]
-)
+@pytest.mark.parametrize("text", ["My birthday is May 4", "our anniversary is June 10", "I was born on 3 May 1990"])
 def test_what_comes_back_every_year_has_no_time_of_its_own(text: str) -> None:
     assert only(text).observed_at is None
 

@@ -86,9 +86,7 @@ def test_sharing_is_never_assumed(text: str) -> None:
 
 
 def test_a_relation_can_be_kept_in_the_dark() -> None:
-    (found,) = extract_by_rules(
-        "Don't tell my wife, but I'm vegan", "Alice", NOW, load_locale("en")
-    )
+    (found,) = extract_by_rules("Don't tell my wife, but I'm vegan", "Alice", NOW, load_locale("en"))
     (someone,) = found.withheld_from
     assert (someone.text, someone.name, someone.relation) == ("my wife", None, "wife")
 
@@ -112,11 +110,7 @@ def test_him_is_whom_it_is_kept_from() -> None:
 @pytest.mark.parametrize(
     ("text", "content", "names"),
     [
-        (
-            "Don't tell Bob, but we plan a surprise party for Bob",
-            "Alice plans a surprise party for Bob",
-            ["Bob"],
-        ),
+        ("Don't tell Bob, but we plan a surprise party for Bob", "Alice plans a surprise party for Bob", ["Bob"]),
         (
             "we're planning a surprise party for Bob, don't tell him",
             "Alice is planning a surprise party for Bob",
@@ -132,11 +126,7 @@ def test_him_is_whom_it_is_kept_from() -> None:
             "Alice bought a cake for the surprise party for Bob",
             ["Bob"],
         ),
-        (
-            "The surprise party for Bob is on Saturday",
-            "The surprise party for Bob is on 21 November 2026",
-            ["Bob"],
-        ),
+        ("The surprise party for Bob is on Saturday", "The surprise party for Bob is on 21 November 2026", ["Bob"]),
         (
             "I'm planning a surprise party for Bob and Anna",
             "Alice is planning a surprise party for Bob and Anna",
@@ -147,27 +137,15 @@ def test_him_is_whom_it_is_kept_from() -> None:
             "Alice is planning a surprise party for Alice's best friend Anna",
             ["Anna"],
         ),
-        (
-            "Bob's surprise party is on Saturday",
-            "Bob's surprise party is on 21 November 2026",
-            ["Bob"],
-        ),
+        ("Bob's surprise party is on Saturday", "Bob's surprise party is on 21 November 2026", ["Bob"]),
         (
             "We're throwing Bob a surprise party on Saturday",
             "Alice is throwing Bob a surprise party on 21 November 2026",
             ["Bob"],
         ),
         ("I'm planning a surprise for Bob", "Alice is planning a surprise for Bob", ["Bob"]),
-        (
-            "I want to surprise Bob with a watch",
-            "Alice wants to surprise Bob with a watch",
-            ["Bob"],
-        ),
-        (
-            "I threw a surprise party for Bob last year",
-            "Alice threw a surprise party for Bob in 2025",
-            ["Bob"],
-        ),
+        ("I want to surprise Bob with a watch", "Alice wants to surprise Bob with a watch", ["Bob"]),
+        ("I threw a surprise party for Bob last year", "Alice threw a surprise party for Bob in 2025", ["Bob"]),
         ("It's a surprise for Bob: I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
         ("Don't tell Bob: I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
         ("Keep it from Bob that I bought him a watch", "Alice bought Bob a watch", ["Bob"]),
@@ -182,9 +160,7 @@ def test_him_is_whom_it_is_kept_from() -> None:
         ),
     ],
 )
-def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(
-    text: str, content: str, names: list[str]
-) -> None:
+def test_a_surprise_is_kept_whole_and_from_whom_it_is_for(text: str, content: str, names: list[str]) -> None:
     (found,) = extract_by_rules(text, "Alice", NOW, load_locale("en"))
     assert found.content == content
     assert [someone.name for someone in found.withheld_from] == names
@@ -217,9 +193,7 @@ def test_a_bracket_that_is_opened_is_closed() -> None:
 
 
 def test_it_holds_for_every_statement_of_the_message() -> None:
-    found = extract_by_rules(
-        "I'm vegan. I live in Rome. Don't tell Bob.", "Alice", NOW, load_locale("en")
-    )
+    found = extract_by_rules("I'm vegan. I live in Rome. Don't tell Bob.", "Alice", NOW, load_locale("en"))
     assert len(found) == 2
     assert all([m.name for m in one.withheld_from] == ["Bob"] for one in found)
 
@@ -231,8 +205,7 @@ def test_the_strictest_word_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Don't tell Bob!", "This stays between us.", "You can share this.", "It's a surprise for Bob"],
+    "text", ["Don't tell Bob!", "This stays between us.", "You can share this.", "It's a surprise for Bob"]
 )
 def test_the_words_alone_are_no_fact(text: str) -> None:
     assert extract_by_rules(text, "Alice", NOW, load_locale("en")) == []
@@ -263,21 +236,9 @@ def test_german_words_about_sharing(text: str, hold: Hold | None, names: list[st
             "Alice plant eine Überraschungsparty für Anna",
             "Anna",
         ),
-        (
-            "Ich plane eine Überraschungsparty für Bob",
-            "Alice plant eine Überraschungsparty für Bob",
-            "Bob",
-        ),
-        (
-            "Annas Überraschungsparty ist am Samstag",
-            "Annas Überraschungsparty ist am 21. November 2026",
-            "Anna",
-        ),
-        (
-            "Das ist eine Überraschung für Bob: ich habe eine Uhr gekauft",
-            "Alice hat eine Uhr gekauft",
-            "Bob",
-        ),
+        ("Ich plane eine Überraschungsparty für Bob", "Alice plant eine Überraschungsparty für Bob", "Bob"),
+        ("Annas Überraschungsparty ist am Samstag", "Annas Überraschungsparty ist am 21. November 2026", "Anna"),
+        ("Das ist eine Überraschung für Bob: ich habe eine Uhr gekauft", "Alice hat eine Uhr gekauft", "Bob"),
         ("Ich bin schwanger, das darf Bob nicht erfahren", "Alice ist schwanger", "Bob"),
     ],
 )

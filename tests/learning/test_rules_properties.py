@@ -36,9 +36,7 @@ PIECES = [
     "every", "15", "@", "😂", "\n", ">", "`", "```", "remember", "don't", "tell",
 ]  # fmt: skip
 talk = st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join)
-anything = (
-    st.text(max_size=300) | talk | st.lists(st.sampled_from(PLAIN), max_size=4).map(" and ".join)
-)
+anything = st.text(max_size=300) | talk | st.lists(st.sampled_from(PLAIN), max_size=4).map(" and ".join)
 names = st.sampled_from(["Alice", "Hans", "Will I Am", "李雷", "", "a\\g<0>{x}", "Bob Lee", "my"])
 
 
@@ -89,9 +87,7 @@ def test_quoted_text_yields_nothing(text: str, around: str) -> None:
 
 @given(
     text=st.sampled_from(PLAIN),
-    before=st.sampled_from(
-        ["If ", "I wish ", "What if ", "Imagine ", "Suppose ", "In my novel ", "Translate: "]
-    ),
+    before=st.sampled_from(["If ", "I wish ", "What if ", "Imagine ", "Suppose ", "In my novel ", "Translate: "]),
 )
 def test_what_is_only_supposed_yields_nothing(text: str, before: str) -> None:
     assert extract_by_rules(before + text, "Alice", NOW, load_locale("en")) == []
@@ -130,9 +126,7 @@ def test_hostile_repetition_does_not_take_long(code: str) -> None:
         extract_by_rules("I like " + piece * 300, "Alice", NOW, load_locale(code))
 
 
-@pytest.mark.parametrize(
-    "number", ["0¹", "²", "at 1² o'clock", "half ²", "on May ²", "½", "٣", "①"]
-)
+@pytest.mark.parametrize("number", ["0¹", "²", "at 1² o'clock", "half ²", "on May ²", "½", "٣", "①"])
 def test_numerals_that_are_no_digits_are_read_over(number: str) -> None:
     """A small two is a digit to Python, and no number."""
     for code in list_locales():

@@ -169,16 +169,12 @@ def test_a_relation_with_a_name_is_one_mention() -> None:
 
 
 def test_she_is_whom_the_sentence_before_was_about() -> None:
-    found = extract_by_rules(
-        "My sister Anna is a doctor. She lives in Vienna.", "Alice", NOW, load_locale("en")
-    )
+    found = extract_by_rules("My sister Anna is a doctor. She lives in Vienna.", "Alice", NOW, load_locale("en"))
     assert [one.content for one in found][1] == "Alice's sister Anna lives in Vienna"
 
 
 def test_he_cannot_be_a_sister() -> None:
-    found = extract_by_rules(
-        "My sister Anna is a doctor. He lives in Vienna.", "Alice", NOW, load_locale("en")
-    )
+    found = extract_by_rules("My sister Anna is a doctor. He lives in Vienna.", "Alice", NOW, load_locale("en"))
     assert len(found) == 1
 
 

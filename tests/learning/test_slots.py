@@ -94,9 +94,7 @@ def test_an_event_of_mine_is_not_that_of_another() -> None:
 
 
 def test_within_a_message_the_correction_stands_alone() -> None:
-    assert [one.content for one in said("I'm Kat. No wait, call me Kasia")] == [
-        "Kim wants to be called Kasia"
-    ]
+    assert [one.content for one in said("I'm Kat. No wait, call me Kasia")] == ["Kim wants to be called Kasia"]
 
 
 def test_two_who_hold_two_roles_stay() -> None:

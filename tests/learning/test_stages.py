@@ -39,9 +39,7 @@ SAID = StatedFact(
     hold=None,
     sensitivity=Sensitivity.PUBLIC,
 )
-NEW = ReconcileDecision(
-    outcome=ReconcileOutcome.NEW, reason="new", content=SAID.content, statement=SAID
-)
+NEW = ReconcileDecision(outcome=ReconcileOutcome.NEW, reason="new", content=SAID.content, statement=SAID)
 PLAIN = ConsentContext(confirm=Confirm.NEVER, own_word=True, declined=False)
 ASKING = RawRequest(
     subject="ext:telegram:1",
@@ -96,27 +94,13 @@ def test_whose_words_are_learned_from(role: Role, text: str, outcome: str) -> No
         (NEW, {"declined": True}, ConsentVerdict.DROP),
         (NEW, {"inferred": True}, ConsentVerdict.WAIT),
         (NEW, {"inferred": True, "signals": 1}, ConsentVerdict.KEEP),
-        (
-            replace(NEW, outcome=ReconcileOutcome.CHANGED),
-            {"confirm": Confirm.NEW},
-            ConsentVerdict.KEEP,
-        ),
-        (
-            replace(NEW, outcome=ReconcileOutcome.CHANGED),
-            {"confirm": Confirm.ALWAYS},
-            ConsentVerdict.ASK,
-        ),
-        (
-            replace(NEW, outcome=ReconcileOutcome.SAME),
-            {"confirm": Confirm.ALWAYS},
-            ConsentVerdict.KEEP,
-        ),
+        (replace(NEW, outcome=ReconcileOutcome.CHANGED), {"confirm": Confirm.NEW}, ConsentVerdict.KEEP),
+        (replace(NEW, outcome=ReconcileOutcome.CHANGED), {"confirm": Confirm.ALWAYS}, ConsentVerdict.ASK),
+        (replace(NEW, outcome=ReconcileOutcome.SAME), {"confirm": Confirm.ALWAYS}, ConsentVerdict.KEEP),
         (replace(NEW, outcome=ReconcileOutcome.ENDED, statement=None), {}, ConsentVerdict.KEEP),
     ],
 )
-def test_what_is_asked_about(
-    decision: ReconcileDecision, changed: dict[str, object], verdict: ConsentVerdict
-) -> None:
+def test_what_is_asked_about(decision: ReconcileDecision, changed: dict[str, object], verdict: ConsentVerdict) -> None:
     circumstances = replace(PLAIN, **changed)  # type: ignore[arg-type]
     assert decide_consent(decision, decision.statement, circumstances).verdict is verdict
 

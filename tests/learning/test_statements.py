@@ -22,11 +22,7 @@ def extract(speaker: str, locale: str, text: str, said_at: datetime) -> list[Sta
 
 @pytest.mark.parametrize(
     ("corpus", "said_at"),
-    [
-        ("statements_sunday.tsv", SUNDAY),
-        ("statements_wednesday.tsv", WEDNESDAY),
-        ("hearsay.tsv", SUNDAY),
-    ],
+    [("statements_sunday.tsv", SUNDAY), ("statements_wednesday.tsv", WEDNESDAY), ("hearsay.tsv", SUNDAY)],
 )
 def test_a_message_is_kept_as_the_statements_of_its_line(corpus: str, said_at: datetime) -> None:
     """Columns: speaker, locale, message, and each statement that is kept; none for chatter."""

@@ -2,12 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tacit.learning.corrections.supersession import (
-    KnownFact,
-    Supersession,
-    find_superseded,
-    make_known_fact,
-)
+from tacit.learning.corrections.supersession import KnownFact, Supersession, find_superseded, make_known_fact
 from tacit.learning.extraction.locale import guess_locale, load_locale
 from tacit.learning.extraction.rules import extract_by_rules
 
@@ -69,9 +64,7 @@ def test_each_thing_known_is_replaced_once() -> None:
 
 
 def test_a_memory_is_as_it_was_stated() -> None:
-    (statement,) = extract_by_rules(
-        "I no longer work for Ryanair", "Kim", EARLIER, load_locale("en")
-    )
+    (statement,) = extract_by_rules("I no longer work for Ryanair", "Kim", EARLIER, load_locale("en"))
     known = make_known_fact(statement, EARLIER)
     assert known.negated
     assert (known.slot, known.value) == (statement.slot, statement.value)

@@ -7,13 +7,7 @@ import pytest
 
 from tacit.learning.extraction.locale import load_locale
 from tacit.learning.facts import StatedFact
-from tacit.learning.verification import (
-    CONTENT_MAX_CHARS,
-    check_form,
-    check_support,
-    find_pronouns,
-    verify_statement,
-)
+from tacit.learning.verification import CONTENT_MAX_CHARS, check_form, check_support, find_pronouns, verify_statement
 
 TEXT = "Hi! My wife Sarah works at Acme since 2019, and I'm allergic to peanuts."
 
@@ -120,9 +114,7 @@ def test_what_the_message_says_may_be_of_the_wrong_form(content: str) -> None:
     ],
 )
 def test_what_breaks_off_is_refused(code: str, content: str) -> None:
-    assert (
-        check_form(content, "Alice", load_locale(code)) == "the content breaks off before its end"
-    )
+    assert check_form(content, "Alice", load_locale(code)) == "the content breaks off before its end"
 
 
 @pytest.mark.parametrize(
@@ -206,10 +198,7 @@ def test_the_language_is_guessed_where_it_is_not_given() -> None:
     text = "Ich bin allergisch gegen Nüsse"
     german = statement("Er ist allergisch gegen Nüsse", text)
     assert "pronoun" in (verify_statement(german, text, "Alice") or "")
-    assert (
-        verify_statement(replace(german, content="Alice ist allergisch gegen Nüsse"), text, "Alice")
-        is None
-    )
+    assert verify_statement(replace(german, content="Alice ist allergisch gegen Nüsse"), text, "Alice") is None
 
 
 def test_a_speakers_name_inside_another_word_is_left_alone() -> None:

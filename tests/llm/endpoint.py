@@ -14,11 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 Api = Literal["openai", "anthropic"]
-PATHS: dict[str, Api] = {
-    "/v1/chat/completions": "openai",
-    "/v1/responses": "openai",
-    "/v1/messages": "anthropic",
-}
+PATHS: dict[str, Api] = {"/v1/chat/completions": "openai", "/v1/responses": "openai", "/v1/messages": "anthropic"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

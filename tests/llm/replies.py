@@ -19,9 +19,7 @@ class Called:
     id: str = ""  # empty: a number of its own
 
 
-def says(
-    value: object, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS
-) -> Callable[[Seen], Reply]:
+def says(value: object, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS) -> Callable[[Seen], Reply]:
     """The model's answer, by the tool if there is one. A string is sent as it is, else as JSON."""
     content = value if isinstance(value, str) else json.dumps(value)
 
@@ -32,9 +30,7 @@ def says(
     return step
 
 
-def talks(
-    text: str, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS
-) -> Callable[[Seen], Reply]:
+def talks(text: str, *, stop: str = "end", tokens: dict[str, int] | None = TOKENS) -> Callable[[Seen], Reply]:
     """The model's answer in words, whether there is a tool or not."""
 
     def step(seen: Seen) -> Reply:
@@ -55,9 +51,7 @@ def calls(*called: Called, text: str = "", stop: str = "end") -> Callable[[Seen]
     return step
 
 
-def refuses(
-    status: int, code: str = "", message: str = "no", headers: dict[str, str] | None = None
-) -> Step:
+def refuses(status: int, code: str = "", message: str = "no", headers: dict[str, str] | None = None) -> Step:
     def step(seen: Seen) -> Reply:
         error: dict[str, Any] = {"message": message, "type": code or "some_error"}
         body: dict[str, Any] = {"error": error}
@@ -146,9 +140,7 @@ def _openai(seen: Seen, content: str, stop: str, tokens: dict[str, int] | None) 
     return answer
 
 
-def _anthropic(
-    seen: Seen, content: str, stop: str, tokens: dict[str, int] | None
-) -> dict[str, Any]:
+def _anthropic(seen: Seen, content: str, stop: str, tokens: dict[str, int] | None) -> dict[str, Any]:
     reason = {"end": "end_turn", "length": "max_tokens", "filter": "refusal"}[stop]
     block: dict[str, Any] = {"type": "text", "text": content}
     if seen.body.get("tools"):

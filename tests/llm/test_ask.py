@@ -18,9 +18,7 @@ from tests.llm.replies import only, refuses, says, talks
 
 
 @pytest.mark.parametrize("output", ["auto", "tool", "schema", "prompt"])
-def test_an_answer_is_typed_and_says_what_it_took(
-    output: str, api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_an_answer_is_typed_and_says_what_it_took(output: str, api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     answer = asked(build(api, output=output))
     assert answer.value == MEANT
@@ -30,9 +28,7 @@ def test_an_answer_is_typed_and_says_what_it_took(
         assert endpoint.seen[0].form == output
 
 
-def test_material_stands_apart_from_instructions(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_material_stands_apart_from_instructions(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     asked(build(api))
     body = endpoint.seen[0].body
@@ -98,9 +94,7 @@ def test_a_form_that_the_operator_chose_is_kept_to(build: Build, endpoint: Endpo
     assert [seen.form for seen in endpoint.seen] == ["tool", "tool"]
 
 
-def test_a_server_that_never_heard_of_tools_is_told_the_schema_in_words(
-    build: Build, endpoint: Endpoint
-) -> None:
+def test_a_server_that_never_heard_of_tools_is_told_the_schema_in_words(build: Build, endpoint: Endpoint) -> None:
     endpoint.script = [refuses(400), talks("Sure! What should I remember?"), says(GOOD)]
     answer = asked(build())
     assert answer.value == MEANT
@@ -127,27 +121,19 @@ def test_json_is_found_between_other_words(wrapped: str, build: Build, endpoint:
 
 
 @pytest.mark.parametrize("output", ["tool", "schema", "prompt"])
-def test_a_wrong_answer_is_repaired_once(
-    output: str, api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_wrong_answer_is_repaired_once(output: str, api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.script = [says(WRONG), says(GOOD)]
     answer = asked(build(api, output=output))
     assert (answer.value, answer.attempts) == (MEANT, 2)
     assert answer.usage == Usage(tokens_in=80, tokens_out=16)
     again = endpoint.seen[1]
-    assert [m["role"] for m in again.body["messages"] if m["role"] != "system"] == [
-        "user",
-        "assistant",
-        "user",
-    ]
+    assert [m["role"] for m in again.body["messages"] if m["role"] != "system"] == ["user", "assistant", "user"]
     assert "facts.0.kind: Input should be 'preference' or 'event'" in again.said
     assert "my secret answer" in again.said  # it is shown what it said
     assert again.form == output
 
 
-def test_words_instead_of_a_tool_call_are_repaired_too(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_words_instead_of_a_tool_call_are_repaired_too(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.script = [talks("Alice likes milk in her tea."), says(GOOD)]
     assert asked(build(api, output="tool")).attempts == 2
     assert "Give the whole answer again by calling the tool" in endpoint.seen[1].said
@@ -181,9 +167,7 @@ def test_a_schema_may_be_of_any_kind_that_has_fields(build: Build, endpoint: End
     assert endpoint.count == 3
 
 
-def test_text_beyond_the_bound_or_beyond_unicode_does_no_harm(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_text_beyond_the_bound_or_beyond_unicode_does_no_harm(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     model = build(api)
     with pytest.raises(InvalidInput, match="longer than 200,000"):
@@ -202,9 +186,7 @@ def test_many_threads_may_ask_at_once(api: Api, build: Build, endpoint: Endpoint
     assert endpoint.count == 32
 
 
-def test_it_may_be_asked_where_an_event_loop_runs(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_it_may_be_asked_where_an_event_loop_runs(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     model = build(api)
 
@@ -217,9 +199,7 @@ def test_it_may_be_asked_where_an_event_loop_runs(
     asyncio.run(main())  # another loop, the same model
 
 
-def test_who_waits_is_released_when_the_model_is_closed(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_who_waits_is_released_when_the_model_is_closed(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = Reply(hangs=True)
     model = build(api)
     with ThreadPoolExecutor(1) as pool:

@@ -9,18 +9,7 @@ from hypothesis import strategies as st
 from tacit.errors import InvalidInput, LanguageBadAnswer, LanguageOverBudget, LanguageUnavailable
 from tacit.llm.budget import Allowance, Budget, Prices, Usage
 from tacit.llm.endpoint import EndpointModel
-from tests.llm.asking import (
-    ASKED,
-    GOOD,
-    MEANT,
-    TEXT,
-    TODAY,
-    WRONG,
-    Build,
-    Facts,
-    Notebook,
-    assert_nothing_told,
-)
+from tests.llm.asking import ASKED, GOOD, MEANT, TEXT, TODAY, WRONG, Build, Facts, Notebook, assert_nothing_told
 from tests.llm.endpoint import Api, Endpoint, Reply, serving
 from tests.llm.replies import refuses, says
 
@@ -41,16 +30,12 @@ def ask(model: EndpointModel, budget: Budget) -> Usage:
     ("tokens_in", "tokens_out", "micros"),
     [(0, 0, 0), (20, 0, 3), (1, 0, 1), (0, 1, 1), (1_000_000, 1_000_000, 750_000)],
 )
-def test_a_price_per_million_is_counted_exactly_and_rounded_up(
-    tokens_in: int, tokens_out: int, micros: int
-) -> None:
+def test_a_price_per_million_is_counted_exactly_and_rounded_up(tokens_in: int, tokens_out: int, micros: int) -> None:
     assert PRICES.usage(tokens_in, tokens_out).cost_micros == micros
 
 
 @given(allowed=st.integers(0, 1_000), spent=st.integers(0, 2_000), estimate=st.integers(0, 2_000))
-def test_what_is_covered_never_exceeds_what_is_allowed(
-    allowed: int, spent: int, estimate: int
-) -> None:
+def test_what_is_covered_never_exceeds_what_is_allowed(allowed: int, spent: int, estimate: int) -> None:
     before, more = Usage(tokens_in=spent), Usage(tokens_out=estimate)
     covered = Allowance(tokens_per_day=allowed).find_shortfall(before, more) is None
     assert covered == (estimate <= max(0, allowed - spent))
@@ -66,9 +51,7 @@ def test_a_price_that_is_none_is_refused(price: float) -> None:
         Prices(in_per_million=price)
 
 
-def test_what_was_used_is_recorded_for_the_space_and_the_day(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_what_was_used_is_recorded_for_the_space_and_the_day(api: Api, build: Build, endpoint: Endpoint) -> None:
     ledger = Notebook()
     endpoint.script = [refuses(500), says(WRONG), says(GOOD)]
     used = ask(build(api, prices=PRICES), budget(ledger))
@@ -78,9 +61,7 @@ def test_what_was_used_is_recorded_for_the_space_and_the_day(
     assert ledger.spent("work", TODAY) == Usage()
 
 
-@pytest.mark.parametrize(
-    "allowed", [Allowance(tokens_per_day=2_700), Allowance(cost_micros_per_day=1_300)]
-)
+@pytest.mark.parametrize("allowed", [Allowance(tokens_per_day=2_700), Allowance(cost_micros_per_day=1_300)])
 def test_a_question_that_the_rest_does_not_cover_is_not_sent(
     allowed: Allowance, api: Api, build: Build, endpoint: Endpoint
 ) -> None:
@@ -96,9 +77,7 @@ def test_a_question_that_the_rest_does_not_cover_is_not_sent(
     assert endpoint.count == 2
 
 
-def test_a_repair_and_a_retry_are_covered_as_well_or_not_sent(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_repair_and_a_retry_are_covered_as_well_or_not_sent(api: Api, build: Build, endpoint: Endpoint) -> None:
     ledger = Notebook()
     endpoint.always = says(WRONG, tokens={"in": 2_000, "out": 400})
     with pytest.raises(LanguageOverBudget):
@@ -132,9 +111,7 @@ def test_a_server_that_does_not_count_is_counted_for_on_the_safe_side(
     assert spent.tokens_out >= len(str(GOOD))
 
 
-def test_what_was_sent_and_never_answered_may_have_cost_something(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_what_was_sent_and_never_answered_may_have_cost_something(api: Api, build: Build, endpoint: Endpoint) -> None:
     ledger = Notebook()
     endpoint.always = Reply(hangs=True)
     with pytest.raises(LanguageUnavailable):
@@ -143,9 +120,7 @@ def test_what_was_sent_and_never_answered_may_have_cost_something(
     assert ledger.spent("home", TODAY).tokens_out == 0
 
 
-def test_what_was_refused_or_never_arrived_costs_nothing(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_what_was_refused_or_never_arrived_costs_nothing(api: Api, build: Build, endpoint: Endpoint) -> None:
     ledger = Notebook()
     endpoint.always = refuses(503)
     with pytest.raises(LanguageUnavailable):

@@ -84,9 +84,7 @@ def test_settings_make_a_model_that_answers(after: str, api: Api, endpoint: Endp
         ({"tokens_per_day": -1}, "language.tokens_per_day"),
     ],
 )
-def test_a_setting_that_cannot_be_meant_is_refused_with_its_name(
-    wrong: dict[str, Any], field: str, api: Api
-) -> None:
+def test_a_setting_that_cannot_be_meant_is_refused_with_its_name(wrong: dict[str, Any], field: str, api: Api) -> None:
     usual = {"provider": api, "model": "tiny", "base_url": "http://127.0.0.1:9"}
     with pytest.raises(InvalidInput) as caught:
         chosen(**{**usual, **wrong})

@@ -37,9 +37,7 @@ def test_an_application_that_uses_the_same_libraries_keeps_its_records(
 
 
 @pytest.mark.parametrize("key", ["two words", "ключ", "line\nbreak", "k" * 5_000])
-def test_a_key_that_cannot_be_one_is_refused_without_being_shown(
-    key: str, api: Api, build: Build
-) -> None:
+def test_a_key_that_cannot_be_one_is_refused_without_being_shown(key: str, api: Api, build: Build) -> None:
     with pytest.raises(InvalidInput) as caught:
         build(api, api_key=key)
     assert key not in str(caught.value)

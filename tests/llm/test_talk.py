@@ -56,10 +56,7 @@ def test_a_model_answers_in_words_and_hears_exactly_what_it_was_given(
     assert (answer.usage, answer.attempts) == (Usage(tokens_in=40, tokens_out=8), 1)
     body = endpoint.seen[0].body
     if api == "openai":
-        assert body["messages"] == [
-            {"role": "system", "content": ASKED},
-            {"role": "user", "content": HELLO[0].text},
-        ]
+        assert body["messages"] == [{"role": "system", "content": ASKED}, {"role": "user", "content": HELLO[0].text}]
         (offered,) = body["tools"]
         assert offered["function"]["parameters"] == SCHEMA
         assert body["tool_choice"] == "auto"
@@ -71,16 +68,12 @@ def test_a_model_answers_in_words_and_hears_exactly_what_it_was_given(
     assert "response_format" not in body
 
 
-def test_a_call_comes_back_typed_and_its_answer_goes_back_with_it(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_call_comes_back_typed_and_its_answer_goes_back_with_it(api: Api, build: Build, endpoint: Endpoint) -> None:
     asked = Called("keep", {"fact": "tea with milk"}, "one-1")
     endpoint.script = [calls(asked, text="A moment."), talks("Noted.")]
     model = build(api)
     first = talk(model)
-    assert first == TalkReply(
-        "A moment.", (ToolCall("one-1", "keep", {"fact": "tea with milk"}),), cut=False
-    )
+    assert first == TalkReply("A moment.", (ToolCall("one-1", "keep", {"fact": "tea with milk"}),), cut=False)
     turns = (*HELLO, ModelTurn(first.text, first.calls), ToolTurn("one-1", "keep", "Kept."))
     assert talk(model, turns).text == "Noted."
     again = endpoint.seen[1]
@@ -94,9 +87,7 @@ def test_a_call_comes_back_typed_and_its_answer_goes_back_with_it(
         assert again.body["messages"][2]["content"][0]["type"] == "tool_result"
 
 
-def test_what_begins_a_conversation_stays_the_same_to_the_byte(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_what_begins_a_conversation_stays_the_same_to_the_byte(api: Api, build: Build, endpoint: Endpoint) -> None:
     """So that a server that keeps what it read once need not read it again."""
     endpoint.script = [calls(Called("keep", {"fact": "b", "a": 1}, "x")), talks("Done.")]
     model = build(api)
@@ -108,9 +99,7 @@ def test_what_begins_a_conversation_stays_the_same_to_the_byte(
         assert endpoint.seen[0].body.get(part) == endpoint.seen[1].body.get(part)
 
 
-def test_both_sides_take_turns_also_where_one_spoke_twice(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_both_sides_take_turns_also_where_one_spoke_twice(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = talks("Yes.")
     turns = (
         UserTurn("Ann: one"),
@@ -122,11 +111,7 @@ def test_both_sides_take_turns_also_where_one_spoke_twice(
         UserTurn("six"),
     )
     talk(build(api), turns, ())
-    assert [side for side in sides(endpoint.seen[0]) if side != "system"] == [
-        "user",
-        "assistant",
-        "user",
-    ]
+    assert [side for side in sides(endpoint.seen[0]) if side != "system"] == ["user", "assistant", "user"]
     for words in ("Ann: one\\n\\nBen: two", "three\\n\\nfour", "five\\n\\nsix"):
         assert words in endpoint.seen[0].said
     assert not endpoint.seen[0].body.get("tools")
@@ -160,9 +145,7 @@ def test_arguments_that_are_none_are_marked_and_can_be_answered(
     assert talk(model, (*HELLO, ModelTurn("", (call,)), refused)).text == "Sorry."
 
 
-def test_a_tool_that_was_not_offered_is_not_called(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_tool_that_was_not_offered_is_not_called(api: Api, build: Build, endpoint: Endpoint) -> None:
     names = ("wipe", "keep it; look", "x" * 65, "Keep")
     endpoint.script = [calls(*(Called(name, {"fact": "a"}) for name in names)), talks("Sorry.")]
     model = build(api)
@@ -175,9 +158,7 @@ def test_a_tool_that_was_not_offered_is_not_called(
     assert endpoint.seen[1].said.count(marked) == len(names)
 
 
-def test_ids_of_calls_are_unique_whatever_the_model_calls_them(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_ids_of_calls_are_unique_whatever_the_model_calls_them(api: Api, build: Build, endpoint: Endpoint) -> None:
     ids = ("a", "a", "", "with space", "é", "x" * 100, "before")
     endpoint.always = calls(*(Called("keep", {"fact": id}, id) for id in ids))
     earlier = ToolCall("before", "keep", {})
@@ -191,9 +172,7 @@ def test_ids_of_calls_are_unique_whatever_the_model_calls_them(
     assert all(id.isascii() and 0 < len(id) <= 64 and " " not in id for id in told)
 
 
-def test_calls_and_words_without_measure_are_cut(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_calls_and_words_without_measure_are_cut(api: Api, build: Build, endpoint: Endpoint) -> None:
     many = [Called("keep", {"fact": str(number)}) for number in range(100)]
     endpoint.script = [calls(*many), talks("x" * (limits.TALK_ANSWER_MAX_CHARS + 1))]
     model = build(api)
@@ -212,16 +191,12 @@ def test_the_call_that_was_being_written_when_there_was_no_room_is_broken(
     assert [call.broken for call in found.calls] == [False, True]
 
 
-def test_words_reach_nobody_with_controls_in_them(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_words_reach_nobody_with_controls_in_them(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = talks("one\x1b[2J\r\ntwo\x00\x9b\tthree \ud83d")
     assert talk(build(api)).text == "one[2J\ntwo\tthree ?"
 
 
-def test_a_model_that_says_nothing_has_said_nothing(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_model_that_says_nothing_has_said_nothing(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = talks("")
     assert talk(build(api)) == TalkReply("")
 
@@ -253,9 +228,7 @@ WRONG_TURNS: dict[str, object] = {
 
 
 @pytest.mark.parametrize("turns", WRONG_TURNS.values(), ids=WRONG_TURNS)
-def test_turns_that_no_model_would_take_are_not_sent(
-    turns: Any, build: Build, endpoint: Endpoint
-) -> None:
+def test_turns_that_no_model_would_take_are_not_sent(turns: Any, build: Build, endpoint: Endpoint) -> None:
     with pytest.raises(InvalidInput, match="turns"):
         talk(build(), turns)
     assert endpoint.count == 0
@@ -312,9 +285,7 @@ def test_a_bad_day_ends_in_a_kind_of_failure_that_tells_nothing(
     assert endpoint.count == requests
 
 
-def test_a_talk_spends_what_a_space_may_spend_and_not_more(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_talk_spends_what_a_space_may_spend_and_not_more(api: Api, build: Build, endpoint: Endpoint) -> None:
     ledger = Notebook()
     day = Budget(space="home", day=TODAY, allowance=Allowance(tokens_per_day=4_000), ledger=ledger)
     endpoint.always = talks("Yes.", tokens={"in": 1_500, "out": 900})
@@ -328,9 +299,7 @@ def test_a_talk_spends_what_a_space_may_spend_and_not_more(
 
 
 def test_what_tools_say_is_counted_before_it_is_sent(build: Build, endpoint: Endpoint) -> None:
-    day = Budget(
-        space="home", day=TODAY, allowance=Allowance(tokens_per_day=4_000), ledger=Notebook()
-    )
+    day = Budget(space="home", day=TODAY, allowance=Allowance(tokens_per_day=4_000), ledger=Notebook())
     long = ToolSpec("keep", "x" * 3_500, SCHEMA)
     with pytest.raises(LanguageOverBudget):
         talk(build(max_output_tokens=100), HELLO, (long,), day)
@@ -362,16 +331,12 @@ def test_any_value_is_a_turn_or_kindly_refused(turns: Any) -> None:
 
 
 @given(
-    arguments=st.one_of(
-        st.none(), st.text(), st.recursive(st.none() | st.text(), st.lists).map(json.dumps)
-    ),
+    arguments=st.one_of(st.none(), st.text(), st.recursive(st.none() | st.text(), st.lists).map(json.dumps)),
     name=st.text() | st.just("keep"),
     id=st.text(),
     cut=st.booleans(),
 )
-def test_whatever_is_called_can_be_sent_back(
-    arguments: str | None, name: str, id: str, cut: bool
-) -> None:
+def test_whatever_is_called_can_be_sent_back(arguments: str | None, name: str, id: str, cut: bool) -> None:
     called = CameIn(id=id, name=name, arguments=arguments)
     raw = Raw(calls=(called, called), text=id, cut=cut, declined=False, tokens_in=0, tokens_out=0)
     found = parse_talk_reply(raw, HELLO, (KEEP,))

@@ -66,9 +66,7 @@ def test_json_that_is_cut_off_is_asked_for_again_and_shorter(
 @pytest.mark.parametrize(
     "said", ["", " ", "no secret here", "{", "}{", "null", '"{}"', "[" * 100_000, '{"facts": NaN}']
 )
-def test_words_that_are_no_json_are_no_answer(
-    said: str, api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_words_that_are_no_json_are_no_answer(said: str, api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = says(said)
     failure(build(api, output="prompt"), LanguageBadAnswer)
     assert endpoint.count == 2
@@ -91,9 +89,7 @@ def test_reading_ends_where_an_answer_is_too_long_and_not_where_it_ends(
 
 
 @pytest.mark.parametrize("slow", [Reply(hangs=True), Reply(drips=True)], ids=["hangs", "drips"])
-def test_a_question_takes_no_longer_than_it_may(
-    slow: Reply, api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_question_takes_no_longer_than_it_may(slow: Reply, api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = slow
     warm_up(build(api), endpoint)  # the library is imported outside the time of a question
     error = failure(build(api, timeout_seconds=1.0), LanguageUnavailable)
@@ -101,9 +97,7 @@ def test_a_question_takes_no_longer_than_it_may(
     assert endpoint.count == 2
 
 
-def test_the_time_is_of_all_tries_together(
-    api: Api, build: Build, endpoint: Endpoint, pauses: list[float]
-) -> None:
+def test_the_time_is_of_all_tries_together(api: Api, build: Build, endpoint: Endpoint, pauses: list[float]) -> None:
     warm_up(build(api), endpoint)
     endpoint.script = [refuses(500), says(WRONG)]
     endpoint.always = Reply(hangs=True)
@@ -194,9 +188,7 @@ def test_a_request_that_is_not_understood_is_put_in_every_form_once(
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(
-    status: int, api: Api, build: Build, endpoint: Endpoint
-) -> None:
+def test_a_redirect_is_not_followed(status: int, api: Api, build: Build, endpoint: Endpoint) -> None:
     with serving() as elsewhere:
         elsewhere.always = says(GOOD)
         path = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}[api]
@@ -227,9 +219,7 @@ def test_a_compressed_answer_is_not_unpacked(api: Api, build: Build, endpoint: E
 
 
 @pytest.mark.parametrize("number", [-5, 10**18, 10**400, "many", 3.5, None])
-def test_an_odd_count_of_tokens_is_not_believed(
-    number: object, build: Build, api: Api, endpoint: Endpoint
-) -> None:
+def test_an_odd_count_of_tokens_is_not_believed(number: object, build: Build, api: Api, endpoint: Endpoint) -> None:
     def odd(seen: Seen) -> Reply:
         body = json.loads(answered(says(GOOD), seen).body)
         body["usage"] = dict.fromkeys(body["usage"], number)

@@ -26,9 +26,7 @@ def send(api: Api, endpoint: Endpoint, *urls: str) -> list[int]:
     return asyncio.run(main())
 
 
-def test_an_exchange_is_one_request_whatever_the_library_would_like(
-    api: Api, endpoint: Endpoint
-) -> None:
+def test_an_exchange_is_one_request_whatever_the_library_would_like(api: Api, endpoint: Endpoint) -> None:
     endpoint.always = says(GOOD)
     url = endpoint.url + PATH[api]
     assert send(api, endpoint, url) == [200]

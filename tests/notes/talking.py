@@ -22,9 +22,7 @@ def answered(content: str) -> ParsedMessage:
     return said(content, Role.ASSISTANT)
 
 
-def conversation(
-    messages: Sequence[ParsedMessage], locale: Locale | None = None
-) -> EndedConversation:
+def conversation(messages: Sequence[ParsedMessage], locale: Locale | None = None) -> EndedConversation:
     """Alice's, at noon."""
     chosen = locale or load_locale("en")
     return EndedConversation(messages=messages, speaker="Alice", at=NOON, locale=chosen)

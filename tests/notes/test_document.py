@@ -75,11 +75,7 @@ def test_the_template_of_a_session() -> None:
             contact_nickname="Alice",
         ),
         items=(
-            NoteItem(
-                section=Section.SUMMARY,
-                content="Topic: layout\nUsers: Alice\nResult: agreed",
-                id="0aB00001",
-            ),
+            NoteItem(section=Section.SUMMARY, content="Topic: layout\nUsers: Alice\nResult: agreed", id="0aB00001"),
             NoteItem(section=Section.FACTS, content="Example:\n网站 URL: x.org", id="0aB00002"),
             NoteItem(section=Section.TASKS, content="write it", id="0aB00003", done=False),
             NoteItem(section=Section.TASKS, content="read it", id="0aB00004", done=True),
@@ -130,9 +126,7 @@ def test_sections_go_by_their_headings() -> None:
 
 
 def test_a_page_is_read_by_lists_and_paragraphs() -> None:
-    text = (
-        "# Title\nOne\nwrapped.\n\nTwo <!-- kX3aBc12 -->\n- three\n\nHeading\n===\n|a|b|\n|-|-|\n"
-    )
+    text = "# Title\nOne\nwrapped.\n\nTwo <!-- kX3aBc12 -->\n- three\n\nHeading\n===\n|a|b|\n|-|-|\n"
     document = parse_note(text.encode(), NoteKind.PAGE)
     assert [item.content for item in document.items] == ["One wrapped.", "Two", "three"]
     assert document.items[1].id == "kX3aBc12"
@@ -145,9 +139,7 @@ def test_an_id_is_found_where_an_editor_wrapped_it_to() -> None:
 
 
 def test_links_are_no_items() -> None:
-    text = (
-        '## Related Links\n- [a](b.md)\n- see [c]( <d e.md> ) or [f](<g h.md> "t")\n- [a2](b.md)\n'
-    )
+    text = '## Related Links\n- [a](b.md)\n- see [c]( <d e.md> ) or [f](<g h.md> "t")\n- [a2](b.md)\n'
     document = parse_note(text.encode(), NoteKind.SESSION)
     assert document.items == ()
     assert [link.target for link in document.links] == ["b.md", "g h.md"]
@@ -188,8 +180,6 @@ def test_the_longest_memory_has_room_on_its_line() -> None:
     note = Note(
         place=NoteRef(kind=NoteKind.PAGE, subject="acct:42", name="a.md"),
         head=Frontmatter(created_at=NOON, updated_at=NOON),
-        items=(
-            NoteItem(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),
-        ),
+        items=(NoteItem(section=Section.PAGE, content="x" + "\r" * (limits.CONTENT_MAX_CHARS - 1)),),
     )
     assert parse_note(render_note(note), NoteKind.PAGE).items == note.items

@@ -25,14 +25,7 @@ from tacit.notes.edits import (
     fill_layout,
     fill_layout_with_ids,
 )
-from tacit.records.notes import (
-    SECTIONS_BY_KIND,
-    NoteItem,
-    NoteKind,
-    NoteLink,
-    Section,
-    TaskProgress,
-)
+from tacit.records.notes import SECTIONS_BY_KIND, NoteItem, NoteKind, NoteLink, Section, TaskProgress
 
 OWN = """\
 ---
@@ -66,9 +59,7 @@ def revised(document: Document, *edits: Edit) -> str:
 
 
 # Most of what is made up has no item in it, and there is nothing to edit.
-MANY_ARE_NOT_NOTES = settings(
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
-)
+MANY_ARE_NOT_NOTES = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def any_document(data: bytes, kind: NoteKind) -> Document:
@@ -81,9 +72,7 @@ def any_document(data: bytes, kind: NoteKind) -> Document:
 
 @MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
-def test_an_edit_touches_the_lines_of_its_item_only(
-    text: bytes, kind: NoteKind, data: st.DataObject
-) -> None:
+def test_an_edit_touches_the_lines_of_its_item_only(text: bytes, kind: NoteKind, data: st.DataObject) -> None:
     document = any_document(text, kind)
     assume(document.entries)
     entry = data.draw(st.sampled_from(document.entries))
@@ -121,9 +110,7 @@ def test_what_a_paragraph_kept_apart_stays_two_items_without_it() -> None:
 
 @MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
-def test_what_is_added_leaves_every_line_as_it_was(
-    text: bytes, kind: NoteKind, data: st.DataObject
-) -> None:
+def test_what_is_added_leaves_every_line_as_it_was(text: bytes, kind: NoteKind, data: st.DataObject) -> None:
     document = any_document(text, kind)
     sections = [section for section in SECTIONS_BY_KIND[kind] if section is not Section.LINKS]
     section = data.draw(st.sampled_from(sections))
@@ -168,15 +155,11 @@ def test_inner_lines_that_say_the_same_stay_as_they_are() -> None:
     entry = document.entries[1]
     item = replace(entry.item, content="second\ninner   one\nnew\ninner two")
     after = revised(document, SetItem(entry=entry, item=item))
-    assert after == OWN.replace("    - inner two\n", "    - new\n    - inner two\n").replace(
-        "*   second", "* second"
-    )
+    assert after == OWN.replace("    - inner two\n", "    - new\n    - inner two\n").replace("*   second", "* second")
 
 
 def test_a_new_item_takes_on_the_style_of_its_list() -> None:
-    item = NoteItem(
-        section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009"
-    )
+    item = NoteItem(section=Section.KEY_FACTS, content="third", added=date(2026, 3, 1), id="0aB00009")
     after = revised(index(), AddItem(item=item))
     new = "    - inner two\n* third (added 2026-03-01) <!-- 0aB00009 -->\n"
     assert after == OWN.replace("    - inner two\n", new)
@@ -213,9 +196,7 @@ def test_the_head_is_changed_in_place() -> None:
     counts = TaskProgress(done=1, total=2)
     after = revised(index(), SetHead(changes={"summary": "y", "tasks": counts}))
     assert after == OWN.replace('"x"', '"y"').replace("good\n", 'good\ntasks: "1/2"\n')
-    assert revised(index("- a\n"), SetHead(changes={"summary": "y"})) == (
-        '---\nsummary: "y"\n---\n\n- a\n'
-    )
+    assert revised(index("- a\n"), SetHead(changes={"summary": "y"})) == ('---\nsummary: "y"\n---\n\n- a\n')
 
 
 def test_links_come_once_and_go() -> None:
@@ -224,9 +205,7 @@ def test_links_come_once_and_go() -> None:
     after = revised(document, AddLink(link=same), AddLink(link=new))
     assert after == "## Related Links\n- [a](b.md) and [c](d.md)\n- [e](<f g.md>)\n"
     assert revised(document, DropLink(target="b.md")) == "## Related Links\n- [c](d.md)\n"
-    assert "## Related Links\n- [e](<f g.md>)" in revised(
-        parse_note(b"", NoteKind.SESSION), AddLink(link=new)
-    )
+    assert "## Related Links\n- [e](<f g.md>)" in revised(parse_note(b"", NoteKind.SESSION), AddLink(link=new))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -274,9 +253,7 @@ def test_a_layout_holds_nothing_of_the_items() -> None:
 def test_what_is_gone_leaves_no_mark_and_what_changed_stands_where_it_stood() -> None:
     items = placed(PAGE)
     changed = [items[0], (2, replace(items[2][1], content="2"))]
-    assert (
-        fill_layout(layout(PAGE), changed) == "# Head\n\nA paragraph.\n\n- 2\n\n```\ncode\n```\n\n"
-    )
+    assert fill_layout(layout(PAGE), changed) == "# Head\n\nA paragraph.\n\n- 2\n\n```\ncode\n```\n\n"
 
 
 def test_what_is_new_comes_after_the_one_before_it() -> None:
@@ -322,11 +299,7 @@ text
 ---
 \t"""
 WORDS = st.text(alphabet=st.characters(blacklist_categories=["Cs", "Cc"]), max_size=12)
-MARKDOWN = (
-    st.lists(st.sampled_from(PIECES.split("\n")) | WORDS, max_size=12)
-    .map("\n".join)
-    .filter(readable)
-)
+MARKDOWN = st.lists(st.sampled_from(PIECES.split("\n")) | WORDS, max_size=12).map("\n".join).filter(readable)
 
 
 @given(MARKDOWN)

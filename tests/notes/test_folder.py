@@ -18,25 +18,10 @@ from hypothesis import strategies as st
 from bench.notes_crash import kills
 from bench.notes_crash_child import content, version_of
 from tacit import limits
-from tacit.errors import (
-    Conflict,
-    InvalidInput,
-    NoteMoved,
-    NoteOutside,
-    NoteUnreadable,
-    SettingsError,
-    StoreUnavailable,
-)
+from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NoteUnreadable, SettingsError, StoreUnavailable
 from tacit.notes import files
 from tacit.notes.files import ANY
-from tacit.notes.folder import (
-    LOCK_FILE,
-    MARK_FILE,
-    WRITING_FILE,
-    FolderRoot,
-    NotesFolder,
-    temporary_name,
-)
+from tacit.notes.folder import LOCK_FILE, MARK_FILE, WRITING_FILE, FolderRoot, NotesFolder, temporary_name
 from tests.corpus import read_corpus
 from tests.notes.attacks import NO_TEXT, PATHS, SECRET, TOO_LONG, untouched
 
@@ -291,9 +276,7 @@ def test_a_link_is_never_followed(folder: NotesFolder, outside: Path) -> None:
     assert untouched(outside)
 
 
-def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
-    folder: NotesFolder, outside: Path
-) -> None:
+def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(folder: NotesFolder, outside: Path) -> None:
     secret = outside / "secret.md"
     secret.chmod(0o644)
     os.link(secret, folder.root / "a.md")
@@ -306,9 +289,7 @@ def test_a_second_name_of_a_file_elsewhere_is_neither_read_nor_written(
     assert untouched(outside)
 
 
-def test_pipes_sockets_and_folders_are_no_notes(
-    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pipes_sockets_and_folders_are_no_notes(folder: NotesFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(folder.root / "pipe.md")
     (folder.root / "folder.md").mkdir()
     monkeypatch.chdir(folder.root)
@@ -411,9 +392,7 @@ def _attack(folder: NotesFolder, one: str, other: str, path: str) -> set[bytes]:
 @pytest.mark.parametrize(
     ("path", "target"), [("day/secret.md", "."), ("secret.md", "secret.md")], ids=["folder", "file"]
 )
-def test_what_is_swapped_for_a_link_leads_nowhere(
-    folder: NotesFolder, outside: Path, path: str, target: str
-) -> None:
+def test_what_is_swapped_for_a_link_leads_nowhere(folder: NotesFolder, outside: Path, path: str, target: str) -> None:
     folder.write(path, b"ours")
     (folder.root / ".aside").symlink_to(outside / target)
     assert SECRET not in _attack(folder, path.split("/", maxsplit=1)[0], ".aside", path)
@@ -427,11 +406,7 @@ def test_no_path_leads_out(folder: NotesFolder, outside: Path) -> None:
     folder.write("a.md", b"here")
     bad = [path for path, in_folder, *_ in read_corpus(PATHS) if in_folder == "refused"]
     for path in (*bad, *TOO_LONG, *NO_TEXT):
-        attempts: list[Callable[..., object]] = [
-            folder.read,
-            folder.remove,
-            lambda path: folder.write(path, b"mine"),
-        ]
+        attempts: list[Callable[..., object]] = [folder.read, folder.remove, lambda path: folder.write(path, b"mine")]
         for attempt in attempts:
             with pytest.raises(NoteOutside) as refused:
                 attempt(path)
@@ -440,16 +415,12 @@ def test_no_path_leads_out(folder: NotesFolder, outside: Path) -> None:
     assert sorted(folder.files()) == ["a.md"]
 
 
-_PIECE = st.sampled_from(
-    ["..", ".", "", "/", "\\", "\0", "a", "link", "secret.md", "CON", " ", ":"]
-)
+_PIECE = st.sampled_from(["..", ".", "", "/", "\\", "\0", "a", "link", "secret.md", "CON", " ", ":"])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(path=st.one_of(st.text(max_size=40), st.lists(_PIECE, max_size=8).map("/".join)))
-def test_whatever_a_path_says_nothing_outside_is_touched(
-    folder: NotesFolder, outside: Path, path: str
-) -> None:
+def test_whatever_a_path_says_nothing_outside_is_touched(folder: NotesFolder, outside: Path, path: str) -> None:
     if not (folder.root / "link").is_symlink():
         (folder.root / "link").symlink_to(outside)
     try:
@@ -480,9 +451,7 @@ def test_whatever_a_path_says_nothing_outside_is_touched(
         ("day/a.md", "Day/b.md"),
     ],
 )
-def test_a_name_that_elsewhere_is_another_one_is_not_made(
-    folder: NotesFolder, there: str, named: str
-) -> None:
+def test_a_name_that_elsewhere_is_another_one_is_not_made(folder: NotesFolder, there: str, named: str) -> None:
     folder.write(there, b"first")
     with pytest.raises(NoteOutside):
         folder.write(named, b"second")
@@ -584,9 +553,7 @@ def test_a_folder_that_others_may_read_and_is_not_ours_is_refused_and_left(tmp_p
         assert sorted(folder.files()) == ["a.md"]
 
 
-def test_a_folder_that_others_need_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_others_need_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared").chmod(0o1777)

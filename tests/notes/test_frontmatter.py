@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
-from tacit.notes.frontmatter import (
-    UNDATED,
-    HeadValue,
-    build_head,
-    format_value,
-    parse_frontmatter,
-    update_frontmatter,
-)
+from tacit.notes.frontmatter import UNDATED, HeadValue, build_head, format_value, parse_frontmatter, update_frontmatter
 from tacit.records.notes import TaskProgress
 from tests.corpus import read_corpus
 
@@ -69,23 +62,13 @@ def test_what_is_no_plain_mapping_within_bounds_is_refused() -> None:
 
 
 def test_a_head_is_taken_as_far_as_it_can_be_read() -> None:
-    head = build_head(
-        parse_frontmatter(
-            "created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n"
-        )
-    )
+    head = build_head(parse_frontmatter("created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n"))
     assert (head.created_at, head.summary, head.tags) == (UNDATED, "", ("one",))
     assert (head.session_id, head.channel) == (None, "7")
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "2026-02-04T12:00:00Z",
-        "2026-02-04T13:00:00+01:00",
-        "2026-02-04 12:00",
-        "'2026-02-04T12:00Z'",
-    ],
+    "text", ["2026-02-04T12:00:00Z", "2026-02-04T13:00:00+01:00", "2026-02-04 12:00", "'2026-02-04T12:00Z'"]
 )
 def test_a_time_is_read_as_people_write_it(text: str) -> None:
     assert build_head(parse_frontmatter(f"created_at: {text}\n")).created_at == NOON
@@ -109,9 +92,7 @@ def test_values_look_as_in_the_templates() -> None:
 
 
 def test_a_change_touches_its_own_value_only() -> None:
-    after = update_frontmatter(
-        OWN, {"created_at": UNDATED, "tags": ("c",), "poem": "short", "new": "x"}
-    )
+    after = update_frontmatter(OWN, {"created_at": UNDATED, "tags": ("c",), "poem": "short", "new": "x"})
     assert (
         after
         == OWN.replace("2026-02-04T12:00:00Z", "1970-01-01T00:00:00Z")
@@ -123,9 +104,7 @@ def test_a_change_touches_its_own_value_only() -> None:
 
 def test_a_key_leaves_with_its_lines() -> None:
     assert update_frontmatter(OWN, {"poem": None}) == OWN.replace("poem: |\n  one\n    two\n", "")
-    assert update_frontmatter(OWN, {"tags": None}) == OWN.replace(
-        "tags:  # of mine\n- a\n- b\n", ""
-    )
+    assert update_frontmatter(OWN, {"tags": None}) == OWN.replace("tags:  # of mine\n- a\n- b\n", "")
     assert update_frontmatter(OWN, {"nothing": None}) == OWN
 
 

@@ -76,9 +76,7 @@ def test_the_other_of_two_wordings_is_marked() -> None:
     assert parse_first_line(line, Section.KEY_FACTS, dated=True).conflict
 
 
-@pytest.mark.parametrize(
-    "line", ["**Project A:** May", "**Project A**:  May", "Project A: May", "**Project A**: May"]
-)
+@pytest.mark.parametrize("line", ["**Project A:** May", "**Project A**:  May", "Project A: May", "**Project A**: May"])
 def test_bold_titles_of_people_are_the_same_title(line: str) -> None:
     assert said(line) == "Project A: May"
 

@@ -66,9 +66,7 @@ def test_only_the_paths_of_notes_are_taken() -> None:
 def test_the_examples_of_the_document() -> None:
     assert encode_name("acct:42") == "acct_42"
     assert encode_name("ext:telegram:1") == "ext_telegram_1"
-    assert note_path(NoteRef(kind=NoteKind.LONG_TERM, subject="acct:42")) == (
-        "_longterms/acct_42/_index.md"
-    )
+    assert note_path(NoteRef(kind=NoteKind.LONG_TERM, subject="acct:42")) == ("_longterms/acct_42/_index.md")
     assert note_path(NoteRef(kind=NoteKind.SESSION, day=DAY, session="telegram:12345")) == (
         "2026-02-04/telegram_12345.md"
     )
@@ -76,9 +74,7 @@ def test_the_examples_of_the_document() -> None:
 
 @given(names, names)
 def test_two_names_never_share_one_folder(one: str, other: str) -> None:
-    same = as_any_file_system_sees_it(encode_name(one)) == as_any_file_system_sees_it(
-        encode_name(other)
-    )
+    same = as_any_file_system_sees_it(encode_name(one)) == as_any_file_system_sees_it(encode_name(other))
     assert same == (one == other)
 
 
@@ -100,9 +96,7 @@ def test_a_long_name_is_cut_and_told_apart_by_its_hash(name: str) -> None:
     assert encode_name(name + "x") != folder
 
 
-@pytest.mark.parametrize(
-    "name", ["A", "a b", "~zz", "~c3", "~61", "=A", "a~", "é", "con", ".", "x~~y"]
-)
+@pytest.mark.parametrize("name", ["A", "a b", "~zz", "~c3", "~61", "=A", "a~", "é", "con", ".", "x~~y"])
 def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
     assert decode_name(name) is None
 

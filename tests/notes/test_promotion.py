@@ -16,10 +16,7 @@ NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
 
 def promoted(
-    *messages: ParsedMessage | str,
-    code: str = "en",
-    named: str | None = None,
-    index: tuple[NoteItem, ...] = (),
+    *messages: ParsedMessage | str, code: str = "en", named: str | None = None, index: tuple[NoteItem, ...] = ()
 ) -> Promotion | None:
     talk = [said(one) if isinstance(one, str) else one for one in messages]
     asked = conversation(talk, load_locale(code))
@@ -109,9 +106,7 @@ def test_every_language_that_is_read_has_its_words() -> None:
 
 
 def index(count: int, content: str = "The key is here") -> list[NoteItem]:
-    return [
-        NoteItem(section=Section.KEY_FACTS, content=content, id=f"id{n:06}") for n in range(count)
-    ]
+    return [NoteItem(section=Section.KEY_FACTS, content=content, id=f"id{n:06}") for n in range(count)]
 
 
 def used(count: int = 0, days_ago: float = 0.0) -> tuple[int, datetime]:

@@ -118,9 +118,7 @@ def test_a_page_is_kept_beside_the_index_of_its_person() -> None:
         "_longterms/acct_42/work/plans.md",
         "_longterms/ext_telegram_1001/work/plans.md",
     ]
-    assert view_files.parse_view_path("_index.md").stored_paths(("acct:42",)) == [
-        "_longterms/acct_42/_index.md"
-    ]
+    assert view_files.parse_view_path("_index.md").stored_paths(("acct:42",)) == ["_longterms/acct_42/_index.md"]
     assert view_files.view_name("_longterms/acct_42/work/plans.md") == "work/plans.md"
     assert view_files.view_name("_longterms/acct_42/_index.md") == "_index.md"
     assert view_files.view_name("2026-03-01/telegram_1001.md") == "2026-03-01/telegram_1001.md"

@@ -94,9 +94,7 @@ def test_what_lies_in_a_folder_that_is_new_is_told_and_watched(folder: NotesFold
         assert not heard.paths() & {"_longterms", "_longterms/acct_42"}
 
 
-def test_what_is_in_a_folder_that_is_moved_in_or_away_is_told(
-    folder: NotesFolder, tmp_path: Path
-) -> None:
+def test_what_is_in_a_folder_that_is_moved_in_or_away_is_told(folder: NotesFolder, tmp_path: Path) -> None:
     day = tmp_path / "day"
     day.mkdir()
     (day / "noon.md").write_bytes(b"lunch\n")
@@ -130,9 +128,7 @@ def test_what_a_link_leads_to_is_not_watched(folder: NotesFolder, tmp_path: Path
         assert heard.paths() == {"last.md"}
 
 
-def test_a_folder_made_anew_is_looked_at_and_watched(
-    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_made_anew_is_looked_at_and_watched(folder: NotesFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "NOTE_WATCH_ROUND_MS", 100)
     with _watched(folder) as heard:
         folder.root.rename(folder.root.with_name("away"))
@@ -141,9 +137,7 @@ def test_a_folder_made_anew_is_looked_at_and_watched(
         heard.until(lambda: "a.md" in heard.paths())
 
 
-def test_a_deleted_folder_is_made_anew_and_watched(
-    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deleted_folder_is_made_anew_and_watched(folder: NotesFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "NOTE_WATCH_ROUND_MS", 100)
     with _watched(folder) as heard:
         shutil.rmtree(folder.root)
@@ -152,9 +146,7 @@ def test_a_deleted_folder_is_made_anew_and_watched(
         heard.until(lambda: "2026-02-01/a.md" in heard.paths())
 
 
-def test_who_cannot_take_a_change_in_hears_of_the_next(
-    folder: NotesFolder, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_cannot_take_a_change_in_hears_of_the_next(folder: NotesFolder, caplog: pytest.LogCaptureFixture) -> None:
     heard = Heard()
 
     def changed(paths: set[str]) -> None:
@@ -188,9 +180,7 @@ def test_nothing_is_told_after_the_end(folder: NotesFolder) -> None:
     assert not [one for one in threading.enumerate() if one.name == "tacit-notes-watch"]
 
 
-def test_a_folder_without_notifications_is_looked_through(
-    folder: NotesFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_notifications_is_looked_through(folder: NotesFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "NOTE_POLL_MS", 20)
     with _watched(folder, poll=True) as heard:
         (folder.root / "2026-01-31/morning.md").write_bytes(b"coffee\n")
@@ -227,11 +217,7 @@ with NotesFolder(Path(sys.argv[1])) as folder:
 
 def test_a_system_without_notifications_left_is_told_of_and_done_without(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _SHORT, str(tmp_path / "notes")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
+        [sys.executable, "-c", _SHORT, str(tmp_path / "notes")], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stdout.split() == ["told", "True", "polling", "True"]
     assert done.stderr.count("no notifications left") == 1

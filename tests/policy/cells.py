@@ -10,17 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tacit.records.memory import (
-    ChatKind,
-    Kind,
-    Memory,
-    Purpose,
-    Sensitivity,
-    Source,
-    State,
-    Trust,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, Kind, Memory, Purpose, Sensitivity, Source, State, Trust, Visibility
 from tacit.records.request import Request
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

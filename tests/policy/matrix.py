@@ -107,9 +107,7 @@ RULED = World(
         (
             one("owner", None, _A.now[0], _B.now[1]),
             one("speaker", None, _A.now[1], _B.now[0]),
-            sets(
-                "subjects", (), (_A.now[2],), (_B.now[0],), (_A.now[0], _B.now[1]), (_A.id, _C.id)
-            ),
+            sets("subjects", (), (_A.now[2],), (_B.now[0],), (_A.now[0], _B.now[1]), (_A.id, _C.id)),
             (NO_PROVENANCE, PRIVATE_LEARNED, group_learned(HERE_BEFORE), group_learned(ELSEWHERE)),
             sets("heard_by", *product(("", _A.now[1]), ("", _B.now[1]), ("", _C.id))),
             one("confidential", False, True),

@@ -74,9 +74,7 @@ class Reading:
         self.is_withheld = bool(names)
         here = set(request.participants) | {request.requester}
         self.withheld_here = any(
-            name in request.audience_identities
-            or request.person_by_identity.get(name, name) in here
-            for name in names
+            name in request.audience_identities or request.person_by_identity.get(name, name) in here for name in names
         )
 
     def _sensitivity(self, memory: Memory) -> str:

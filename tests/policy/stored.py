@@ -202,21 +202,14 @@ def _decision(question: Request, one: Kept, tally: Tally) -> Any:
 
 
 def _problems(
-    store: Store,
-    connection: Connection,
-    question: Request,
-    rules: dict[str, str],
-    ids: Sequence[str],
-    tally: Asked,
+    store: Store, connection: Connection, question: Request, rules: dict[str, str], ids: Sequence[str], tally: Asked
 ) -> Iterator[str]:
     """Each way of asking, and how its answer differs from the rules, if it does."""
     audiences, dialect = store.audiences, store.database.dialect
     right = sorted(rules.items())
     try:
         for wanted in (ListFilter(), ListFilter(words=EVERY_CONTENT_HAS)):
-            page = search.list_memories(
-                connection, audiences, dialect, question, wanted, EVERYTHING_COUNT
-            )
+            page = search.list_memories(connection, audiences, dialect, question, wanted, EVERYTHING_COUNT)
             listed = sorted((found.id, decision.rule) for found, decision in page)
             if listed != right:
                 yield f"{wanted} lists otherwise: {sorted(set(listed) ^ set(right))[:5]}"

@@ -81,9 +81,7 @@ _MEMORY: dict[str, SearchStrategy[Any]] = {
 def questions(**fixed: Any) -> SearchStrategy[Fields]:
     """What `request` takes; apart from it, so that a test can ask the same with somebody more."""
     free = {name: chosen for name, chosen in _QUESTION.items() if name not in fixed}
-    return st.fixed_dictionaries(free).map(
-        lambda drawn: {"chat": drawn["rooms"][0], **drawn, **fixed}
-    )
+    return st.fixed_dictionaries(free).map(lambda drawn: {"chat": drawn["rooms"][0], **drawn, **fixed})
 
 
 def requests(**fixed: Any) -> SearchStrategy[Request]:

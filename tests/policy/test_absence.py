@@ -23,8 +23,7 @@ from tacit.view.view import View
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 ALICE, BOB, CAROL = (
-    tacit.Requester(f"telegram:{number}", name=name)
-    for number, name in ((1, "Alice"), (2, "Bob"), (3, "Carol"))
+    tacit.Requester(f"telegram:{number}", name=name) for number, name in ((1, "Alice"), (2, "Bob"), (3, "Carol"))
 )
 WITH_BOB = tacit.Chat.group("telegram:-12", [ALICE, BOB])
 WITHOUT_BOB = tacit.Chat.group("telegram:-13", [ALICE, CAROL])
@@ -183,9 +182,7 @@ def _told(chat: tacit.Chat, **more: st.SearchStrategy[Any]) -> st.SearchStrategy
 _ROOM = {"visibility": st.sampled_from(["private_only", "room", "room"]), "for_room": st.booleans()}
 stories = st.lists(
     st.one_of(
-        _told(
-            tacit.Chat.private(ALICE.key), visibility=st.sampled_from(["private_only", "public_ok"])
-        ),
+        _told(tacit.Chat.private(ALICE.key), visibility=st.sampled_from(["private_only", "public_ok"])),
         _told(WITH_BOB, **_ROOM),
         _told(WITHOUT_BOB, **_ROOM),
     ),
@@ -203,9 +200,7 @@ def world() -> Iterator[tuple[Memory, Clock]]:
 
 
 @given(story=stories)
-def test_what_bob_may_not_hear_might_as_well_not_be_there(
-    world: tuple[Memory, Clock], story: list[Told]
-) -> None:
+def test_what_bob_may_not_hear_might_as_well_not_be_there(world: tuple[Memory, Clock], story: list[Told]) -> None:
     memory, clock = world
     everything = memory.space(f"with-{next(numbers)}")
     told, heard = lived(everything, clock, story, set())

@@ -14,18 +14,7 @@ from tacit.policy.rules import ChangeAction, RequesterRole, may_change
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
 from tacit.view.view import View
-from tests.policy.cells import (
-    ALICE,
-    BOB,
-    CAROL,
-    ELSEWHERE,
-    HERE,
-    NOW,
-    Fields,
-    group_learned,
-    memory,
-    request,
-)
+from tests.policy.cells import ALICE, BOB, CAROL, ELSEWHERE, HERE, NOW, Fields, group_learned, memory, request
 from tests.policy.oracle import RULES, Reading, expected
 from tests.policy.strategies import memories, requests, visibilities
 
@@ -88,9 +77,7 @@ def table() -> Iterator[tuple[str, str, str, bool]]:
 
 
 @pytest.mark.parametrize(("act", "standing", "place", "may"), [*table()])
-def test_the_table_says_who_may_change_a_memory(
-    act: str, standing: str, place: str, may: bool
-) -> None:
+def test_the_table_says_who_may_change_a_memory(act: str, standing: str, place: str, may: bool) -> None:
     what, to = ACTS[act]
     stored = STANDINGS[standing]
     if what is ChangeAction.RESTORE:
@@ -107,9 +94,7 @@ def test_the_table_is_whole() -> None:
 
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("standing", STANDINGS)
-def test_whoever_it_is_withheld_from_may_do_nothing_in_any_standing_but_the_owners(
-    act: str, standing: str
-) -> None:
+def test_whoever_it_is_withheld_from_may_do_nothing_in_any_standing_but_the_owners(act: str, standing: str) -> None:
     what, to = ACTS[act]
     hidden = replace(STANDINGS[standing], withheld_from=frozenset({ALICE.past[0]}))
     assert may_change(what, GROUP, hidden, to) is None
@@ -118,9 +103,7 @@ def test_whoever_it_is_withheld_from_may_do_nothing_in_any_standing_but_the_owne
 
 
 @pytest.mark.parametrize("standing", [s for s in STANDINGS if s != "owner"])
-def test_what_is_no_longer_active_can_be_restored_by_who_may_and_nothing_else(
-    standing: str,
-) -> None:
+def test_what_is_no_longer_active_can_be_restored_by_who_may_and_nothing_else(standing: str) -> None:
     forgotten = replace(STANDINGS[standing], state=State.FORGOTTEN)
     lapsed = replace(STANDINGS[standing], expires_at=NOW)
     for stored in (forgotten, lapsed):
@@ -138,9 +121,7 @@ def test_a_rooms_own_fact_is_changed_in_that_room_only() -> None:
 def test_the_strongest_standing_counts() -> None:
     everything = replace(STANDINGS["owner"], speaker=A, subjects=frozenset({A}))
     assert may_change(ChangeAction.ERASE, GROUP, everything) is RequesterRole.OWNER
-    assert (
-        may_change(ChangeAction.ERASE, GROUP, replace(everything, owner=B)) is RequesterRole.SPEAKER
-    )
+    assert may_change(ChangeAction.ERASE, GROUP, replace(everything, owner=B)) is RequesterRole.SPEAKER
 
 
 def test_what_was_concluded_is_nobodys_own_words() -> None:
@@ -172,9 +153,7 @@ def test_whoever_may_not_reach_a_memory_may_not_change_it(
 
 @often
 @given(recalling, memories(), visibilities)
-def test_only_the_owner_in_private_raises_visibility(
-    asked: Request, stored: Memory, to: Visibility
-) -> None:
+def test_only_the_owner_in_private_raises_visibility(asked: Request, stored: Memory, to: Visibility) -> None:
     goes = Reading(asked, stored)
     if may_change(ChangeAction.SET_VISIBILITY, asked, stored, to) is None:
         return
@@ -254,9 +233,7 @@ def test_deny_looks_like_absent(opened: Facade) -> None:
     assert sorted(hers.export()) == before
 
 
-def test_an_operator_does_everything_but_raise_visibility_and_history_names_them(
-    opened: Facade,
-) -> None:
+def test_an_operator_does_everything_but_raise_visibility_and_history_names_them(opened: Facade) -> None:
     hers = view(opened, HER, HER_CHAT)
     id = hers.remember("Alice works at the harbour", visibility="public_ok").id
     assert id

@@ -203,9 +203,7 @@ def test_it_is_withheld_from_who_is_here_even_where_their_past_is_unknown() -> N
         ("state", privately(ALICE), MINE, "D1"),
     ],
 )  # fmt: skip
-def test_a_missing_field_counts_as_the_document_says(
-    missing: str, asked: Request, stored: Fields, rule: str
-) -> None:
+def test_a_missing_field_counts_as_the_document_says(missing: str, asked: Request, stored: Fields, rule: str) -> None:
     assert decide(asked, memory(**(stored | {missing: None}))).rule == rule
 
 
@@ -254,8 +252,6 @@ def test_a_memory_of_nothing_but_garbage_is_never_disclosed(asked: Request, wild
 
 
 @given(requests(), memories(), st.sampled_from(sorted(set(MEMORY_FIELDS) - set(DEFAULTS))))
-def test_fields_that_the_rules_do_not_name_decide_nothing(
-    asked: Request, stored: Memory, name: str
-) -> None:
+def test_fields_that_the_rules_do_not_name_decide_nothing(asked: Request, stored: Memory, name: str) -> None:
     spoiled: Fields = {name: object()}
     assert decide(asked, replace(stored, **spoiled)) == decide(asked, stored)

@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from tacit.policy.rules import decide
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
-from tests.policy.cells import (
-    HERE,
-    NOW,
-    PEOPLE,
-    PRIVATE_LEARNED,
-    SARAH,
-    Fields,
-    Person,
-    request,
-)
+from tests.policy.cells import HERE, NOW, PEOPLE, PRIVATE_LEARNED, SARAH, Fields, Person, request
 from tests.policy.oracle import RULES, expected
 from tests.policy.strategies import (
     identities,
@@ -57,9 +48,7 @@ def about(stored: Memory) -> set[Person | None]:
 
 @often
 @given(requests(), memories())
-def test_the_decision_is_that_of_the_rules_as_written_down_a_second_time(
-    asked: Request, stored: Memory
-) -> None:
+def test_the_decision_is_that_of_the_rules_as_written_down_a_second_time(asked: Request, stored: Memory) -> None:
     decision = decide(asked, stored)
     assert decision.rule == expected(asked, stored)
     assert decision.allowed is RULES[decision.rule]
@@ -67,9 +56,7 @@ def test_the_decision_is_that_of_the_rules_as_written_down_a_second_time(
 
 @often
 @given(requests(), memories(), sensitivities)
-def test_raising_the_sensitivity_never_discloses_more(
-    asked: Request, stored: Memory, other: Sensitivity
-) -> None:
+def test_raising_the_sensitivity_never_discloses_more(asked: Request, stored: Memory, other: Sensitivity) -> None:
     low, high = sorted((stored.sensitivity, other), key=lambda s: s.rank)
     stored, stricter = replace(stored, sensitivity=low), replace(stored, sensitivity=high)
     assert allowed(asked, stored) or not allowed(asked, stricter)
@@ -77,9 +64,7 @@ def test_raising_the_sensitivity_never_discloses_more(
 
 @often
 @given(requests(), memories(), visibilities)
-def test_lowering_the_visibility_never_discloses_more(
-    asked: Request, stored: Memory, other: Visibility
-) -> None:
+def test_lowering_the_visibility_never_discloses_more(asked: Request, stored: Memory, other: Visibility) -> None:
     low, high = sorted((stored.visibility, other), key=lambda v: v.rank)
     stored, stricter = replace(stored, visibility=high), replace(stored, visibility=low)
     assert allowed(asked, stored) or not allowed(asked, stricter)
@@ -99,9 +84,7 @@ def test_setting_confidential_never_discloses_more(asked: Request, stored: Memor
 
 @often
 @given(requests(), memories(inferred=False))
-def test_concluding_it_instead_of_hearing_it_never_discloses_more(
-    asked: Request, stored: Memory
-) -> None:
+def test_concluding_it_instead_of_hearing_it_never_discloses_more(asked: Request, stored: Memory) -> None:
     assert allowed(asked, stored) or not allowed(asked, replace(stored, inferred=True))
 
 
@@ -117,21 +100,15 @@ def test_withholding_it_from_somebody_more_never_discloses_more(
 
 
 @often
-@given(
-    requests(purpose=RECALL), memories(), st.sampled_from([s for s in State if s != State.ACTIVE])
-)
-def test_what_is_no_longer_active_is_never_recalled(
-    asked: Request, stored: Memory, state: State
-) -> None:
+@given(requests(purpose=RECALL), memories(), st.sampled_from([s for s in State if s != State.ACTIVE]))
+def test_what_is_no_longer_active_is_never_recalled(asked: Request, stored: Memory, state: State) -> None:
     assert not allowed(asked, replace(stored, state=state))
     assert not allowed(asked, replace(stored, expires_at=asked.at))
 
 
 @often
 @given(requests(), memories(), identities)
-def test_having_been_heard_by_somebody_more_never_discloses_less(
-    asked: Request, stored: Memory, listener: str
-) -> None:
+def test_having_been_heard_by_somebody_more_never_discloses_less(asked: Request, stored: Memory, listener: str) -> None:
     wider = replace(stored, heard_by=stored.heard_by | {listener})
     assert allowed(asked, wider) or not allowed(asked, stored)
 
@@ -160,9 +137,7 @@ def test_what_was_learned_in_private_reaches_others_only_by_the_owners_public_ok
 
 @often
 @given(questions(kind=ChatKind.PRIVATE, others=()), memories(**PRIVATE_LEARNED))
-def test_what_was_learned_in_private_never_reaches_another_persons_private_chat(
-    asked: Fields, stored: Memory
-) -> None:
+def test_what_was_learned_in_private_never_reaches_another_persons_private_chat(asked: Fields, stored: Memory) -> None:
     assume(asked["requester"] not in people_of(stored.owner, stored.speaker))
     assert not allowed(request(**asked), stored)
 
@@ -175,9 +150,7 @@ def test_what_is_sensitive_never_reaches_a_group(asked: Request, stored: Memory)
 
 @often
 @given(requests(), memories(inferred=True))
-def test_what_is_inferred_reaches_its_owner_in_private_and_nobody_else(
-    asked: Request, stored: Memory
-) -> None:
+def test_what_is_inferred_reaches_its_owner_in_private_and_nobody_else(asked: Request, stored: Memory) -> None:
     if allowed(asked, stored):
         assert asked.private
         assert stored.owner is not None
@@ -192,9 +165,7 @@ def test_nobody_is_told_anything(asked: Request, stored: Memory) -> None:
 
 @often
 @given(requests(union=True), memories(), st.integers(0, 5))
-def test_two_identities_of_one_person_behave_as_one(
-    asked: Request, stored: Memory, turn: int
-) -> None:
+def test_two_identities_of_one_person_behave_as_one(asked: Request, stored: Memory, turn: int) -> None:
     def another(identity: str) -> str:
         person = person_of(identity)
         return person.now[turn % len(person.now)] if person else identity
@@ -214,12 +185,7 @@ def test_two_identities_of_one_person_behave_as_one(
 
 
 @often
-@given(
-    questions(purpose=RECALL),
-    memories(state=State.ACTIVE, expires_at=None),
-    persons,
-    st.integers(0, 5),
-)
+@given(questions(purpose=RECALL), memories(state=State.ACTIVE, expires_at=None), persons, st.integers(0, 5))
 def test_withheld_from_reaches_every_identity_a_person_ever_had(
     asked: Fields, stored: Memory, present: Person, which: int
 ) -> None:
@@ -230,9 +196,7 @@ def test_withheld_from_reaches_every_identity_a_person_ever_had(
 
 @often
 @given(requests(), memories(), st.sampled_from([p for p in PEOPLE if p.past]))
-def test_an_unlinked_identity_gives_a_person_no_claim(
-    asked: Request, stored: Memory, person: Person
-) -> None:
+def test_an_unlinked_identity_gives_a_person_no_claim(asked: Request, stored: Memory, person: Person) -> None:
     """What belongs to an identity that is no longer theirs might as well be a stranger's."""
 
     def belonging_to(whom: str) -> Memory:

@@ -181,9 +181,7 @@ def test_nothing_but_the_owners_own_act_in_private_raises_visibility(
     opened: Memory, story: list[tuple[str, tacit.Chat, bool, Visibility]]
 ) -> None:
     """Bob anywhere, and Alice in the group, try what they like on what the room may hear."""
-    id, hers = written(
-        opened, TOGETHER, visibility="room", about=["telegram:2"], sensitivity="public"
-    )
+    id, hers = written(opened, TOGETHER, visibility="room", about=["telegram:2"], sensitivity="public")
     widest = Visibility.ROOM
     for act, chat, alice, to in story:
         acting = view(opened, HER, TOGETHER) if alice else view(opened, HIM, chat)

@@ -27,9 +27,7 @@ def at(day: int) -> datetime:
 
 
 HELD = [
-    MemoryLine(
-        id="u1v2w3x4", category="profile", key="timezone", text="Europe/Lisbon", created_at=at(3)
-    ),
+    MemoryLine(id="u1v2w3x4", category="profile", key="timezone", text="Europe/Lisbon", created_at=at(3)),
     MemoryLine(
         id="i9j0k1l2",
         category="preference",
@@ -53,11 +51,7 @@ HELD = [
         about=("Alec",),
     ),
     MemoryLine(
-        id="q7r8s9t0",
-        category="relationship_dynamic",
-        text="Ana trusts short answers",
-        created_at=at(1),
-        inferred=True,
+        id="q7r8s9t0", category="relationship_dynamic", text="Ana trusts short answers", created_at=at(1), inferred=True
     ),
 ]
 MEMORY = f"""\
@@ -96,10 +90,7 @@ relationship_dynamic:
 {FENCE_CLOSE}"""
 
 
-@pytest.mark.parametrize(
-    ("style", "text"),
-    [(Style.MEMORY, MEMORY), (Style.FILTERED, FILTERED)],
-)
+@pytest.mark.parametrize(("style", "text"), [(Style.MEMORY, MEMORY), (Style.FILTERED, FILTERED)])
 def test_each_style_looks_as_it_should(style: Style, text: str) -> None:
     rendered = render_block(HELD, style)
     assert rendered.text == text
@@ -113,9 +104,7 @@ def test_no_memories_give_no_text(style: Style) -> None:
 
 
 @given(memories, styles)
-def test_whatever_is_remembered_the_fence_opens_and_closes_once(
-    held: list[MemoryLine], style: Style
-) -> None:
+def test_whatever_is_remembered_the_fence_opens_and_closes_once(held: list[MemoryLine], style: Style) -> None:
     rendered = render_block(held, style, items_max=100, chars_max=100_000)
     written = rendered.text.splitlines()
     assert "\n".join(written) == rendered.text

@@ -37,9 +37,7 @@ def chosen(given_lines: list[MemoryLine], items_max: int, chars_max: int) -> lis
 
 
 def cost(shown: list[WrittenLine]) -> int:
-    return sum(item.chars for item in shown) + HEADING_CHARS * len(
-        {item.line.category for item in shown}
-    )
+    return sum(item.chars for item in shown) + HEADING_CHARS * len({item.line.category for item in shown})
 
 
 def ids(shown: list[WrittenLine], category: str | None = None) -> set[str]:
@@ -71,9 +69,7 @@ def test_the_order_of_what_is_handed_in_does_not_matter(
 
 
 @given(memories, limits)
-def test_a_category_within_its_share_is_shown_whole(
-    memories: list[MemoryLine], limit: tuple[int, int]
-) -> None:
+def test_a_category_within_its_share_is_shown_whole(memories: list[MemoryLine], limit: tuple[int, int]) -> None:
     items_max, chars_max = limit
     shown = chosen(memories, items_max, chars_max)
     names = {line.category for line in memories}
@@ -91,9 +87,7 @@ def test_more_of_one_category_never_takes_another_below_its_share(
     names = sorted({line.category for line in memories})
     if not names:
         return
-    extra = [
-        replace(line, category=names[0], id=f"{n:08}z", pinned=True) for n, line in enumerate(more)
-    ]
+    extra = [replace(line, category=names[0], id=f"{n:08}z", pinned=True) for n, line in enumerate(more)]
     shown = chosen(memories + extra, *limit)
     for name in names[1:]:
         own = [line for line in memories if line.category == name]
@@ -102,9 +96,7 @@ def test_more_of_one_category_never_takes_another_below_its_share(
 
 
 @given(memories, st.integers(1, 25))
-def test_where_characters_abound_items_are_shared_to_within_one(
-    memories: list[MemoryLine], items_max: int
-) -> None:
+def test_where_characters_abound_items_are_shared_to_within_one(memories: list[MemoryLine], items_max: int) -> None:
     shown = Counter(item.line.category for item in chosen(memories, items_max, 1_000_000))
     held = Counter(line.category for line in memories)
     starved = [shown[name] for name in held if shown[name] < held[name]]
@@ -115,9 +107,7 @@ def test_where_characters_abound_items_are_shared_to_within_one(
 
 def line(id: str, day: int, *, pinned: bool = False, importance: int = 3) -> MemoryLine:
     at = START + timedelta(days=day)
-    return MemoryLine(
-        id=id, category="a", text=id, created_at=at, pinned=pinned, importance=importance
-    )
+    return MemoryLine(id=id, category="a", text=id, created_at=at, pinned=pinned, importance=importance)
 
 
 def test_pinned_then_important_then_newest_are_kept_and_shown_by_age() -> None:

@@ -5,15 +5,7 @@ import re
 import pytest
 from hypothesis import given
 
-from tacit.prompts.fence import (
-    ELLIPSIS,
-    FENCE_CLOSE,
-    FENCE_OPEN,
-    clip_text,
-    make_inert,
-    make_label,
-    wrap_in_fence,
-)
+from tacit.prompts.fence import ELLIPSIS, FENCE_CLOSE, FENCE_OPEN, clip_text, make_inert, make_label, wrap_in_fence
 from tests.prompts.strategies import texts
 
 
@@ -25,9 +17,7 @@ def test_any_text_becomes_one_visible_line(text: str) -> None:
     assert line == line.strip()
     assert "  " not in line
     line.encode("utf-8")
-    assert not re.search(
-        "[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]", line
-    )
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]", line)
 
 
 @given(texts)
@@ -50,10 +40,7 @@ def test_no_mark_survives(text: str) -> None:
 def test_a_fence_opens_and_closes_exactly_once(first: str, second: str) -> None:
     written = wrap_in_fence([f"- {make_inert(first)}", f"- {make_inert(second)}"]).splitlines()
     assert len(written) == 4
-    assert [line for line in written if "tacit-memory" in line.casefold()] == [
-        FENCE_OPEN,
-        FENCE_CLOSE,
-    ]
+    assert [line for line in written if "tacit-memory" in line.casefold()] == [FENCE_OPEN, FENCE_CLOSE]
 
 
 @pytest.mark.parametrize(

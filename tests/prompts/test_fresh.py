@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from tacit import limits
 from tacit.prompts.fence import FENCE_CLOSE, FENCE_OPEN, MemoryLine
-from tacit.prompts.fresh_context import (
-    render_changes,
-    render_fresh_context,
-    render_recalled,
-    select_changes,
-)
+from tacit.prompts.fresh_context import render_changes, render_fresh_context, render_recalled, select_changes
 from tacit.records.results import Change
 from tacit.records.text import token_upper_bound
 from tests.prompts.strategies import ids, lines, memories, texts
@@ -24,38 +19,22 @@ EVENTS = ("created", "updated", "merged", "deleted", "soft_deleted", "restored",
 
 def change(revision: int, event: str, id: str, content: str | None = "told") -> Change:
     category = None if content is None else "fact"
-    return Change(
-        revision=revision, event=event, memory_id=id, category=category, content=content, at=NOW
-    )
+    return Change(revision=revision, event=event, memory_id=id, category=category, content=content, at=NOW)
 
 
-def line(
-    id: str, category: str, text: str, *, importance: int = 3, hearsay: bool = False
-) -> MemoryLine:
-    return MemoryLine(
-        id=id, category=category, text=text, created_at=NOW, importance=importance, hearsay=hearsay
-    )
+def line(id: str, category: str, text: str, *, importance: int = 3, hearsay: bool = False) -> MemoryLine:
+    return MemoryLine(id=id, category=category, text=text, created_at=NOW, importance=importance, hearsay=hearsay)
 
 
 changes = st.lists(
-    st.builds(
-        change,
-        st.integers(1, 40),
-        st.sampled_from((*EVENTS, "expired")) | texts,
-        ids,
-        st.none() | texts,
-    ),
+    st.builds(change, st.integers(1, 40), st.sampled_from((*EVENTS, "expired")) | texts, ids, st.none() | texts),
     max_size=8,
 )
 ANA = line("aaaaaaaa", "personal", "Preferred name is Ana", importance=2)
 SHIP = line("bbbbbbbb", "goals", "Ship v1 by Sep")
 MILK = line("cccccccc", "health", "Combined 2 notes about lactose intolerance")
 KNOWN = {each.id: each for each in (ANA, SHIP, MILK)}
-CHANGED = [
-    change(7, "merged", "cccccccc"),
-    change(8, "updated", "bbbbbbbb"),
-    change(9, "created", "aaaaaaaa"),
-]
+CHANGED = [change(7, "merged", "cccccccc"), change(8, "updated", "bbbbbbbb"), change(9, "created", "aaaaaaaa")]
 HEADER = [
     "Memory updates since rev 6:",
     "- +created: [Personal] Preferred name is Ana (imp=2)",
@@ -87,9 +66,7 @@ def test_what_is_gone_is_told_without_its_content() -> None:
 
 
 def test_a_change_whose_memory_is_not_at_hand_is_told_without_its_content() -> None:
-    assert render_changes([change(1, "created", "aaaaaaaa", "secret")], 0, {})[1:] == [
-        "- +created: memory aaaaaaaa"
-    ]
+    assert render_changes([change(1, "created", "aaaaaaaa", "secret")], 0, {})[1:] == ["- +created: memory aaaaaaaa"]
 
 
 def test_hearsay_is_hedged_in_header_and_bullets() -> None:
@@ -109,11 +86,7 @@ def test_the_newest_word_on_each_memory_is_told() -> None:
             change(4, "created", "dddddddd"),
         ]
     )
-    assert [(c.memory_id, c.revision) for c in told] == [
-        ("aaaaaaaa", 5),
-        ("dddddddd", 4),
-        ("cccccccc", 3),
-    ]
+    assert [(c.memory_id, c.revision) for c in told] == [("aaaaaaaa", 5), ("dddddddd", 4), ("cccccccc", 3)]
 
 
 @given(changes, st.integers(0, 9), st.lists(lines, max_size=4))
@@ -141,12 +114,7 @@ def test_related_bullets_are_marked_few_and_never_twice() -> None:
 
 def test_the_fresh_part_is_fenced_and_begins_with_the_header() -> None:
     text = render_fresh_context(
-        CHANGED,
-        6,
-        render_recalled([SHIP], [ANA]),
-        lines=KNOWN,
-        budget_tokens=1_000,
-        count=token_upper_bound,
+        CHANGED, 6, render_recalled([SHIP], [ANA]), lines=KNOWN, budget_tokens=1_000, count=token_upper_bound
     )
     assert text.split("\n") == [
         FENCE_OPEN,
@@ -163,22 +131,14 @@ def test_the_budget_is_never_exceeded_and_the_fence_is_always_whole(
 ) -> None:
     known = {c.memory_id: held[n % len(held)] for n, c in enumerate(changes) if held}
     text = render_fresh_context(
-        changes,
-        3,
-        render_recalled(held),
-        lines=known,
-        budget_tokens=budget,
-        count=token_upper_bound,
+        changes, 3, render_recalled(held), lines=known, budget_tokens=budget, count=token_upper_bound
     )
     assert token_upper_bound(text) <= budget
     written = text.splitlines()
     assert "\n".join(written) == text
     marks = [each for each in written if "tacit-memory" in each.casefold()]
     assert marks == ([FENCE_OPEN, FENCE_CLOSE] if text else [])
-    whole = [
-        *render_changes(changes, 3, known),
-        *(f"- {bullet}" for bullet in render_recalled(held)),
-    ]
+    whole = [*render_changes(changes, 3, known), *(f"- {bullet}" for bullet in render_recalled(held))]
     assert written[1:-1] == whole[: max(len(written) - 2, 0)]
 
 
@@ -195,7 +155,4 @@ def test_the_least_important_is_dropped_first_and_a_bare_header_never_stands() -
 
 
 def test_nothing_changed_and_nothing_recalled_gives_no_text() -> None:
-    assert (
-        render_fresh_context([], 6, [], lines={}, budget_tokens=1_000, count=token_upper_bound)
-        == ""
-    )
+    assert render_fresh_context([], 6, [], lines={}, budget_tokens=1_000, count=token_upper_bound) == ""

@@ -6,16 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tacit.prompts.fence import category_title, make_line, render_line
-from tacit.records.memory import (
-    ChatKind,
-    Kind,
-    Memory,
-    Sensitivity,
-    Source,
-    State,
-    Trust,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 
 NOW = datetime(2026, 2, 5, tzinfo=UTC)
 SARAH = Memory(

@@ -31,9 +31,7 @@ def session(number: int, summary: str = "") -> SessionLine:
 
 
 def test_it_looks_as_it_should() -> None:
-    rendered = render_notes_block(
-        [lasting(1, "Apollo: ships in May")], [session(12345)], items_max=20
-    )
+    rendered = render_notes_block([lasting(1, "Apollo: ships in May")], [session(12345)], items_max=20)
     assert (
         rendered.text
         == f"""\
@@ -77,9 +75,7 @@ def test_the_weightiest_stay_where_not_all_fit_and_the_order_is_that_of_the_inde
 
 
 def test_a_finished_task_of_the_index_is_told_as_done() -> None:
-    line = MemoryLine(
-        id="aaaaaaaa", category="task_state", text="Sell it", created_at=NOON, done=True
-    )
+    line = MemoryLine(id="aaaaaaaa", category="task_state", text="Sell it", created_at=NOON, done=True)
     assert "- Sell it (done)\n" in render_notes_block([line], [], items_max=5).text
 
 
@@ -89,11 +85,7 @@ def test_a_summary_cannot_claim_another_progress() -> None:
     assert text.count("[progress:") == 1
 
 
-@given(
-    st.lists(lines, max_size=6, unique_by=lambda line: line.id),
-    st.lists(texts, max_size=6),
-    st.integers(0, 12),
-)
+@given(st.lists(lines, max_size=6, unique_by=lambda line: line.id), st.lists(texts, max_size=6), st.integers(0, 12))
 def test_whatever_is_said_each_is_one_line_within_one_fence(
     held: list[MemoryLine], summaries: list[str], items_max: int
 ) -> None:

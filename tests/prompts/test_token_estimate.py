@@ -39,10 +39,7 @@ def test_english_is_close_for_an_older_vocabulary_too() -> None:
 
 def test_errors_do_not_add_up() -> None:
     every = samples()
-    assert (
-        abs(sum(estimate_tokens(one.text) for one in every) / sum(one.o200k for one in every) - 1)
-        < 0.1
-    )
+    assert abs(sum(estimate_tokens(one.text) for one in every) / sum(one.o200k for one in every) - 1) < 0.1
 
 
 @given(text=texts, more=texts)

@@ -15,25 +15,10 @@ from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput
 from tacit.records import drafts, queries, validation
 from tacit.records.drafts import Draft
-from tacit.records.memory import (
-    CATEGORIES,
-    CATEGORY_OF_KIND,
-    Kind,
-    Sensitivity,
-    State,
-    Visibility,
-)
+from tacit.records.memory import CATEGORIES, CATEGORY_OF_KIND, Kind, Sensitivity, State, Visibility
 from tacit.records.results import Maintained, Page, Remembered
 
-ANYTHING = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(),
-    st.binary(),
-    st.lists(st.text()),
-)
+ANYTHING = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.lists(st.text()))
 
 
 def test_records_cannot_be_changed() -> None:
@@ -223,16 +208,11 @@ def test_errors_are_one_tree_and_name_what_to_do() -> None:
         if isinstance(thing, type) and issubclass(thing, Exception):
             assert issubclass(thing, tacit.TacitError)
     error = InvalidInput("key", "is empty; write one")
-    assert (str(error), error.field, error.problem) == (
-        "key: is empty; write one",
-        "key",
-        "is empty; write one",
-    )
+    assert (str(error), error.field, error.problem) == ("key: is empty; write one", "key", "is empty; write one")
     assert isinstance(error, ValueError)
     assert str(tacit.NotFound()) == "no such memory here"
     assert str(tacit.MissingExtra("postgres", "PostgreSQL")) == (
-        "the extra `postgres` is needed for PostgreSQL: in Tacit's folder, "
-        "pip install '.[postgres]'"
+        "the extra `postgres` is needed for PostgreSQL: in Tacit's folder, pip install '.[postgres]'"
     )
 
 

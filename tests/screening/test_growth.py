@@ -24,9 +24,7 @@ GROWTH_MAX = 3.0  # a square would be 4
 CHARS = 8_000
 
 
-@pytest.mark.parametrize(
-    "act", [find_secret, find_instruction, find_floor, split_words, fold_name, make_inert]
-)
+@pytest.mark.parametrize("act", [find_secret, find_instruction, find_floor, split_words, fold_name, make_inert])
 @pytest.mark.parametrize("unit", ["marks", "\u0301\u0316", "0", "a.", "1.", "key=", "\n", "_"])
 def test_twice_the_text_takes_about_twice_the_time(act: Callable[[str], object], unit: str) -> None:
     act(filled(unit, 100))
@@ -45,16 +43,11 @@ def _best(act: Callable[[str], object], text: str) -> float:
 
 
 def test_a_long_gap_in_a_message_is_read_as_a_short_one() -> None:
-    assert squeeze_spaces("I like tea." + "\n" * 5_000 + "I live in Oslo") == (
-        "I like tea.\n\nI live in Oslo"
-    )
+    assert squeeze_spaces("I like tea." + "\n" * 5_000 + "I live in Oslo") == ("I like tea.\n\nI live in Oslo")
     assert squeeze_spaces("I like" + " " * 9 + "tea") == "I like tea"
     assert squeeze_spaces("a\n\n  b") == "a\n\n  b"
     gap = " " * 1_500
     found = extract_by_rules(
-        squeeze_spaces(f"I live in Oslo.{gap}ok"),
-        "Ana",
-        datetime(2026, 3, 1, tzinfo=UTC),
-        load_locale("en"),
+        squeeze_spaces(f"I live in Oslo.{gap}ok"), "Ana", datetime(2026, 3, 1, tzinfo=UTC), load_locale("en")
     )
     assert [one.content for one in found] == ["Ana lives in Oslo"]

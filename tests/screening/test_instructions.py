@@ -28,9 +28,7 @@ def test_every_reason_of_the_phrases_has_an_example() -> None:
     st.sampled_from(INSTRUCTIONS),
     st.lists(st.sampled_from(["I like tea.", "We met in May.", "Tee ist gut."]), max_size=40),
 )
-def test_an_instruction_is_found_at_the_end_of_a_long_text(
-    case: list[str], before: list[str]
-) -> None:
+def test_an_instruction_is_found_at_the_end_of_a_long_text(case: list[str], before: list[str]) -> None:
     assert find_instruction("\n\n".join([*before, case[0]])) is not None
 
 

@@ -57,9 +57,7 @@ def test_every_kind_says_what_it_is_in_one_sentence_and_is_documented() -> None:
 
 
 def test_an_example_from_a_manual_is_refused_like_any_other() -> None:
-    assert find_secret("AKIA" + "IOSFODNN7" + "EXAMPLE") == find_secret(
-        "AK" + "IA" + "IOSFODNN7SOMETHI"
-    )
+    assert find_secret("AKIA" + "IOSFODNN7" + "EXAMPLE") == find_secret("AK" + "IA" + "IOSFODNN7SOMETHI")
     assert find_secret("4111 1111 " + "1111 1111") is not None
 
 

@@ -22,9 +22,7 @@ def _read_asks(*parts: str) -> dict[str, tuple[Ask, ...]]:
     found: dict[str, tuple[Ask, ...]] = {}
     for part, operation, path, *more in read_corpus(HERE / "requests.tsv"):
         if part in parts:
-            body, query, headers = (
-                json.loads(one) if one else None for one in [*more, "", "", ""][:3]
-            )
+            body, query, headers = (json.loads(one) if one else None for one in [*more, "", "", ""][:3])
             ask = Ask(path, body, query or {}, headers or {})
             found[operation] = (*found.get(operation, ()), ask)
     return found

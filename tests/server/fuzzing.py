@@ -62,9 +62,7 @@ class Fuzzed:
         return not self.findings and not self.errors
 
 
-def settings(
-    key: str, examples: int, phases: tuple[str, ...], *, seed: int | None
-) -> schemathesis.Config:
+def settings(key: str, examples: int, phases: tuple[str, ...], *, seed: int | None) -> schemathesis.Config:
     """All checks, positive and negative data, NUL bytes among it."""
     every = ("examples", "coverage", "fuzzing", "stateful")
     found: dict[str, Any] = {
@@ -77,12 +75,7 @@ def settings(
             "negative_data_rejection": {"expected-statuses": [*REJECTED, "412"]},
         },
         # Any text can be imported: what is no line of ours is told as refused.
-        "operations": [
-            {
-                "include-path": "/api/import",
-                "checks": {"negative_data_rejection": {"enabled": False}},
-            }
-        ],
+        "operations": [{"include-path": "/api/import", "checks": {"negative_data_rejection": {"enabled": False}}}],
         "suppress-health-check": ["all"],
         "phases": {name: {"enabled": name in phases} for name in every},
         "generation": {"max-examples": examples, "database": "none", "no-shrink": True},

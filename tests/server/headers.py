@@ -25,8 +25,6 @@ def vouching(token: str, at: At) -> dict[str, str]:
 def _others(chat: tacit.Chat) -> dict[str, str]:
     if not chat.participants:
         return {}
-    people = [
-        p if isinstance(p, tacit.Requester) else tacit.Requester(p) for p in chat.participants
-    ]
+    people = [p if isinstance(p, tacit.Requester) else tacit.Requester(p) for p in chat.participants]
     written = ",".join(f"{quote(p.key)};{quote(p.name or '')}" for p in people)
     return {"X-Tacit-Participants": written, "X-Tacit-Complete": str(chat.complete).lower()}

@@ -173,9 +173,7 @@ def _across_channels(telling: Telling) -> None:
 def _a_forgotten_secret(telling: Telling) -> None:
     s, step = telling.surface, telling.step
     step("a token is refused", lambda: s.put(ALONE, "fact", "token", A_SECRET))
-    telling.new(
-        "a hiding place is kept", lambda: s.put(SLACK, "fact", "key", "the key is under the fern")
-    )
+    telling.new("a hiding place is kept", lambda: s.put(SLACK, "fact", "key", "the key is under the fern"))
     step("she finds it", lambda: s.recalled(ALONE, "where is the key?"))
     step("she forgets it", lambda: s.forget_key(ALONE, "fact", "key"))
     step("it has no value", lambda: s.get(SLACK, "fact", "key"))

@@ -11,14 +11,7 @@ import tacit
 from tacit import ChatKind, InvalidInput, NotAllowed, Requester, Scope, TooManyRequests
 from tacit.errors import KeyRefused
 from tacit.memory import Memory, View
-from tacit.server.authentication import (
-    Caller,
-    Claims,
-    RateLimiter,
-    authenticate,
-    local_person,
-    parse_claims,
-)
+from tacit.server.authentication import Caller, Claims, RateLimiter, authenticate, local_person, parse_claims
 from tacit.settings import MemorySettings, Settings
 
 PEOPLE = ("telegram:1001", "telegram:2002", "slack:T1:U3", "acct:42", "telegram:42")
@@ -88,8 +81,7 @@ CLAIMS = PLAIN | st.builds(
     PLAIN,
     name=st.none() | st.just("Bob"),
     kind=st.none() | st.sampled_from(ChatKind),
-    participants=st.none()
-    | st.lists(st.sampled_from(PEOPLE).map(Requester), max_size=3).map(tuple),
+    participants=st.none() | st.lists(st.sampled_from(PEOPLE).map(Requester), max_size=3).map(tuple),
     complete=st.none() | st.booleans(),
 )
 
@@ -165,9 +157,7 @@ def test_an_adapter_says_who_asks_and_who_is_there(memory: Memory) -> None:
     assert admitted.requester == Requester("telegram:1001", "Alice", "alice")
     assert admitted.chat == tacit.Chat.private("telegram:1001")
     here = (Requester("telegram:1001"), Requester("telegram:2002"))
-    in_group = of(
-        memory, key, requester="telegram:1001", chat="telegram:-1", participants=here, complete=True
-    )
+    in_group = of(memory, key, requester="telegram:1001", chat="telegram:-1", participants=here, complete=True)
     assert in_group.chat == tacit.Chat.group("telegram:-1", here, complete=True)
     elsewhere = of(memory, key, requester="telegram:1001", chat="web:7", kind=ChatKind.UNKNOWN)
     assert elsewhere.chat == tacit.Chat.unknown("web:7")
@@ -216,9 +206,7 @@ def test_a_key_leads_to_its_own_space_alone(memory: Memory) -> None:
     found = of(memory, token(other, requester="telegram:1001"))
     assert said(view_of(found)) == set()
     view_of(found).remember("said elsewhere")
-    assert said(view_of(of(other, token(memory, requester="telegram:1001")))) >= {
-        "secret of telegram:1001"
-    }
+    assert said(view_of(of(other, token(memory, requester="telegram:1001")))) >= {"secret of telegram:1001"}
     assert said(view_of(found)) == {"said elsewhere"}
 
 
@@ -236,9 +224,7 @@ def test_without_a_key_only_the_local_person_is_let_in(memory: Memory) -> None:
 
 
 @given(claims=CLAIMS)
-def test_the_local_person_speaks_in_private_and_for_themselves(
-    memory: Memory, claims: Claims
-) -> None:
+def test_the_local_person_speaks_in_private_and_for_themselves(memory: Memory, claims: Claims) -> None:
     try:
         admitted = authenticate(memory, claims, local=LOCAL)
     except NotAllowed:

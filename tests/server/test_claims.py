@@ -23,12 +23,7 @@ CLAIMS = {
     "an agent, and another requester": {"X-Tacit-Agent": "a", "X-Tacit-Requester": BOB.key},
 }
 ON_ALL = {"another requester", "a room that they are not in"}  # these are tried on every route
-NO_KEYS = (
-    "Bearer tct_",
-    "Bearer nonsense",
-    f"Bearer tct_AAAAAAAAAAAA_{'A' * 43}",
-    "Basic YWxpY2U6cGFzc3dvcmQ=",
-)
+NO_KEYS = ("Bearer tct_", "Bearer nonsense", f"Bearer tct_AAAAAAAAAAAA_{'A' * 43}", "Basic YWxpY2U6cGFzc3dvcmQ=")
 SOME = {"GET /api/memory/", "POST /api/recall", "PUT /api/memory/{id}", "GET /api/events"}
 
 
@@ -42,9 +37,7 @@ def everywhere(
             yield operation, caller.ask(operation.split(" ")[0], with_them)
 
 
-def test_a_claim_that_the_key_does_not_cover_gets_nothing(
-    both: Both, known: dict[str, str]
-) -> None:
+def test_a_claim_that_the_key_does_not_cover_gets_nothing(both: Both, known: dict[str, str]) -> None:
     with both(bearer(known["alice_token"])) as (caller, _):
         told = {
             answer
@@ -54,9 +47,7 @@ def test_a_claim_that_the_key_does_not_cover_gets_nothing(
     assert [answer.status for answer in told] == [403]
 
 
-def test_a_key_that_opens_nothing_is_refused_in_the_same_bytes(
-    both: Both, known: dict[str, str]
-) -> None:
+def test_a_key_that_opens_nothing_is_refused_in_the_same_bytes(both: Both, known: dict[str, str]) -> None:
     secret = known["alice_token"]
     wrong = (
         *NO_KEYS,
@@ -67,9 +58,7 @@ def test_a_key_that_opens_nothing_is_refused_in_the_same_bytes(
     )
     with both({}) as (caller, _):
         told = {answer for _, answer in everywhere(caller, {})} | {
-            answer
-            for key in wrong
-            for _, answer in everywhere(caller, {"Authorization": key}, only=SOME)
+            answer for key in wrong for _, answer in everywhere(caller, {"Authorization": key}, only=SOME)
         }
     assert [answer.status for answer in told] == [401]
     assert "www-authenticate: Bearer" in next(iter(told)).headers

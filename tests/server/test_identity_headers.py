@@ -50,12 +50,9 @@ def test_what_is_not_said_is_none_and_a_token_is_never_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "token"),
-    [("Bearer  x ", "x"), ("bearer x", "x"), ("Basic x", ""), ("x", ""), ("", ""), ("Bearer", "")],
+    ("written", "token"), [("Bearer  x ", "x"), ("bearer x", "x"), ("Basic x", ""), ("x", ""), ("", ""), ("Bearer", "")]
 )
-def test_only_a_bearer_token_is_one_and_anything_else_opens_nothing(
-    written: str, token: str
-) -> None:
+def test_only_a_bearer_token_is_one_and_anything_else_opens_nothing(written: str, token: str) -> None:
     assert parse_claims([("authorization", written)]).token == token
 
 
@@ -87,9 +84,7 @@ def test_any_text_travels(name: str, thread: str, agent: str, here: list[tuple[s
         "x-tacit-name": quote(name, safe=""),
         "x-tacit-thread": quote(thread, safe=""),
         "x-tacit-agent": quote(agent, safe=""),
-        "x-tacit-participants": ",".join(
-            f"{quote(key, safe='')};{quote(called, safe='')}" for key, called in here
-        ),
+        "x-tacit-participants": ",".join(f"{quote(key, safe='')};{quote(called, safe='')}" for key, called in here),
     }
     claims = parse_claims(headers)
     assert (claims.name, claims.thread, claims.agent) == (name, thread, agent)

@@ -64,13 +64,7 @@ def test_lines_tell_how_requests_went_and_not_what_was_in_them(file: Path) -> No
     told = requests(lines)
     assert [one["status"] for one in told if one["status"] is not None][: len(answers)] == answers
     assert all(set(one) == KNOWN for one in told)
-    assert {one["route"] for one in told} >= {
-        "/api/memory/",
-        "/api/memory/{id}",
-        "/api/query",
-        "/health/ready",
-        "none",
-    }
+    assert {one["route"] for one in told} >= {"/api/memory/", "/api/memory/{id}", "/api/query", "/health/ready", "none"}
     unexpected = [line for line in lines if line["event"] in ("failed", "remark")]
     assert unexpected  # where to look, and what kind of trouble
     assert all("at_lines" in one or "says" in one for one in unexpected)
@@ -89,12 +83,7 @@ class _Terminal(StringIO):
 
 @pytest.mark.parametrize(
     ("form", "stream", "is_json"),
-    [
-        ("auto", StringIO, True),
-        ("auto", _Terminal, False),
-        ("json", _Terminal, True),
-        ("plain", StringIO, False),
-    ],
+    [("auto", StringIO, True), ("auto", _Terminal, False), ("json", _Terminal, True), ("plain", StringIO, False)],
 )
 def test_lines_are_for_people_on_a_terminal_and_json_elsewhere(
     monkeypatch: pytest.MonkeyPatch, form: str, stream: type[StringIO], is_json: bool

@@ -4,21 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.server.authentication import (
-    allowed_hosts,
-    allowed_origins,
-    is_host_allowed,
-    is_loopback,
-    is_origin_allowed,
-)
+from tacit.server.authentication import allowed_hosts, allowed_origins, is_host_allowed, is_loopback, is_origin_allowed
 from tacit.settings import ConsoleSettings, ServerSettings, Settings
 
 OURS = frozenset({"localhost", "127.0.0.1", "[::1]", "memory.example.org"})
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["localhost", "LOCALHOST:8377", "127.0.0.1:1", "[::1]", "[::1]:8377", "memory.example.org:443"],
+    "host", ["localhost", "LOCALHOST:8377", "127.0.0.1:1", "[::1]", "[::1]:8377", "memory.example.org:443"]
 )
 def test_our_own_names_are_answered_on_any_port(host: str) -> None:
     assert is_host_allowed(host, OURS)
@@ -37,12 +30,7 @@ def test_no_other_name_is_answered(host: str | None) -> None:
 def test_the_names_are_those_of_this_machine_the_bind_and_the_settings() -> None:
     own = {"localhost", "127.0.0.1", "[::1]"}
     assert allowed_hosts(Settings()) == own
-    for host, more in (
-        ("0.0.0.0", set()),
-        ("::", set()),
-        ("10.0.0.5", {"10.0.0.5"}),
-        ("fd00::5", {"[fd00::5]"}),
-    ):
+    for host, more in (("0.0.0.0", set()), ("::", set()), ("10.0.0.5", {"10.0.0.5"}), ("fd00::5", {"[fd00::5]"})):
         assert allowed_hosts(Settings(server=ServerSettings(host=host))) == own | more
     named = replace(Settings(), server=ServerSettings(allowed_hosts=("memory.example.org",)))
     assert allowed_hosts(named) == OURS

@@ -31,9 +31,7 @@ async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(limits, "SERVER_IDLE_MAX_SECONDS", SILENCE_SECONDS)
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Server(
-        Config(app, http=SilenceTimeoutProtocol, log_config=None, lifespan="off", ws="none")
-    )
+    server = Server(Config(app, http=SilenceTimeoutProtocol, log_config=None, lifespan="off", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()

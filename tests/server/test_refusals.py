@@ -52,8 +52,6 @@ def test_each_bad_request_is_refused_by_the_field_that_is_wrong(world: World) ->
 
 
 @pytest.mark.parametrize(("request_line", "field", "body"), TOO_LARGE)
-def test_what_is_too_large_is_refused_and_not_quoted(
-    world: World, request_line: str, field: str, body: Any
-) -> None:
+def test_what_is_too_large_is_refused_and_not_quoted(world: World, request_line: str, field: str, body: Any) -> None:
     problem = refused(send(world, request_line, body), 422, field)
     assert len(str(problem)) < 1_000

@@ -23,9 +23,7 @@ def test_what_happened_is_told_in_pages_and_counted_by_day(world: World) -> None
     made = asked.did("/api/remember", content="I live in Rome")["id"]
     asked.did(f"/api/memory/{made}/update", content="I live in Porto")
     newest = asked.told("/api/activity", limit=1)
-    assert [(one["event"], one["content"]) for one in newest["items"]] == [
-        ("UPDATE", "I live in Porto")
-    ]
+    assert [(one["event"], one["content"]) for one in newest["items"]] == [("UPDATE", "I live in Porto")]
     rest = asked.told("/api/activity", limit=1, cursor=newest["cursor"])
     assert [one["event"] for one in rest["items"]] == ["ADD"]
     assert asked.told("/api/activity", since="2999-01-01T00:00:00Z")["items"] == []

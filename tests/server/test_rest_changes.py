@@ -55,9 +55,7 @@ def test_history_tells_the_past_and_erasing_ends_it(world: World, one: str) -> N
     refused(alice.get(f"{one}/history"), 404)
 
 
-def test_erasing_tells_what_is_pending(
-    world: World, one: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_erasing_tells_what_is_pending(world: World, one: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tacit.lifecycle.erasure.scrub_files", lambda _: False)
     erased = good(world.caller().send("POST", f"{one}/erase"))
     (pending,) = erased["certificate"]["pending"]

@@ -87,9 +87,7 @@ def test_every_operation_says_whom_it_is_for_and_what_can_go_wrong(document: Doc
             assert operation["x-scope"] not in ("write", "erase") or path in NOT_ONCE, path
 
 
-def test_every_operation_takes_the_scope_that_the_document_says(
-    world: World, document: Document
-) -> None:
+def test_every_operation_takes_the_scope_that_the_document_says(world: World, document: Document) -> None:
     for method, path, operation in operations(document):
         if path not in OPEN:
             others = [scope for scope in Scope if scope != operation["x-scope"]]

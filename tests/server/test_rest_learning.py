@@ -45,9 +45,7 @@ def test_who_takes_back_a_message_takes_back_their_own(world: World) -> None:
     asked, bob = world.caller(chat=TEAM), world.caller(BOB, chat=TEAM)
     asked.did("/api/learn", messages=[{**SAID, "id": "m1"}])
     world.memory.jobs.wait_for_learning()
-    nothing = dict.fromkeys(
-        ("forgotten", "reworded", "restored", "proposals", "turns", "recorded"), 0
-    )
+    nothing = dict.fromkeys(("forgotten", "reworded", "restored", "proposals", "turns", "recorded"), 0)
     assert bob.did("/api/unlearn", message="m1") == nothing
     assert asked.did("/api/unlearn", message="nobodys") == nothing
     once = asked.with_headers(Idempotency_Key="deleted-1")

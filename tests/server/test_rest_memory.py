@@ -67,11 +67,7 @@ def test_pages_follow_one_another_and_the_total_stays(world: World) -> None:
     assert cursor is None
     assert seen == [f"fact number {number}" for number in reversed(range(5))]
     assert alice.told("/api/memory/")["total"] == 6
-    assert world.caller(BOB).told("/api/memory/") == {
-        "memories": [],
-        "total": 0,
-        "next_cursor": None,
-    }
+    assert world.caller(BOB).told("/api/memory/") == {"memories": [], "total": 0, "next_cursor": None}
 
 
 def test_the_total_counts_only_what_may_be_said_here(world: World) -> None:
@@ -123,8 +119,6 @@ def test_forgotten_is_not_found_by_others_and_comes_back(world: World) -> None:
 
 def test_names_of_people_are_told_in_private_alone(world: World) -> None:
     room = world.caller(chat=TEAM, Participants=HERE)
-    id = room.did(
-        "/api/remember", content="Sarah leads the team", about=["Sarah"], visibility="room"
-    )["id"]
+    id = room.did("/api/remember", content="Sarah leads the team", about=["Sarah"], visibility="room")["id"]
     assert room.told(f"/api/memory/{id}")["subject"] is None
     assert world.caller().told(f"/api/memory/{id}")["subject"] == "Sarah"

@@ -76,17 +76,11 @@ def test_unknown_paths_and_methods_are_problems_too(world: World) -> None:
     assert alice.send("BREW", "/api/count").status_code == 405
 
 
-def test_somebody_at_this_machine_needs_no_key_and_reaches_their_own_alone(
-    local: TestClient,
-) -> None:
+def test_somebody_at_this_machine_needs_no_key_and_reaches_their_own_alone(local: TestClient) -> None:
     made = local.post("/api/remember", json={"content": "I live in Lisbon"})
     assert made.status_code == 200
     assert local.get("/api/count").json() == {"count": 1}
-    for headers in (
-        {"X-Tacit-Requester": ALICE},
-        {"X-Tacit-Chat": "telegram:-5"},
-        {"X-Tacit-Chat-Kind": "group"},
-    ):
+    for headers in ({"X-Tacit-Requester": ALICE}, {"X-Tacit-Chat": "telegram:-5"}, {"X-Tacit-Chat-Kind": "group"}):
         refused(local.get("/api/count", headers=headers), 403)
     refused(local.get("/api/count", headers={"X-Forwarded-For": "10.0.0.1"}), 401)
     refused(local.get("/api/jobs"), 403)
@@ -152,8 +146,6 @@ def test_what_nobody_expected_says_nothing_and_is_logged_by_its_kind(
 
 
 def test_a_problem_of_the_wire_may_say_more() -> None:
-    answer = responses.error_response(
-        responses.HttpProblem("precondition-failed", "read it again"), "r1"
-    )
+    answer = responses.error_response(responses.HttpProblem("precondition-failed", "read it again"), "r1")
     assert answer.status_code == 412
     assert b"read it again" in bytes(answer.body)

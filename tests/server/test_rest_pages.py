@@ -5,10 +5,7 @@ from typing import Any
 from tacit import Search
 from tests.server.calls import ALICE, BOB, TEAM, Caller, World, good
 
-ASKED: dict[str, dict[str, str]] = {
-    "/api/about": {"person": "Sarah"},
-    "/api/links": {"identity": "acct:many"},
-}
+ASKED: dict[str, dict[str, str]] = {"/api/about": {"person": "Sarah"}, "/api/links": {"identity": "acct:many"}}
 
 
 def fill(world: World) -> None:

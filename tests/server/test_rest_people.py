@@ -51,9 +51,7 @@ def test_a_view_says_whether_it_remembers(world: World) -> None:
 
 def test_two_whom_the_caller_named_are_merged_and_parted(world: World) -> None:
     asked, bob = world.caller(), world.caller(BOB)
-    ids = [
-        asked.did("/api/people/name", person=one, name=f"{one} B.")["id"] for one in ("Al", "Ed")
-    ]
+    ids = [asked.did("/api/people/name", person=one, name=f"{one} B.")["id"] for one in ("Al", "Ed")]
     pair = dict(zip(("person", "into"), ids, strict=True))
     merged = asked.did("/api/people/merge", **pair)
     assert (merged["identities"], len(merged["names"])) == (sorted(ids), 4)
@@ -61,9 +59,5 @@ def test_two_whom_the_caller_named_are_merged_and_parted(world: World) -> None:
     refused(bob.post("/api/people/merge", **pair), 404)
     refused(world.caller(ALICE, TEAM).post("/api/people/unmerge", person=ids[0]), 404)
     writer = world.keyed(Scope.WRITE, requester=ALICE)
-    assert writer.did("/api/people/unmerge", person=ids[0]) == {
-        "id": ids[0],
-        "names": [],
-        "identities": [],
-    }
+    assert writer.did("/api/people/unmerge", person=ids[0]) == {"id": ids[0], "names": [], "identities": []}
     refused(asked.post("/api/people/unmerge", person=ids[0]), 404)

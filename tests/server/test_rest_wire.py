@@ -86,9 +86,7 @@ def test_whoever_hangs_up_in_the_middle_harms_nobody(
     assert caplog.text == ""
 
 
-def test_a_thousand_people_can_be_named_and_far_too_much_is_told_so(
-    memory: tacit.Memory, url: str
-) -> None:
+def test_a_thousand_people_can_be_named_and_far_too_much_is_told_so(memory: tacit.Memory, url: str) -> None:
     key = memory.keys.create("adapter", scopes=["read", "act-as"]).token
     names = [tacit.Requester(f"telegram:{10**9 + n}", name="Ж" * 100) for n in range(1_000)]
     with tacit.connect(url, key) as client:
@@ -107,9 +105,7 @@ def test_headers_that_are_too_large_are_told_so(address: tuple[str, int]) -> Non
 
 
 def test_an_export_is_sent_in_parts(address: tuple[str, int]) -> None:
-    answer = ask(
-        address, b"GET /api/export HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    )
+    answer = ask(address, b"GET /api/export HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert b"transfer-encoding: chunked" in answer.lower()
     assert answer.endswith(b"0\r\n\r\n")
 

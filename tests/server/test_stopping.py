@@ -75,8 +75,7 @@ def test_readiness_follows_the_database(fresh_postgres_url: str) -> None:
         with engine.connect() as connection:
             connection.execute(text(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'))
             connection.execute(
-                text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :n"),
-                {"n": name},
+                text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :n"), {"n": name}
             )
             until(lambda: ready() == 503)
             assert client.get("/health/live").status_code == 200

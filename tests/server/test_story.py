@@ -89,9 +89,7 @@ def test_the_story_means_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("surface", [_rest, _mcp, _client], ids=["rest", "mcp", "client"])
-def test_every_step_is_answered_as_by_the_library(
-    surface: Callable[..., Iterator[Surface]],
-) -> None:
+def test_every_step_is_answered_as_by_the_library(surface: Callable[..., Iterator[Surface]]) -> None:
     with _library() as expected, surface() as tried:  # type: ignore[attr-defined]
         steps: list[tuple[Step, Step]] = list(zip(tell(expected), tell(tried), strict=True))
     assert [(one, other) for one, other in steps if one != other] == []

@@ -31,11 +31,7 @@ def differences(one: Caller, other: Caller, *, in_short: bool) -> Iterator[str]:
 
 def operations(known: Mapping[str, str], url: str) -> set[str]:
     document = httpx2.get(f"{url}/openapi.json", headers=bearer(known["admin_token"])).json()
-    return {
-        f"{method.upper()} {path}"
-        for path, methods in document["paths"].items()
-        for method in methods
-    }
+    return {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
 
 
 def test_every_route_has_its_case(prepared: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
@@ -53,9 +49,7 @@ def test_every_route_that_names_something_is_asked_for_what_is_bobs() -> None:
 
 
 @pytest.mark.parametrize("principal", PRINCIPALS)
-def test_alice_is_answered_the_same_whatever_bob_has(
-    both: Both, known: dict[str, str], principal: str
-) -> None:
+def test_alice_is_answered_the_same_whatever_bob_has(both: Both, known: dict[str, str], principal: str) -> None:
     with both(headers_of(principal, known)) as (one, other):
         assert list(differences(one, other, in_short=principal not in IN_FULL)) == []
 
@@ -70,9 +64,7 @@ def test_forbidden_and_absent_are_the_same_bytes(both: Both, known: dict[str, st
 
 
 @pytest.mark.parametrize("principal", ["her own key, in the team", "an adapter, in the team"])
-def test_where_bob_listens_nothing_of_alice_alone_is_said(
-    both: Both, known: dict[str, str], principal: str
-) -> None:
+def test_where_bob_listens_nothing_of_alice_alone_is_said(both: Both, known: dict[str, str], principal: str) -> None:
     with both(headers_of(principal, known)) as (caller, _):
         for operation, method, ask in asked():
             if operation in READS:

@@ -20,26 +20,18 @@ from tests.server.headers import bearer
 from tests.server.two_worlds import Ask, Names
 from tests.server.worlds import World, opened
 
-PROTOCOL = {
-    "Accept": "application/json, text/event-stream",
-    "MCP-Protocol-Version": "2025-06-18",
-}
+PROTOCOL = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 ROOMS: dict[str, Callable[[Memory], View]] = {
     "alone": lambda memory: private(memory, ALICE),
     "in the team": lambda memory: group(memory, ALICE),
     "in the team, all told": lambda memory: group(memory, ALICE, complete=True),
 }
-PROFILES: dict[str, Callable[[View], tuple[Tool, ...]]] = {
-    "registry": tools,
-    "reference": reference_tools,
-}
+PROFILES: dict[str, Callable[[View], tuple[Tool, ...]]] = {"registry": tools, "reference": reference_tools}
 
 
 @contextmanager
-def both_worlds(
-    prepared: tuple[Path, dict[str, str]], folder: Path
-) -> Iterator[tuple[World, World]]:
+def both_worlds(prepared: tuple[Path, dict[str, str]], folder: Path) -> Iterator[tuple[World, World]]:
     with ExitStack() as stack:
         worlds = [opened(prepared[0], folder, name, prepared[1]) for name in ("with", "without")]
         for world in worlds:
@@ -65,8 +57,7 @@ def test_alices_model_is_answered_the_same_whatever_bob_has(
         for tool, asks in cases.items():
             for given in asks:
                 here, there = (
-                    told(world, name, kit[tool], given)
-                    for world, name, kit in zip(worlds, names, kits, strict=True)
+                    told(world, name, kit[tool], given) for world, name, kit in zip(worlds, names, kits, strict=True)
                 )
                 assert names[0].plain(here) == names[1].plain(there), (tool, given)
                 assert not names[0].leaked(here), (tool, given, here)
@@ -74,26 +65,16 @@ def test_alices_model_is_answered_the_same_whatever_bob_has(
 
 def _asks(path: str, cases: Mapping[str, Any]) -> Iterator[Ask]:
     """As messages of the protocol, each of which stands for itself."""
-    plain: list[tuple[str, Mapping[str, Any]]] = [
-        ("tools/list", {}),
-        ("resources/list", {}),
-        ("prompts/list", {}),
-    ]
+    plain: list[tuple[str, Mapping[str, Any]]] = [("tools/list", {}), ("resources/list", {}), ("prompts/list", {})]
     block = [("resources/read", {"uri": "tacit://block"}), ("prompts/get", {"name": "memory"})]
-    calls = [
-        ("tools/call", {"name": tool, "arguments": given})
-        for tool, asks in cases.items()
-        for given in asks
-    ]
+    calls = [("tools/call", {"name": tool, "arguments": given}) for tool, asks in cases.items() for given in asks]
     for number, (method, params) in enumerate([*plain, *block, *calls, *block]):
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         yield Ask(path, body, headers=PROTOCOL)
 
 
 @pytest.mark.parametrize("principal", ["her own key", "an adapter, in the team"])
-def test_mcp_answers_alice_the_same_whatever_bob_has(
-    both: Both, known: dict[str, str], principal: str
-) -> None:
+def test_mcp_answers_alice_the_same_whatever_bob_has(both: Both, known: dict[str, str], principal: str) -> None:
     paths = {"/mcp": TOOL_CALLS["registry"], "/mcp/reference": TOOL_CALLS["reference"]}
     with both(headers_of(principal, known)) as (one, other):
         for path, cases in paths.items():

@@ -33,9 +33,7 @@ def gone(served: Serving) -> bool:
     return False
 
 
-def test_a_worker_that_is_killed_is_replaced_and_all_of_them_stop(
-    migrated_postgres_url: str,
-) -> None:
+def test_a_worker_that_is_killed_is_replaced_and_all_of_them_stop(migrated_postgres_url: str) -> None:
     with serving(migrated_postgres_url, "--workers", "2") as served:
         first, _ = started(served, 2)
         with served.asking() as client:
@@ -55,10 +53,7 @@ def test_a_worker_that_is_killed_is_replaced_and_all_of_them_stop(
 
 
 def test_a_worker_stops_when_whoever_looks_after_it_is_gone() -> None:
-    waits = (
-        "import time; from tacit.server.process import stop_with_parent; "
-        "stop_with_parent(); time.sleep(600)"
-    )
+    waits = "import time; from tacit.server.process import stop_with_parent; stop_with_parent(); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.PIPE) as worker:
         assert worker.stdin is not None
         worker.stdin.close()

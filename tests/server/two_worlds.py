@@ -98,8 +98,7 @@ class Caller:
     def ask(self, method: str, asked: Ask) -> Answer:
         self.world.clock.forward(seconds=1)
         path, query, headers, body = (
-            self._names.filled(part)
-            for part in (asked.path, dict(asked.query), dict(asked.headers), asked.body)
+            self._names.filled(part) for part in (asked.path, dict(asked.query), dict(asked.headers), asked.body)
         )
         sent: dict[str, Any] = {"headers": headers, "params": query}
         if isinstance(body, str):

@@ -103,9 +103,7 @@ def shared(memory: Memory, clock: SetClock) -> dict[str, str]:
         "narrow_token": memory.keys.create(
             "narrow", scopes=mine, requester=ALICE.key, categories=["relationship"]
         ).token,
-        "elsewhere_token": memory.space("elsewhere")
-        .keys.create("elsewhere", scopes=[*mine, "act-as"])
-        .token,
+        "elsewhere_token": memory.space("elsewhere").keys.create("elsewhere", scopes=[*mine, "act-as"]).token,
         "admin_token": memory.keys.create("ops", scopes=["admin"]).token,
     }
 
@@ -172,9 +170,7 @@ def _draw(view: View) -> None:
     """A graph, as the tools of the reference profile keep it."""
     tools = {tool.name: tool for tool in reference_tools(view)}
     known = [("Ines", "works on the zqteamz"), ("zqentityz", "is a zqthingz")]
-    entities = [
-        {"name": name, "entityType": "person", "observations": [says]} for name, says in known
-    ]
+    entities = [{"name": name, "entityType": "person", "observations": [says]} for name, says in known]
     relations = [{"from": "Ines", "to": "zqentityz", "relationType": "zqrelationz"}]
     assert not tools["create_entities"].call({"entities": entities}).failed
     assert not tools["create_relations"].call({"relations": relations}).failed

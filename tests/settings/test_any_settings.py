@@ -34,16 +34,11 @@ def test_any_text_yields_settings_or_one_typed_error(one_place: Place, document:
 
 def values() -> st.SearchStrategy[object]:
     leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates()
-    return st.recursive(
-        leaves,
-        lambda below: st.lists(below) | st.dictionaries(st.sampled_from(WORDS) | leaves, below),
-    )
+    return st.recursive(leaves, lambda below: st.lists(below) | st.dictionaries(st.sampled_from(WORDS) | leaves, below))
 
 
 @given(st.dictionaries(st.sampled_from(TOP), values()) | values())
-def test_any_yaml_document_yields_settings_or_one_typed_error(
-    one_place: Place, document: object
-) -> None:
+def test_any_yaml_document_yields_settings_or_one_typed_error(one_place: Place, document: object) -> None:
     one_place.write(yaml.dump(document, allow_unicode=True))
     said = one_place.outcome()
     assert isinstance(said, Settings) or said.startswith(f"{one_place.cwd / 'tacit.yaml'}")
@@ -57,9 +52,7 @@ def test_any_yaml_document_yields_settings_or_one_typed_error(
 @example("language.base_url", "https://[")
 @example("language.provider", "openai")
 @example("language.temperature", "")
-def test_any_variable_yields_settings_or_an_error_that_names_it(
-    one_place: Place, key: str, value: str
-) -> None:
+def test_any_variable_yields_settings_or_an_error_that_names_it(one_place: Place, key: str, value: str) -> None:
     (one_place.cwd / "tacit.yaml").unlink(missing_ok=True)
     one_place.environ = {settings.variable_name(key): value}
     said = one_place.outcome()
@@ -87,9 +80,7 @@ def test_any_dsn_yields_a_url_that_sqlalchemy_reads_or_one_typed_error(
 
 
 @given(st.data())
-def test_no_damage_to_a_file_puts_its_password_into_the_message(
-    one_place: Place, data: st.DataObject
-) -> None:
+def test_no_damage_to_a_file_puts_its_password_into_the_message(one_place: Place, data: st.DataObject) -> None:
     text = f"db:\n  driver: postgres\n  dsn: {POSTGRES}\n"
     text += f"embedding:\n  provider: none\n  api_key: sk-{SECRET}\n"
     text += f"language:\n  base_url: https://host/{SECRET}\n  api_key_env: {SECRET}\n"
@@ -180,10 +171,7 @@ AGENTS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,9}[a-z]", fullmatch=True)
     st.dictionaries(AGENTS, st.lists(NAMES, unique=True)),
 )
 def test_what_is_written_is_what_is_read(
-    one_place: Place,
-    wanted: list[CategorySetting],
-    systems: int,
-    lists: dict[str, list[str]],
+    one_place: Place, wanted: list[CategorySetting], systems: int, lists: dict[str, list[str]]
 ) -> None:
     def written(one: CategorySetting) -> dict[str, object]:
         rag = {"context": "rag", "rag_length": one.rag_length}
@@ -194,9 +182,7 @@ def test_what_is_written_is_what_is_read(
     document = yaml.safe_dump({"categories": parts, "allowlists": lists}, sort_keys=False)
     loaded = one_place.read(document)
     assert loaded.categories == tuple(wanted)
-    assert list(loaded.allowlists.items()) == [
-        (agent, tuple(names)) for agent, names in lists.items()
-    ]
+    assert list(loaded.allowlists.items()) == [(agent, tuple(names)) for agent, names in lists.items()]
     listed = {name for names in lists.values() for name in names}
     known = set(settings.category_names(loaded))
     assert known == {*CATEGORIES, *(one.name for one in wanted), *listed}
@@ -216,9 +202,7 @@ def test_no_key_at_all_gets_into_a_message_or_a_repr(one_place: Place, rest: str
 
 
 @given(st.text(min_size=1))
-def test_no_key_in_place_of_a_variable_gets_into_a_message_or_a_repr(
-    one_place: Place, rest: str
-) -> None:
+def test_no_key_in_place_of_a_variable_gets_into_a_message_or_a_repr(one_place: Place, rest: str) -> None:
     one_place.environ = {"TACIT_LANGUAGE_API_KEY_ENV": f"{SECRET}{rest}"}
     said = one_place.outcome()
     one_place.environ = {}

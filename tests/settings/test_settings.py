@@ -55,9 +55,7 @@ def test_without_a_file_or_variables_there_are_defaults(place: Place) -> None:
 
 
 def test_every_fading_kind_has_its_days() -> None:
-    kinds = {
-        key.removeprefix("memory.ttl_days.") for key in settings.key_names() if "ttl_days" in key
-    }
+    kinds = {key.removeprefix("memory.ttl_days.") for key in settings.key_names() if "ttl_days" in key}
     assert kinds == set(limits.KIND_TTL_DAYS)
 
 
@@ -98,9 +96,7 @@ def test_a_mistake_in_the_file_is_told_even_where_a_variable_overrides_it(place:
 
 def test_every_key_has_a_variable_of_its_own() -> None:
     assert settings.variable_name("db.sqlite.wal") == "TACIT_DB_SQLITE_WAL"
-    assert len({settings.variable_name(key) for key in settings.key_names()}) == len(
-        settings.key_names()
-    )
+    assert len({settings.variable_name(key) for key in settings.key_names()}) == len(settings.key_names())
 
 
 def test_variables_of_others_are_left_alone(place: Place) -> None:
@@ -195,9 +191,7 @@ def check_refused(place: Place, key: str, value: str, fix: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "value", "fix"), table("refused_values"))
-def test_a_wrong_value_names_the_variable_the_key_and_the_fix(
-    place: Place, key: str, value: str, fix: str
-) -> None:
+def test_a_wrong_value_names_the_variable_the_key_and_the_fix(place: Place, key: str, value: str, fix: str) -> None:
     check_refused(place, key, json.loads(value), fix)
 
 
@@ -222,9 +216,7 @@ def test_a_value_that_is_too_long_is_refused(place: Place, key: str, value: str,
 
 
 @pytest.mark.parametrize(("yaml", "line", "message"), table("refused_files"))
-def test_a_mistake_in_the_file_names_file_line_key_and_fix(
-    place: Place, yaml: str, line: str, message: str
-) -> None:
+def test_a_mistake_in_the_file_names_file_line_key_and_fix(place: Place, yaml: str, line: str, message: str) -> None:
     said = place.refused(json.loads(yaml))
     assert said.startswith(f"{place.cwd / 'tacit.yaml'}, line {line}: ")
     assert message in said
@@ -359,9 +351,7 @@ def test_a_sqlite_dsn_is_a_path_from_the_current_folder(place: Place, dsn: str, 
     assert not Path(expected).parent.joinpath(".tacit").exists()
 
 
-@pytest.mark.parametrize(
-    "dsn", [":memory:", "sqlite://", "sqlite:///", "sqlite:///:memory:", "file::memory:"]
-)
+@pytest.mark.parametrize("dsn", [":memory:", "sqlite://", "sqlite:///", "sqlite:///:memory:", "file::memory:"])
 def test_a_sqlite_database_can_live_in_memory(place: Place, dsn: str) -> None:
     assert place.url(dsn=dsn) == "sqlite://"
 
@@ -420,9 +410,7 @@ def test_postgres_without_a_dsn_is_told(place: Place) -> None:
 
 
 @pytest.mark.parametrize("style", [Style.MEMORY, Style.FILTERED])  # a summary has its own limit
-def test_the_shortest_block_that_can_be_set_has_room_for_any_memory(
-    place: Place, style: Style
-) -> None:
+def test_the_shortest_block_that_can_be_set_has_room_for_any_memory(place: Place, style: Style) -> None:
     loaded = place.read(f"prompt: {{style: {style}, items_max: 1, chars_max: 2000}}")
     assert "from 2000" in place.refused("prompt: {chars_max: 1999}")
     longest = MemoryLine(
@@ -435,19 +423,14 @@ def test_the_shortest_block_that_can_be_set_has_room_for_any_memory(
         created_at=datetime(2024, 5, 1, tzinfo=UTC),
     )
     block = render_block(
-        [longest],
-        Style(loaded.prompt.style),
-        items_max=loaded.prompt.items_max,
-        chars_max=loaded.prompt.chars_max,
+        [longest], Style(loaded.prompt.style), items_max=loaded.prompt.items_max, chars_max=loaded.prompt.chars_max
     )
     assert block.shown == ("aaaaaaaa",)
     assert len(block.text) <= loaded.prompt.chars_max
 
 
 def test_paths_are_kept_as_written_and_resolved_like_every_other(place: Place) -> None:
-    loaded = place.read(
-        "embedding: {provider: folder, folder: ~/m}\nrecall: {tokenizer: t/tokenizer.json}"
-    )
+    loaded = place.read("embedding: {provider: folder, folder: ~/m}\nrecall: {tokenizer: t/tokenizer.json}")
     folder = settings.resolve_path(loaded.embedding.folder, place.home, place.cwd)
     tokenizer = settings.resolve_path(loaded.recall.tokenizer, place.home, place.cwd)
     assert (folder, tokenizer) == (place.home / "m", place.cwd / "t" / "tokenizer.json")
@@ -463,9 +446,7 @@ def test_paths_are_kept_as_written_and_resolved_like_every_other(place: Place) -
         (Settings(language=LanguageSettings(provider="x")), "language.provider"),  # type: ignore[arg-type]
     ],
 )
-def test_settings_that_a_program_made_are_checked_when_a_memory_is_opened(
-    wrong: Settings, field: str
-) -> None:
+def test_settings_that_a_program_made_are_checked_when_a_memory_is_opened(wrong: Settings, field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         open_memory("sqlite://", settings=wrong)
     assert caught.value.field == field
@@ -602,9 +583,7 @@ def test_lists_cannot_be_changed_by_whoever_made_or_holds_them() -> None:
 
 
 @pytest.mark.parametrize("name", ["TACIT_CATEGORIES", "TACIT_ALLOWLISTS"])
-def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(
-    place: Place, name: str
-) -> None:
+def test_a_variable_that_cannot_be_one_is_refused_rather_than_left_alone(place: Place, name: str) -> None:
     place.environ[name] = "planner:goal"
     with pytest.raises(SettingsError, match=f"^{name}: cannot be a variable; write .* settings"):
         place.load()
@@ -637,13 +616,10 @@ def test_the_reference_follows_the_declared_settings() -> None:
 
 
 def test_every_key_is_documented_with_its_variable_and_default() -> None:
-    row = re.compile(
-        r"^\| `([a-z_.]+)` \| `(TACIT_\w+)` \| (?:`([^`]*)` )?\| \S.* \|$", re.MULTILINE
-    )
+    row = re.compile(r"^\| `([a-z_.]+)` \| `(TACIT_\w+)` \| (?:`([^`]*)` )?\| \S.* \|$", re.MULTILINE)
     rows = row.findall((ROOT / "docs" / "settings.md").read_text())
     assert {key: (name, default) for key, name, default in rows} == {
-        key: (settings.variable_name(key), as_written(value_at(DEFAULTS, key)))
-        for key in settings.key_names()
+        key: (settings.variable_name(key), as_written(value_at(DEFAULTS, key))) for key in settings.key_names()
     }
 
 

@@ -31,9 +31,7 @@ READS: dict[str, tuple[str, Callable[[Memory, View], object]]] = {
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def filled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"sqlite:///{tmp_path_factory.mktemp('plans') / 'tacit.db'}"
     if request.param == "postgres":
         databases = request.getfixturevalue("postgres_databases")

@@ -30,8 +30,7 @@ CHAT = tacit.Chat.private("telegram:1001")
 
 # What a database keeps its words in; everything else is in the table definitions.
 SEARCH_TABLES = {
-    "sqlite": {"fts_rows", "fts_index"}
-    | {f"fts_index_{part}" for part in ("data", "idx", "content", "config")},
+    "sqlite": {"fts_rows", "fts_index"} | {f"fts_index_{part}" for part in ("data", "idx", "content", "config")},
     "postgresql": set(),
 }
 SEARCH_COLUMNS = {
@@ -161,9 +160,7 @@ def test_a_database_of_a_newer_schema_is_refused_and_left_alone(empty_url: str) 
 
 
 @pytest.mark.parametrize("former", ["0001", "0014"])
-def test_a_database_of_a_former_schema_is_refused_and_left_alone(
-    empty_url: str, former: str
-) -> None:
+def test_a_database_of_a_former_schema_is_refused_and_left_alone(empty_url: str, former: str) -> None:
     with engine_of(empty_url) as engine, engine.begin() as connection:
         connection.execute(text("CREATE TABLE memories (space_id text, content text)"))
         connection.execute(text("INSERT INTO memories VALUES ('default', 'I like tea')"))
@@ -175,9 +172,7 @@ def test_a_database_of_a_former_schema_is_refused_and_left_alone(
             tacit.open(empty_url, settings=settings)
     assert version_of(empty_url) == former
     with engine_of(empty_url) as engine, engine.connect() as connection:
-        assert connection.execute(text("SELECT content FROM memories")).scalars().all() == [
-            "I like tea"
-        ]
+        assert connection.execute(text("SELECT content FROM memories")).scalars().all() == ["I like tea"]
         assert set(inspect(engine).get_table_names()) == {"memories", "alembic_version"}
 
 
@@ -297,12 +292,8 @@ print("done", flush=True)
 @pytest.fixture
 def next_migrations(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
-    shutil.copytree(
-        storage_engine._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (folder / "versions" / "test_next.py").write_text(
-        _NEXT.replace("HEAD", storage_engine.SCHEMA_HEAD)
-    )
+    shutil.copytree(storage_engine._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "test_next.py").write_text(_NEXT.replace("HEAD", storage_engine.SCHEMA_HEAD))
     return folder
 
 

@@ -65,12 +65,8 @@ def reads(memory: Memory, id: str) -> None:
     store = memory._storage
     since: date = DAY - timedelta(days=6)
     for view in (private(memory, ALICE), private(memory, BOB), group(memory, ALICE)):
-        view._context.read(
-            lambda c, r: notes.list_recent_sessions(c, store.audiences, r, since, 50)
-        )
-        view._context.read(
-            lambda c, r: notes.list_visible_items(c, store.audiences, r, [OWN.path, ROOM.path])
-        )
+        view._context.read(lambda c, r: notes.list_recent_sessions(c, store.audiences, r, since, 50))
+        view._context.read(lambda c, r: notes.list_visible_items(c, store.audiences, r, [OWN.path, ROOM.path]))
     with store.database.read() as connection:
         notes.get_note(connection, SPACE, OWN.path)
         notes.list_items(connection, SPACE, OWN.path)

@@ -47,11 +47,7 @@ Read = Callable[[View, str], object]
 
 
 def _narrowed_about(view: View, id: str) -> object:
-    return [
-        view.people.about(f"telegram:{CAROL}"),
-        view.people.about("Name 2002"),
-        view.people.about("my boss"),
-    ]
+    return [view.people.about(f"telegram:{CAROL}"), view.people.about("Name 2002"), view.people.about("my boss")]
 
 
 def _continued(view: View, id: str) -> object:
@@ -68,14 +64,10 @@ READS: dict[str, Read] = {
     "list by prefix": lambda v, _: v.list("profile", prefix="time"),
     "list by state": lambda v, _: v.list(state="forgotten"),
     "list pinned": lambda v, _: v.list(pinned=True),
-    "list by everything": lambda v, _: v.list(
-        "profile", kind="knowledge", prefix="t", state="active", pinned=False
-    ),
+    "list by everything": lambda v, _: v.list("profile", kind="knowledge", prefix="t", state="active", pinned=False),
     "list on": _continued,
     "count": lambda v, _: v.count(),
-    "count by everything": lambda v, _: v.count(
-        "profile", kind="knowledge", prefix="t", state="active", pinned=False
-    ),
+    "count by everything": lambda v, _: v.count("profile", kind="knowledge", prefix="t", state="active", pinned=False),
     "people.about": _narrowed_about,
     "recall": lambda v, _: v.recall("the train to Lisbon"),
     "recall of a rare word": lambda v, _: v.recall("zanzibar"),
@@ -89,10 +81,7 @@ READS: dict[str, Read] = {
     "block of notes": lambda v, _: v.block("summary"),
     "sessions.begin": lambda v, _: v.sessions.begin(),
     "checkpoints.get": lambda v, _: v.checkpoints.get(),
-    "imports.list": lambda v, _: [
-        v.imports.list(),
-        v.imports.list(limit=1, cursor=v.imports.list(limit=1).cursor),
-    ],
+    "imports.list": lambda v, _: [v.imports.list(), v.imports.list(limit=1, cursor=v.imports.list(limit=1).cursor)],
     "imports.preview": lambda v, _: _in_private(lambda: v.imports.preview(INCOMING, source="mem0")),
     "checkpoints.steps": lambda v, _: [
         v.checkpoints.steps.find("t"),
@@ -105,9 +94,7 @@ READS: dict[str, Read] = {
     "account.identities": lambda v, _: v.account.identities(),
     "files.list": lambda v, _: v.files.list(),
     "files.sizes": lambda v, _: v.files.sizes(),
-    "files.read": lambda v, _: [
-        _found(partial(v.files.read, path)) for path in ("_index.md", "a.md", *v.files.list())
-    ],
+    "files.read": lambda v, _: [_found(partial(v.files.read, path)) for path in ("_index.md", "a.md", *v.files.list())],
     "fresh": lambda v, _: v.fresh("the train to Lisbon"),
     "history": lambda v, id: _found(lambda: v.history(id)),
     "delta": lambda v, _: v.delta(since=1),
@@ -203,11 +190,7 @@ class Filled:
 
 
 def _crowd() -> Iterator[Memo]:
-    return mixed(
-        (200, one_person(ALICE, 200)),
-        (900, one_group(GROUP, 30)),
-        (6_000, others(6_000, 1_000)),
-    )
+    return mixed((200, one_person(ALICE, 200)), (900, one_group(GROUP, 30)), (6_000, others(6_000, 1_000)))
 
 
 def _mostly_the_group() -> Iterator[Memo]:
@@ -227,9 +210,7 @@ def _relate(connection: Connection) -> None:
         "created_at) VALUES ('default', :one, :other, 'related_to', 0.7, :found, 0)"
     )
     pairs = [
-        {"one": one.id, "other": other.id, "found": True}
-        for one, other in pairwise(rows)
-        if one.owner == other.owner
+        {"one": one.id, "other": other.id, "found": True} for one, other in pairwise(rows) if one.owner == other.owner
     ]
     connection.execute(insert, pairs)
 
@@ -250,8 +231,7 @@ def _steps_of_others(connection: Connection) -> None:
         copied = ", ".join("person || '-' || n" if c == "person" else c for c in columns)
         numbers = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers"
         connection.exec_driver_sql(
-            f"INSERT INTO {table} ({', '.join(columns)}) {numbers} WHERE n < 60) "
-            f"SELECT {copied} FROM {table}, numbers"
+            f"INSERT INTO {table} ({', '.join(columns)}) {numbers} WHERE n < 60) SELECT {copied} FROM {table}, numbers"
         )
 
 
@@ -335,9 +315,7 @@ class Stores:
 
 
 @pytest.fixture(scope="module")
-def stores(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stores]:
+def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
     made = Stores(tmp_path_factory.mktemp("plans"), request)
     yield made
     made.drop()
@@ -368,16 +346,12 @@ def _statements(filled: Filled, room: str) -> dict[str, tuple[str, Statement]]:
 
 
 # Where there is little but the group, only a group's plans could be others.
-PLANNED = [
-    (store, room) for store in STORES for room in ROOMS if store == "crowd" or "group" in room
-]
+PLANNED = [(store, room) for store in STORES for room in ROOMS if store == "crowd" or "group" in room]
 
 
 @pytest.mark.parametrize("database", ["sqlite", f"sqlite{WITHOUT_STATISTICS}", "postgres"])
 @pytest.mark.parametrize(("store", "room"), PLANNED)
-def test_no_read_scans_a_table_or_a_whole_space(
-    stores: Stores, database: str, store: str, room: str
-) -> None:
+def test_no_read_scans_a_table_or_a_whole_space(stores: Stores, database: str, store: str, room: str) -> None:
     wide = []
     with closing(plans_of(stores.of(database, store).url)) as plans:
         for name, statement in stores.statements(database, store, room):

@@ -35,9 +35,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 def test_no_sweep_and_no_purge_reads_a_whole_space(url: str) -> None:
     clock = SetClock()
-    settings = Settings(
-        learn=LearnSettings(workers=0), lifecycle=LifecycleSettings(max_entries=1_000)
-    )
+    settings = Settings(learn=LearnSettings(workers=0), lifecycle=LifecycleSettings(max_entries=1_000))
     with tacit.open(url, clock=clock, settings=settings, embedder=None) as memory:
         kept(private(memory, ALICE), "Alice likes tea")  # makes the space
         memory.jobs.expire()

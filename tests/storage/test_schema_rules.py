@@ -115,9 +115,7 @@ def test_every_table_can_be_partitioned_by_space(catalogue: Connection) -> None:
     """Plain PostgreSQL refuses on a partitioned table the keys that a sharded one refuses."""
     made = divide_by_space(catalogue, "scratch", 2)
     assert len(made) > len(metadata.tables)
-    catalogue.execute(
-        text("INSERT INTO scratch.subjects (space_id, id, created_at) VALUES ('a', 'ext:x:1', 0)")
-    )
+    catalogue.execute(text("INSERT INTO scratch.subjects (space_id, id, created_at) VALUES ('a', 'ext:x:1', 0)"))
     assert catalogue.execute(text("SELECT count(*) FROM scratch.subjects")).scalar() == 1
     catalogue.rollback()
 
@@ -177,8 +175,6 @@ def _repeat(catalogue: Connection, statement: str) -> str:
 
 def test_a_key_without_the_space_is_what_partitioning_refuses(catalogue: Connection) -> None:
     """The check above can fail: this is how."""
-    catalogue.execute(
-        text("CREATE TABLE loose (space_id text, id text) PARTITION BY HASH (space_id)")
-    )
+    catalogue.execute(text("CREATE TABLE loose (space_id text, id text) PARTITION BY HASH (space_id)"))
     with pytest.raises(DBAPIError, match="partitioning column"):
         catalogue.execute(text("ALTER TABLE loose ADD PRIMARY KEY (id)"))

@@ -14,13 +14,7 @@ import tacit
 from tacit.bootstrap import open_memory
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite
-from tacit.settings import (
-    JobsSettings,
-    LearnSettings,
-    MemorySettings,
-    SessionsSettings,
-    Settings,
-)
+from tacit.settings import JobsSettings, LearnSettings, MemorySettings, SessionsSettings, Settings
 from tacit.storage.schema import metadata
 from tests.contract.rooms import group, private
 from tests.databases import PostgresDatabases
@@ -134,9 +128,7 @@ def busy_day(memory: Memory) -> None:
     alice.learn([tacit.Message("user", "My favourite colour is blue", id="m1")])
     memory.jobs.wait_for_learning()
     alice.unlearn("m1")
-    memory.inbox.add(
-        "telegram", [tacit.Update(f"{n}", ALICE.key, "{}", ALICE.key) for n in range(3)]
-    )
+    memory.inbox.add("telegram", [tacit.Update(f"{n}", ALICE.key, "{}", ALICE.key) for n in range(3)])
     memory.inbox.complete("telegram", "0")
     memory.inbox.fail("telegram", "1")
     assert len(memory.inbox.pending("telegram")) == 2
@@ -217,9 +209,7 @@ def _read(view: Any, id: str) -> None:
 def test_every_statement_stays_within_its_space(memory: Memory) -> None:
     plans = Plans(memory._storage.database.engine)
     busy_day(memory.space("tenant"))
-    touched = {
-        relation.rpartition("_")[0] for one in plans.told for relation in _relations(one["Plan"])
-    }
+    touched = {relation.rpartition("_")[0] for one in plans.told for relation in _relations(one["Plan"])}
     assert len(plans.told) > 200
     assert {"memories", "memory_people", "identity_links", "jobs"} <= touched
     crossing = {query for _, query in plans.crossing() if not query.startswith(OF_ALL_SPACES)}
@@ -233,9 +223,6 @@ def test_a_join_without_the_space_is_what_the_plans_tell(memory: Memory) -> None
     plans = Plans(engine)
     with engine.connect() as connection:
         connection.execute(
-            text(
-                "SELECT m.id FROM memories AS m JOIN history AS h ON h.memory_id = m.id "
-                "WHERE m.space_id = 'tenant'"
-            )
+            text("SELECT m.id FROM memories AS m JOIN history AS h ON h.memory_id = m.id WHERE m.space_id = 'tenant'")
         )
     assert {table for table, _ in plans.crossing()} == {"history"}

@@ -50,10 +50,7 @@ def refused(sql: str) -> str | None:
             "an upsert or INSERT … SELECT inside WITH",
         ),
         ("WITH s AS MATERIALIZED (SELECT 1) SELECT * FROM s", None),
-        (
-            "SELECT space_id FROM spaces WHERE space_id IN ($1, $2) FOR SHARE",
-            "row locks in several spaces",
-        ),
+        ("SELECT space_id FROM spaces WHERE space_id IN ($1, $2) FOR SHARE", "row locks in several spaces"),
         ("SELECT 1 FROM spaces WHERE space_id = $1 FOR SHARE", None),
     ],
 )

@@ -50,9 +50,7 @@ def check(found: list[Labels]) -> None:
     assert not [secret for secret in SECRETS if secret in told]
 
 
-def test_prometheus_hears_no_word_that_is_not_declared(
-    measured: Measured, endpoint: Endpoint
-) -> None:
+def test_prometheus_hears_no_word_that_is_not_declared(measured: Measured, endpoint: Endpoint) -> None:
     endpoint.always = GOOD
     memory = measured("prometheus", endpoint=endpoint)
     busy_day(memory)

@@ -23,9 +23,7 @@ def points(reader: InMemoryMetricReader, name: str) -> dict[frozenset[tuple[str,
     }
 
 
-def test_counts_durations_and_gauges_arrive(
-    measured: Measured, reader: InMemoryMetricReader
-) -> None:
+def test_counts_durations_and_gauges_arrive(measured: Measured, reader: InMemoryMetricReader) -> None:
     memory = measured("opentelemetry")
     name = frozenset({("operation", "remember"), ("outcome", "ok")})
     before = points(reader, "operations")
@@ -41,9 +39,7 @@ def test_counts_durations_and_gauges_arrive(
     assert points(reader, "queue_depth")[waiting].value == 1
 
 
-def test_a_closed_memory_is_not_asked_any_more(
-    measured: Measured, reader: InMemoryMetricReader
-) -> None:
+def test_a_closed_memory_is_not_asked_any_more(measured: Measured, reader: InMemoryMetricReader) -> None:
     memory = measured("opentelemetry")
     private(memory, ALICE).learn([tacit.Message("user", "I live in Lisbon")])
     assert points(reader, "queue_depth")

@@ -114,9 +114,7 @@ def test_what_writes_do_is_counted_also_where_no_events_are_kept(measured: Measu
         assert seen.grown("events_total", node="hotpath", op=op, status="ok") == 1
 
 
-def test_a_language_model_is_counted_with_tokens_cost_and_failures(
-    measured: Measured, endpoint: Endpoint
-) -> None:
+def test_a_language_model_is_counted_with_tokens_cost_and_failures(measured: Measured, endpoint: Endpoint) -> None:
     endpoint.script[:] = [GOOD, refuses(503), refuses(401)]
     memory = measured("prometheus", endpoint=endpoint)
     seen = Seen()
@@ -137,9 +135,7 @@ def test_a_language_model_is_counted_with_tokens_cost_and_failures(
     assert seen.grown("events_total", node="hotpath", op="classify", status="error") == 2
 
 
-def test_a_talk_with_a_language_model_is_counted_like_a_question(
-    measured: Measured, endpoint: Endpoint
-) -> None:
+def test_a_talk_with_a_language_model_is_counted_like_a_question(measured: Measured, endpoint: Endpoint) -> None:
     endpoint.script[:] = [talks("Yes."), refuses(503)]
     memory = measured("prometheus", endpoint=endpoint)
     seen = Seen()
@@ -238,12 +234,9 @@ def test_switched_off_nothing_is_loaded_and_nothing_is_told(measured: Measured) 
 
 
 @pytest.mark.parametrize(
-    ("exporter", "library"),
-    [("prometheus", "prometheus_client"), ("opentelemetry", "opentelemetry.metrics")],
+    ("exporter", "library"), [("prometheus", "prometheus_client"), ("opentelemetry", "opentelemetry.metrics")]
 )
-def test_a_missing_library_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch, exporter: str, library: str
-) -> None:
+def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch, exporter: str, library: str) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(tacit.MissingExtra, match=r"\.\[metrics\]"):
         create_meter(exporter)

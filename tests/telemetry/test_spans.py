@@ -19,9 +19,7 @@ from tests.telemetry.conftest import Measured
 
 CANARY = "zqcanary"
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-SETTINGS = Settings(
-    metrics=MetricsSettings(exporter="opentelemetry"), learn=LearnSettings(workers=0)
-)
+SETTINGS = Settings(metrics=MetricsSettings(exporter="opentelemetry"), learn=LearnSettings(workers=0))
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +35,7 @@ def exported() -> InMemorySpanExporter:
 
 
 @pytest.fixture
-def watched(
-    measured: Measured, reader: InMemoryMetricReader, exported: InMemorySpanExporter
-) -> RequestLogMiddleware:
+def watched(measured: Measured, reader: InMemoryMetricReader, exported: InMemorySpanExporter) -> RequestLogMiddleware:
     """Of a memory that is measured as well: the reader is there first, as everywhere here."""
     exported.clear()
     made = create_app(measured("opentelemetry", settings=SETTINGS), SETTINGS, local=True)
@@ -66,10 +62,7 @@ def ask(watched: RequestLogMiddleware, path: str, *, method: str = "GET", **head
         "raw_path": path.encode(),
         "query_string": f"limit=1&x={CANARY}".encode() if "limited" in headers else b"",
         "root_path": "",
-        "headers": [
-            (b"host", b"localhost"),
-            *((name.encode(), value.encode()) for name, value in headers.items()),
-        ],
+        "headers": [(b"host", b"localhost"), *((name.encode(), value.encode()) for name, value in headers.items())],
         "server": ("127.0.0.1", 80),
         "client": ("127.0.0.1", 9),
     }

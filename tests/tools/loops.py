@@ -27,9 +27,7 @@ def chat_completions(endpoint: Endpoint, view: View, said: str) -> str:
     messages: list[Any] = [{"role": "user", "content": said}]
     with OpenAI(api_key=KEY, base_url=f"{endpoint.url}/v1", max_retries=0) as client:
         for _ in range(ROUNDS):
-            reply = client.chat.completions.create(
-                model="m", messages=messages, tools=kit.tools or omit
-            )
+            reply = client.chat.completions.create(model="m", messages=messages, tools=kit.tools or omit)
             messages += [reply.choices[0].message, *(answers := kit.answer(reply))]
             if not answers:
                 break
@@ -53,16 +51,11 @@ def messages(endpoint: Endpoint, view: View, said: str) -> str:
     turns: list[Any] = [{"role": "user", "content": said}]
     with Anthropic(api_key=KEY, base_url=endpoint.url, max_retries=0) as client:
         for _ in range(ROUNDS):
-            reply = client.messages.create(
-                model="m", max_tokens=500, messages=turns, tools=kit.tools
-            )
+            reply = client.messages.create(model="m", max_tokens=500, messages=turns, tools=kit.tools)
             answers = kit.answer(reply)
             if not answers:
                 break
-            turns += [
-                {"role": "assistant", "content": reply.content},
-                {"role": "user", "content": answers},
-            ]
+            turns += [{"role": "assistant", "content": reply.content}, {"role": "user", "content": answers}]
     return "".join(block.text for block in reply.content if block.type == "text")
 
 

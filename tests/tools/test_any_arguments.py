@@ -47,9 +47,7 @@ def test_any_json_is_answered(known: Tools, name: str, arguments: object) -> Non
 @pytest.mark.parametrize("name", [name for name, given in GOOD.items() if given])
 @settings(max_examples=10)
 @given(data=st.data())
-def test_a_good_call_with_one_odd_argument_is_answered(
-    known: Tools, name: str, data: st.DataObject
-) -> None:
+def test_a_good_call_with_one_odd_argument_is_answered(known: Tools, name: str, data: st.DataObject) -> None:
     changed = data.draw(st.sampled_from(sorted(known[name].parameters["properties"])))
     answered(known[name], {**GOOD[name], changed: data.draw(JSON)})
 
@@ -82,9 +80,7 @@ def test_a_database_that_does_not_answer_is_told_in_words(error: type[Exception]
     def act(_: dict[str, Any]) -> Answer:
         raise error("host=secret.example")
 
-    tool = Tool(
-        name="x", title="x", description="x", parameters=object_schema({}), act=act, needs=("read",)
-    )
+    tool = Tool(name="x", title="x", description="x", parameters=object_schema({}), act=act, needs=("read",))
     answer = tool.call({})
     assert answer.failed
     assert "secret" not in answer.text

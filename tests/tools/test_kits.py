@@ -71,9 +71,7 @@ def says(endpoint: Endpoint, *spoken: Spoken) -> list[Asked]:
 
 
 @pytest.mark.parametrize("sdk", LOOPS)
-def test_a_model_keeps_something_and_a_group_does_not_hear_it(
-    memory: Memory, endpoint: Endpoint, sdk: Sdk
-) -> None:
+def test_a_model_keeps_something_and_a_group_does_not_hear_it(memory: Memory, endpoint: Endpoint, sdk: Sdk) -> None:
     talk = LOOPS[sdk]
     says(endpoint, Called("add_to_memory", TEA), "Noted.")
     assert talk(endpoint, private(memory, ALICE), "I drink green tea") == "Noted."
@@ -93,9 +91,7 @@ def test_a_model_keeps_something_and_a_group_does_not_hear_it(
 
 
 @pytest.mark.parametrize("sdk", ["chat completions", "responses", "messages"])
-def test_what_a_model_writes_wrongly_is_answered_in_words(
-    view: View, endpoint: Endpoint, sdk: Sdk
-) -> None:
+def test_what_a_model_writes_wrongly_is_answered_in_words(view: View, endpoint: Endpoint, sdk: Sdk) -> None:
     wrong = [Called("memory_put", {"namespace": "profile"}, "1"), Called("memory_wipe", {}, "2")]
     asked = says(endpoint, wrong, "Sorry.")
     assert LOOPS[sdk](endpoint, view, "Do it") == "Sorry."
@@ -114,9 +110,7 @@ def test_arguments_that_are_no_json_are_told_so(view: View, endpoint: Endpoint) 
         assert json.loads(nothing_given.split("\n")[1])["memories"] == []
 
 
-def test_what_a_model_writes_wrongly_does_not_break_off_a_run_of_pydantic_ai(
-    view: View, endpoint: Endpoint
-) -> None:
+def test_what_a_model_writes_wrongly_does_not_break_off_a_run_of_pydantic_ai(view: View, endpoint: Endpoint) -> None:
     asked = says(endpoint, Called("memory_put", {"namespace": "profile"}), "Sorry.")
     assert LOOPS["pydantic-ai"](endpoint, view, "Do it") == "Sorry."
     assert "key: is missing" in asked[-1].results[0]
@@ -148,11 +142,7 @@ def calls(*called: Called) -> dict[str, Any]:
     return {
         "role": "assistant",
         "tool_calls": [
-            {
-                "id": one.id,
-                "type": "function",
-                "function": {"name": one.name, "arguments": json.dumps(one.arguments)},
-            }
+            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": json.dumps(one.arguments)}}
             for one in called
         ],
     }
@@ -160,10 +150,7 @@ def calls(*called: Called) -> dict[str, Any]:
 
 def used(*called: Called) -> dict[str, Any]:
     """A message of Anthropic's, as JSON has it."""
-    blocks = [
-        {"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments}
-        for one in called
-    ]
+    blocks = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in called]
     return {"role": "assistant", "content": [{"type": "text", "text": "Let me see."}, *blocks]}
 
 
@@ -178,9 +165,7 @@ def test_calls_of_ones_own_tools_are_left_alone(view: View) -> None:
     assert openai_kit(view).answer(response, leave={"weather"}) == []
     assert [one["call_id"] for one in openai_kit(view).answer(response)] == ["mine"]
     item["name"] = ["weather"]  # type: ignore[assignment]
-    assert [one["call_id"] for one in openai_kit(view).answer(response, leave={"weather"})] == [
-        "mine"
-    ]
+    assert [one["call_id"] for one in openai_kit(view).answer(response, leave={"weather"})] == ["mine"]
 
 
 def test_what_called_nothing_needs_no_answer(view: View) -> None:
@@ -246,9 +231,7 @@ def test_what_is_kept_for_a_message_goes_with_it(view: View) -> None:
     assert len(view.list()) == 0
 
 
-def test_answers_have_a_bound_each_and_together(
-    view: View, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_have_a_bound_each_and_together(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kits, "ANSWER_MAX_CHARS", 300)
     monkeypatch.setattr(kits, "ANSWERS_MAX_CHARS", 500)
     view.remember("tea " * 100)
@@ -293,10 +276,5 @@ def test_the_page_on_kits_names_them_and_their_bounds() -> None:
     page = (Path(__file__).parents[2] / "docs" / "kits.md").read_text()
     for name in ("anthropic_kit", "openai_kit", "pydantic_ai_tools"):
         assert name in page, name
-    for bound in (
-        kits.ANSWER_MAX_CHARS,
-        kits.ANSWERS_MAX_CHARS,
-        kits.CALLS_MAX_COUNT,
-        kits.ARGUMENTS_MAX_CHARS,
-    ):
+    for bound in (kits.ANSWER_MAX_CHARS, kits.ANSWERS_MAX_CHARS, kits.CALLS_MAX_COUNT, kits.ARGUMENTS_MAX_CHARS):
         assert f"{bound:,}" in page

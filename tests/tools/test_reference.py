@@ -41,9 +41,7 @@ def test_observations_keep_their_order_and_are_added_once(memory: Memory) -> Non
     data(own, "create_entities", entities=[ANN])
     more = ["has a cat", "likes tea", "speaks Dutch"]
     added = data(own, "add_observations", observations=[{"entityName": "Ann", "contents": more}])
-    assert added["results"] == [
-        {"entityName": "Ann", "addedObservations": ["has a cat", "speaks Dutch"]}
-    ]
+    assert added["results"] == [{"entityName": "Ann", "addedObservations": ["has a cat", "speaks Dutch"]}]
     gone = [{"entityName": "Ann", "observations": ["has a cat", "never said"]}]
     assert data(own, "delete_observations", deletions=gone)["success"] is True
     last = [{"entityName": "Ann", "contents": ["sings"]}]
@@ -56,16 +54,10 @@ def test_an_observation_names_its_entity_wherever_it_is_read_on_its_own(memory: 
     own = private(memory, ALICE)
     told = ["Deadline is March", "Moon_Base uses Rust", "the moon base is cold", "Moon Base: far"]
     base = {"name": "Moon_Base", "entityType": "project", "observations": told}
-    near = {
-        **base,
-        "name": "Base",
-        "observations": ["Deadline is June", "x" * limits.CONTENT_MAX_CHARS],
-    }
+    near = {**base, "name": "Base", "observations": ["Deadline is June", "x" * limits.CONTENT_MAX_CHARS]}
     data(own, "create_entities", entities=[base, near])
     assert "] Moon_Base: Deadline is March" in own.block().text
-    assert own.recall("deadline of the moon base")[0].memory.content == (
-        "Moon_Base: Deadline is March"
-    )
+    assert own.recall("deadline of the moon base")[0].memory.content == ("Moon_Base: Deadline is March")
     kept = said(own.list(prefix="node:Moon_Base|", category="fact"))
     assert kept == sorted(["Moon_Base: Deadline is March", *told[1:]])
     found = {one["name"]: one for one in graph(memory)["entities"]}
@@ -84,10 +76,7 @@ def test_an_observation_names_its_entity_wherever_it_is_read_on_its_own(memory: 
 def test_nothing_is_added_if_one_entity_is_unknown(memory: Memory) -> None:
     own = private(memory, ALICE)
     data(own, "create_entities", entities=[ANN])
-    asked = [
-        {"entityName": "Ann", "contents": ["sings"]},
-        {"entityName": "Nobody", "contents": ["x"]},
-    ]
+    asked = [{"entityName": "Ann", "contents": ["sings"]}, {"entityName": "Nobody", "contents": ["x"]}]
     assert call(own, "add_observations", observations=asked).failed
     assert graph(memory)["entities"] == [ANN]
 

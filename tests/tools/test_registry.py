@@ -35,9 +35,7 @@ def test_where_memory_is_disabled_there_are_none(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("calls", [STANDARD, REFERENCE], ids=["standard", "reference"])
-def test_every_tool_does_what_it_is_asked_in_the_form_it_promises(
-    memory: Memory, calls: Any
-) -> None:
+def test_every_tool_does_what_it_is_asked_in_the_form_it_promises(memory: Memory, calls: Any) -> None:
     view = private(memory, ALICE)
     id = view.remember("Sarah lives in Porto").id
     promised = {tool.name: tool.returns for tool in (*tools(view), *reference_tools(view))}

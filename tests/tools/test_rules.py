@@ -120,11 +120,7 @@ def test_a_question_is_answered_in_the_forms_of_its_contract(memory: Memory) -> 
     id = kept(own, "The deployment is on Friday", category="project")
     asked = {"query": "when is the deployment?", "categories": ["project"], "top_k": 3}
     (bullet,) = data(own, "memory_query", **asked)["bullets"]
-    assert bullet == {
-        "id": id,
-        "category": "project",
-        "text": "[project] The deployment is on Friday",
-    }
+    assert bullet == {"id": id, "category": "project", "text": "[project] The deployment is on Friday"}
     (full,) = data(own, "memory_query", **asked, **{"return": "full"})["bullets"]
     assert full["memory"]["content"] == "The deployment is on Friday"
     assert data(own, "memory_query", **asked, budget_tokens=1) == {"bullets": []}

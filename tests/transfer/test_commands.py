@@ -46,16 +46,11 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     found = re.fullmatch(r"  undo with `tacit (imports --revert mem0-[0-9a-f]{12})`", how)
     assert found is not None
     listed = on_file("imports", *MARA).out
-    assert re.fullmatch(
-        r"mem0-\w{12}  complete  mem0  .* UTC  3 new, 0 already here, 0 refused\n", listed
-    )
+    assert re.fullmatch(r"mem0-\w{12}  complete  mem0  .* UTC  3 new, 0 already here, 0 refused\n", listed)
     again = on_file(*MEM0, "--yes", "--json").json
     assert (again["done"], again["created"], again["already"]) == (True, 0, 3)
     nothing_new = on_file(*MEM0)
-    assert (nothing_new.code, nothing_new.err.splitlines()[-1]) == (
-        0,
-        "Nothing was imported. It has no new memories.",
-    )
+    assert (nothing_new.code, nothing_new.err.splitlines()[-1]) == (0, "Nothing was imported. It has no new memories.")
     gone = on_file(*found[1].split(), *MARA)
     assert gone.out.endswith("  3 memories forgotten; restorable for 30 days\n")
     listed = on_file("imports", *MARA).out
@@ -104,11 +99,7 @@ def at_terminal(on_file: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("answer", "kept"), [("y\n", 3), ("\n", 0), ("", 0)])
 def test_at_a_terminal_it_asks(
-    at_terminal: Say,
-    on_file: Tacit,
-    capsys: pytest.CaptureFixture[str],
-    answer: str,
-    kept: int,
+    at_terminal: Say, on_file: Tacit, capsys: pytest.CaptureFixture[str], answer: str, kept: int
 ) -> None:
     at_terminal(answer)
     told = capsys.readouterr().err
@@ -148,10 +139,7 @@ def test_an_import_that_is_interrupted_says_how_to_go_on(
 def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: Path) -> None:
     for option in (("--yes",), ("--run", "x"), ("--only", "x")):
         ran = on_file("import", "file", *option, *MARA)
-        assert (ran.code, ran.err) == (
-            2,
-            "tacit: import: --only, --run and --yes require --from\n",
-        )
+        assert (ran.code, ran.err) == (2, "tacit: import: --only, --run and --yes require --from\n")
     assert on_file("import", "no such file", "--from", "mem0", *MARA).code == ExitCode.SETUP
     ran = on_file("import", str(tmp_path), "--from", "mem0", *MARA)
     assert (ran.code, ran.err) == (2, "tacit: path: is a folder; name the file in it\n")
@@ -159,9 +147,7 @@ def test_options_of_an_import_from_elsewhere_need_one(on_file: Tacit, tmp_path: 
 
 def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
-    path.write_text(
-        '{"memory": "Likes tea", "user_id": "mara"}\n{"memory": "Likes gin", "user_id": "otto"}\n'
-    )
+    path.write_text('{"memory": "Likes tea", "user_id": "mara"}\n{"memory": "Likes gin", "user_id": "otto"}\n')
     argv = ("import", str(path), "--from", "mem0", "--yes", *MARA)
     ran = on_file(*argv)
     assert (ran.code, ran.out) == (2, "")
@@ -183,9 +169,7 @@ def test_a_preview_shows_twenty_and_in_json_all(on_file: Tacit, tmp_path: Path) 
     assert len(on_file(*argv, "--json").json["shown"]) == 230
 
 
-def test_a_file_of_another_memory_without_a_format_is_told_of_formats(
-    on_file: Tacit, tmp_path: Path
-) -> None:
+def test_a_file_of_another_memory_without_a_format_is_told_of_formats(on_file: Tacit, tmp_path: Path) -> None:
     ran = on_file("import", str(SAMPLES / "chatgpt.txt"), *MARA)
     assert ran.code == ExitCode.ABSENT
     last = "For an export of another system, add --from " + "|".join(IMPORT_FORMATS) + "."

@@ -61,9 +61,7 @@ def test_a_broken_line_does_not_take_the_others_with_it(tmp_path: Path, small: i
 
 
 @pytest.mark.parametrize("name", ["m.json", "m.jsonl"])
-def test_a_first_line_without_end_does_not_hide_the_lines_below(
-    tmp_path: Path, small: int, name: str
-) -> None:
+def test_a_first_line_without_end_does_not_hide_the_lines_below(tmp_path: Path, small: int, name: str) -> None:
     long = '{"memory": "' + "x" * (10 * small) + '"}'
     path = lined(tmp_path, long, *(json.dumps({**GOOD, "id": str(n)}) for n in range(3)), name=name)
     assert contents(path, "mem0") == ["Likes tea"] * 3
@@ -71,9 +69,7 @@ def test_a_first_line_without_end_does_not_hide_the_lines_below(
 
 
 @pytest.mark.parametrize("wrap", ["[{}]", '{{"count": 2, "results": [{}], "next": null}}'])
-def test_a_document_with_a_broken_part_is_read_part_by_part(
-    tmp_path: Path, small: int, wrap: str
-) -> None:
+def test_a_document_with_a_broken_part_is_read_part_by_part(tmp_path: Path, small: int, wrap: str) -> None:
     parts = [
         json.dumps(GOOD), DEEP, '{"memory": "' + "\\\\\\\"" * small + '"}', "{bad}",
         json.dumps({"memory": 'A quote " and a brace } in it', "metadata": {"a": [1, {"b": "]"}]}}),
@@ -101,9 +97,7 @@ def test_a_document_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> None
         ("langgraph", b"SQLite format 3\0" + b"x" * 200, "is a database that cannot be read"),
     ],
 )
-def test_what_is_no_such_file_is_refused_in_words(
-    tmp_path: Path, form: str, raw: bytes, says: str
-) -> None:
+def test_what_is_no_such_file_is_refused_in_words(tmp_path: Path, form: str, raw: bytes, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         contents(lined(tmp_path, raw, name="m.json"), form)
 
@@ -137,9 +131,7 @@ def test_a_text_is_read_in_the_encoding_that_it_tells(tmp_path: Path, encoding: 
 
 
 def test_lines_in_another_encoding_are_told_and_the_rest_is_read(tmp_path: Path) -> None:
-    path = lined(
-        tmp_path, "- Likes tea", "- täglich".encode("latin-1"), "- Likes rain", name="m.txt"
-    )
+    path = lined(tmp_path, "- Likes tea", "- täglich".encode("latin-1"), "- Likes rain", name="m.txt")
     assert contents(path, "claude") == ["Likes tea", "Likes rain"]
     assert reasons(path, "claude") == ["is not UTF-8 text; save the file as UTF-8"]
 
@@ -165,9 +157,7 @@ d: [*c, *c, *c, *c, *c, *c, *c, *c, *c]
         (f"---\na: {'b' * 70_000}\n---\n- [fact] Still here\n", "too long"),
     ],
 )
-def test_a_hostile_head_of_a_note_is_left_out_and_its_body_is_read(
-    tmp_path: Path, note: str, says: str
-) -> None:
+def test_a_hostile_head_of_a_note_is_left_out_and_its_body_is_read(tmp_path: Path, note: str, says: str) -> None:
     (tmp_path / "Note.md").write_text(note)
     assert contents(tmp_path, "basic-memory") == ["Note: Still here"]
     (why,) = reasons(tmp_path, "basic-memory")
@@ -263,26 +253,11 @@ def hostile_files(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 
 PARTS = [path.read_bytes() for path in sorted(SAMPLES.rglob("*.*")) if path.is_file()]
-MARKS = [
-    b"{",
-    b"}",
-    b"[",
-    b'"',
-    b"\\",
-    b",",
-    b"\n",
-    b"- ",
-    b"[[",
-    b"```",
-    b"---\n",
-    b"\xff",
-    b"&a ",
-]
+MARKS = [b"{", b"}", b"[", b'"', b"\\", b",", b"\n", b"- ", b"[[", b"```", b"---\n", b"\xff", b"&a "]
 
 
 @given(
-    st.sampled_from(PARTS),
-    st.lists(st.tuples(st.floats(0, 1), st.sampled_from(MARKS), st.integers(0, 40)), max_size=8),
+    st.sampled_from(PARTS), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(MARKS), st.integers(0, 40)), max_size=8)
 )
 def test_a_file_that_was_damaged_anywhere_is_read_as_far_as_it_goes(
     whole: bytes, damage: list[tuple[float, bytes, int]]
@@ -295,25 +270,16 @@ def test_a_file_that_was_damaged_anywhere_is_read_as_far_as_it_goes(
             path = Path(folder) / ("m.md" if form == "basic-memory" else "m.json")
             path.write_bytes(whole)
             with suppress(InvalidInput):
-                assert all(
-                    isinstance(one, FoundItem | SkippedPart)
-                    for one in importers.open_source(path, form)
-                )
+                assert all(isinstance(one, FoundItem | SkippedPart) for one in importers.open_source(path, form))
 
 
 def test_whatever_the_file_is_the_command_answers_in_words(on_file: Tacit, tmp_path: Path) -> None:
     """`on_file` fails on a traceback or an escape of the terminal's."""
     for path, form in hostile_files(tmp_path):
         with suppress(InvalidInput):
-            assert all(
-                isinstance(one, FoundItem | SkippedPart)
-                for one in importers.open_source(path, form)
-            )
+            assert all(isinstance(one, FoundItem | SkippedPart) for one in importers.open_source(path, form))
     ran = on_file("import", str(tmp_path / "7.json"), "--from", "chatgpt", "--yes", *MANY)
-    assert (ran.code, ran.out.splitlines()[0]) == (
-        1,
-        "imported  1 new, 0 already here, 1 refused, 0 not readable",
-    )
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "imported  1 new, 0 already here, 1 refused, 0 not readable")
     assert "U+001B" in ran.err
 
 
@@ -327,9 +293,7 @@ def test_what_a_file_says_does_not_end_the_fence_around_it(on_file: Tacit, tmp_p
 
 @pytest.mark.parametrize("bad", ["not json at all", '{"type": "entity", "na'])
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_bad_line_among_lines_of_json_is_lost_alone_and_named(
-    tmp_path: Path, bad: str, place: int
-) -> None:
+def test_a_bad_line_among_lines_of_json_is_lost_alone_and_named(tmp_path: Path, bad: str, place: int) -> None:
     good = [
         json.dumps({"type": "entity", "name": name, "entityType": "drink", "observations": []})
         for name in ("Tea", "Gin")

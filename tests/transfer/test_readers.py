@@ -122,10 +122,7 @@ def test_sentences_with_links_times_and_boxes_are_prose(tmp_path: Path) -> None:
 """
     found = items(written(tmp_path, body, "Talk.md"), "basic-memory")
     assert [one.content for one in found] == [
-        (
-            "Talk: - [00:11] The speaker begins\n"
-            "- see how [[Rye Starter]] is fed and [[Oven]] is heated"
-        ),
+        ("Talk: - [00:11] The speaker begins\n- see how [[Rye Starter]] is fed and [[Oven]] is heated"),
         "Talk: Bake twice as much on Sundays",
         "Talk: - [link](https://example.org)",
         "Talk: ```python\n- [no] observation\n```",
@@ -192,10 +189,7 @@ Likes tea
         ),
         (
             "line 10",
-            (
-                "Her sister Elin lives in Umeå and visits every summer with two children and\n"
-                "an old dog."
-            ),
+            ("Her sister Elin lives in Umeå and visits every summer with two children and\nan old dog."),
             "relationship",
             ("family",),
         ),
@@ -203,14 +197,8 @@ Likes tea
         ("line 15", "Likes rain", "relationship", ("family",)),
         ("line 16", "Likes tea", "relationship", ("family",)),
     ]
-    (beside,) = [
-        one for one in importers.open_source(path, "claude") if isinstance(one, SkippedPart)
-    ]
-    assert (beside.where, beside.why, beside.is_no_memory) == (
-        "line 1",
-        "only introduces a list",
-        True,
-    )
+    (beside,) = [one for one in importers.open_source(path, "claude") if isinstance(one, SkippedPart)]
+    assert (beside.where, beside.why, beside.is_no_memory) == ("line 1", "only introduces a list", True)
 
 
 def test_what_a_line_above_a_list_says_goes_as_far_as_the_list(tmp_path: Path) -> None:
@@ -266,9 +254,7 @@ def test_a_sample_of_code_in_a_text_does_not_hide_the_rest(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
-def test_what_chatgpt_was_asked_to_forget_or_had_switched_off_is_not_taken_in(
-    tmp_path: Path,
-) -> None:
+def test_what_chatgpt_was_asked_to_forget_or_had_switched_off_is_not_taken_in(tmp_path: Path) -> None:
     saved = [
         {"id": "1", "content": "Likes tea", "created_at": "2025-01-03T00:00:00Z"},
         {"id": "2", "content": "Likes gin", "enabled": False},
@@ -277,9 +263,7 @@ def test_what_chatgpt_was_asked_to_forget_or_had_switched_off_is_not_taken_in(
     ]
     path = written(tmp_path, json.dumps(saved), "memories.json")
     assert [one.content for one in items(path, "chatgpt")] == ["Likes tea", "Likes rain"]
-    skipped = [
-        one for one in importers.open_source(path, "chatgpt") if isinstance(one, SkippedPart)
-    ]
+    skipped = [one for one in importers.open_source(path, "chatgpt") if isinstance(one, SkippedPart)]
     assert all(one.is_no_memory for one in skipped)
     assert "gin" not in str(skipped)
 

@@ -27,9 +27,7 @@ from tacit.storage.memories import Transaction
 _ID_CHARS = 12
 _SECRET_BYTES = 32
 _ID_ALPHABET = string.ascii_letters + string.digits
-_TOKEN_PATTERN = re.compile(
-    rf"([a-z]+)_([A-Za-z0-9]{{{_ID_CHARS}}})_([A-Za-z0-9_-]{{43}})", re.ASCII
-)
+_TOKEN_PATTERN = re.compile(rf"([a-z]+)_([A-Za-z0-9]{{{_ID_CHARS}}})_([A-Za-z0-9_-]{{43}})", re.ASCII)
 
 
 class ParsedToken(NamedTuple):
@@ -129,9 +127,7 @@ class Keys(SpaceContext):
     def revoke(self, id: str) -> None:
         """Revoke a key: in this process at once, in other processes within seconds."""
         named = validation.parse_label("id", id)
-        found = self._storage.write_as(
-            self._space, "system", lambda tx: auth.revoke_api_key(tx, named)
-        )
+        found = self._storage.write_as(self._space, "system", lambda tx: auth.revoke_api_key(tx, named))
         self._storage.api_keys.clear()
         if not found:
             raise NotFound("key")
@@ -156,9 +152,7 @@ class Keys(SpaceContext):
         if categories is None:
             return None
         named = validation.parse_categories(categories)
-        return tuple(
-            validation.parse_category(one, self._options.categories, "categories") for one in named
-        )
+        return tuple(validation.parse_category(one, self._options.categories, "categories") for one in named)
 
 
 def _parse_scopes(scopes: object) -> frozenset[Scope]:
@@ -176,10 +170,7 @@ def _parse_optional_count(field: str, value: object, most: int) -> int | None:
 
 # Console sign-in: one-time links and web sessions.
 
-SIGN_IN_PREFIX, COOKIE_PREFIX = (
-    "tcl",
-    "tcs",
-)  # prefixes of the token in a link and of the token in a cookie
+SIGN_IN_PREFIX, COOKIE_PREFIX = ("tcl", "tcs")  # prefixes of the token in a link and of the token in a cookie
 _SEEN_INTERVAL = timedelta(seconds=limits.WEB_SESSION_SEEN_SECONDS)
 
 
@@ -196,9 +187,7 @@ class Console(SpaceContext):
         """
         who = _parse_who(person, operator)
         lasts = self._options.sign_in_minutes if minutes is None else minutes
-        lasting = timedelta(
-            minutes=validation.parse_int("minutes", lasts, 1, limits.SIGN_IN_MAX_MINUTES)
-        )
+        lasting = timedelta(minutes=validation.parse_int("minutes", lasts, 1, limits.SIGN_IN_MAX_MINUTES))
         token = create_token(SIGN_IN_PREFIX)
 
         def work(tx: Transaction) -> datetime:
@@ -237,9 +226,7 @@ class Console(SpaceContext):
                 raise SignInRefused
             return began
 
-        return SignedIn(
-            sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text
-        )
+        return SignedIn(sitting=self._storage.write_as(used.space, "system", work), cookie=cookie.text)
 
     def session(self, cookie: object) -> WebSession | None:
         """Return the web session of a cookie, from any space, and update when it was last seen.

@@ -39,9 +39,7 @@ class Inbox(SpaceContext):
         where, brought = _parse_channel(channel), _parse_updates(updates)
         if not brought:
             return 0
-        return self._storage.write_as(
-            self._space, "system", lambda tx: queue.insert_updates(tx, where, brought)
-        )
+        return self._storage.write_as(self._space, "system", lambda tx: queue.insert_updates(tx, where, brought))
 
     def pending(
         self, channel: str, *, after: int = 0, limit: int = limits.UPDATES_DEFAULT_COUNT
@@ -56,9 +54,7 @@ class Inbox(SpaceContext):
     def complete(self, channel: str, id: str) -> None:
         """Delete an update except for its id, which identifies a repeat."""
         where, which = _parse_channel(channel), _parse_update_id(id)
-        self._storage.write_as(
-            self._space, "system", lambda tx: queue.finish_update(tx, where, which)
-        )
+        self._storage.write_as(self._space, "system", lambda tx: queue.finish_update(tx, where, which))
 
     def fail(self, channel: str, id: str) -> bool:
         """Record a failure; return whether to try the update again.
@@ -66,9 +62,7 @@ class Inbox(SpaceContext):
         After several failures the update no longer waits; a week later it is deleted.
         """
         where, which = _parse_channel(channel), _parse_update_id(id)
-        return self._storage.write_as(
-            self._space, "system", lambda tx: queue.fail_update(tx, where, which)
-        )
+        return self._storage.write_as(self._space, "system", lambda tx: queue.fail_update(tx, where, which))
 
 
 def _parse_channel(value: object) -> str:
@@ -131,9 +125,7 @@ class Llm(SpaceContext):
         said = _parse_text(words)
         return estimate_sensitivity(said, choose_locale(AUTO, said))
 
-    def talk(
-        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()
-    ) -> TalkReply:
+    def talk(self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec] = ()) -> TalkReply:
         """Return the model's next message, or the tool that it calls.
 
         The model gets only what is passed here; the caller decides which memories to include.

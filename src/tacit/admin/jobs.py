@@ -88,9 +88,7 @@ class ScheduledJobs(SpaceContext):
             last=last,
         )
 
-    def _job_state(
-        self, standing: TaskStatus, *, on: bool
-    ) -> Literal["idle", "running", "waiting", "failed", "off"]:
+    def _job_state(self, standing: TaskStatus, *, on: bool) -> Literal["idle", "running", "waiting", "failed", "off"]:
         if standing.is_leased:
             return "running"
         if not on:
@@ -105,9 +103,7 @@ class ScheduledJobs(SpaceContext):
 
 
 class LearningJobs(SpaceContext):
-    def wait_for_learning(
-        self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None
-    ) -> int:
+    def wait_for_learning(self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None) -> int:
         """Learn the queued turns now, and wait for turns that other workers hold.
 
         Otherwise this happens in the background. Return how many turns were learned here. `thread`
@@ -177,9 +173,7 @@ class ExpiryJobs(SpaceContext):
             self._storage.write_as(self._space, "system", clock_guard.accept_clock)
         done = run_task(build_purge_task(self._storage, self._runtime.upkeep), self._space)
         return Purged(
-            count=done.counts.get("purged", 0),
-            postponed=done.counts.get("postponed", 0),
-            waits=_clock_warning(done),
+            count=done.counts.get("purged", 0), postponed=done.counts.get("postponed", 0), waits=_clock_warning(done)
         )
 
 
@@ -234,9 +228,7 @@ class ConsolidationJobs(SpaceContext):
         on = self._runtime.upkeep.reflect_summaries
         return self._run(Summarised, build, "reflect.summaries", on=on)
 
-    def _run(
-        self, kind: type[ReportT], build: Callable[..., TaskStep], setting: str, *, on: bool
-    ) -> ReportT:
+    def _run(self, kind: type[ReportT], build: Callable[..., TaskStep], setting: str, *, on: bool) -> ReportT:
         """Run a task that may use the language model; report its counts, and why it was skipped."""
         learning = self._runtime.learning
         model = None if learning is None else learning.model

@@ -30,9 +30,7 @@ from tacit.storage.memories import Transaction
 
 
 class IdentityAdmin(SpaceContext):
-    def link(
-        self, external_key: str, account: str, *, verified: bool = True, actor: str = "system"
-    ) -> Link:
+    def link(self, external_key: str, account: str, *, verified: bool = True, actor: str = "system") -> Link:
         """Link an external key to an account. An unverified link has no effect yet."""
         source, target = _parse_external_key(external_key), _parse_account(account)
         sure = validation.parse_bool("verified", verified)
@@ -57,10 +55,7 @@ class IdentityAdmin(SpaceContext):
 
     def merge_people(self, person: str, into: str, *, actor: str = "system") -> Link:
         """Merge two people. The first must be known by name only."""
-        source, target = (
-            parse_identity(person, "person"),
-            parse_identity(into, "into"),
-        )
+        source, target = (parse_identity(person, "person"), parse_identity(into, "into"))
         if source is None or target is None:
             raise InvalidInput("person", "merging takes person:… ids or keys, never names")
         return self._begin_link(source, target, LinkKind.MERGE, actor, verified=True)
@@ -74,9 +69,7 @@ class IdentityAdmin(SpaceContext):
 
     # Chats.
 
-    def _begin_link(
-        self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool
-    ) -> Link:
+    def _begin_link(self, source: str, target: str, kind: LinkKind, actor: str, *, verified: bool) -> Link:
         by = validation.parse_label("actor", actor)
 
         return self._write_identities(
@@ -126,9 +119,7 @@ class ErasureAdmin(SpaceContext):
         done = store.database.write(lambda c: erasure.erase_space(c, store, space))
         store.events.discard(space)
         store.api_keys.clear()
-        mirrored = self._runtime.mirroring is None or self._runtime.mirroring.mirror.remove_space(
-            space
-        )
+        mirrored = self._runtime.mirroring is None or self._runtime.mirroring.mirror.remove_space(space)
         if done is None:
             return Erased(count=0, complete=erasure.scrub_files(store.database) and mirrored)
         return erasure.finish_erasure(store, done, mirrored=mirrored)
@@ -142,9 +133,7 @@ class ErasureAdmin(SpaceContext):
         if not isinstance(lines, str | Path):
             return erasure_replay.replay_lines(self._storage, lines)
         try:
-            return erasure_replay.replay_lines(
-                self._storage, erasure_records.read_journal_lines(Path(lines))
-            )
+            return erasure_replay.replay_lines(self._storage, erasure_records.read_journal_lines(Path(lines)))
         except (OSError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
@@ -164,9 +153,7 @@ class ErasureAdmin(SpaceContext):
         assert done.certificate is not None
         return done.certificate
 
-    def _erase_people(
-        self, who: str, how: Callable[[Transaction, frozenset[str]], RecordedErasure]
-    ) -> Erased:
+    def _erase_people(self, who: str, how: Callable[[Transaction, frozenset[str]], RecordedErasure]) -> Erased:
         named: list[frozenset[str]] = []
 
         def work(tx: Transaction) -> RecordedErasure:

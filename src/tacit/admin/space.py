@@ -133,9 +133,7 @@ class HealthAdmin(SpaceContext):
         found = examine_space(patient, repair=sure, names=named)
         return Diagnosis(findings=(*found.findings, *self._examine_notes(of_notes, repair=sure)))
 
-    def _split_checks(
-        self, checks: Sequence[str] | None
-    ) -> tuple[Sequence[str] | None, frozenset[str]]:
+    def _split_checks(self, checks: Sequence[str] | None) -> tuple[Sequence[str] | None, frozenset[str]]:
         """Split checks into those of storage and those of notes, which run after them."""
         if self._runtime.mirroring is None:
             return checks, frozenset()
@@ -145,9 +143,7 @@ class HealthAdmin(SpaceContext):
             return None, frozenset(NOTES_CHECK_NAMES)
         if not isinstance(checks, list | tuple | set | frozenset):
             return checks, frozenset()
-        return [one for one in checks if one not in NOTES_CHECK_NAMES], frozenset(
-            NOTES_CHECK_NAMES
-        ) & {*checks}
+        return [one for one in checks if one not in NOTES_CHECK_NAMES], frozenset(NOTES_CHECK_NAMES) & {*checks}
 
     def _examine_notes(self, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
         if self._runtime.mirroring is None or not names:
@@ -174,18 +170,14 @@ class EventAdmin(SpaceContext):
 
         The counts go back as many days as `events.keep_days` says.
         """
-        nodes = (
-            list(EventNode) if node is None else [validation.parse_enum("node", node, EventNode)]
-        )
+        nodes = list(EventNode) if node is None else [validation.parse_enum("node", node, EventNode)]
         wanted = None if op is None else validation.parse_enum("op", op, EventOperation)
         start = None if since is None else validation.parse_datetime("since", since)
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = parse_cursor(cursor, _parse_event_position)
         self._storage.events.flush()  # include events that this process has not written yet
         with self._storage.database.read() as connection:
-            found = history.count_events(
-                connection, self._space, nodes, wanted, start, most + 1, after
-            )
+            found = history.count_events(connection, self._space, nodes, wanted, start, most + 1, after)
         return make_page(found, most, _event_position)
 
     def metrics(self) -> str:

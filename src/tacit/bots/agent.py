@@ -201,8 +201,7 @@ def _fit_tokens(found: Answer, most_tokens: int) -> str:
 
 _ANSWER_PROPOSAL_TOOL = ToolSpec(
     ANSWER_PROPOSAL,
-    "Record the user's yes or no to a proposal that is listed as waiting. Call it only after they "
-    "answered themselves.",
+    "Record the user's yes or no to a proposal that is listed as waiting. Call it only after they answered themselves.",
     object_schema(
         {
             "id": string_schema("The id of the proposal", maxLength=limits.ID_CHARS),
@@ -232,9 +231,7 @@ class AgentAnswer:
 class Agent:
     """Answer messages with a model that has memory tools. Safe to share between threads."""
 
-    def __init__(
-        self, memory: Memory, how: ChatSettings, recent: RecentTurns, consent: Consent
-    ) -> None:
+    def __init__(self, memory: Memory, how: ChatSettings, recent: RecentTurns, consent: Consent) -> None:
         self._memory, self._how = memory, how
         self._recent, self._consent = recent, consent
         self.counts = AgentCounts()
@@ -281,11 +278,7 @@ class Agent:
         return AgentAnswer(text=text, wrote=calling.wrote)
 
     def _run_rounds(
-        self,
-        instructions: str,
-        turns: list[TalkTurn],
-        tools: Sequence[ToolSpec],
-        calling: TurnTools,
+        self, instructions: str, turns: list[TalkTurn], tools: Sequence[ToolSpec], calling: TurnTools
     ) -> str:
         """Call the model until it makes no more tool calls; return its last text."""
         text = ""
@@ -314,9 +307,7 @@ class Agent:
         private = texts.IN_PRIVATE_CHAT.format(name=prompt_name(said.who))
         where = private if said.private else texts.IN_GROUP_CHAT
         asking = "" if self.asks else texts.ASKED_BY_BUTTONS
-        return _join_paragraphs(
-            texts.AGENT_RULES, where, asking, self._how.instructions, view.block().text
-        )
+        return _join_paragraphs(texts.AGENT_RULES, where, asking, self._how.instructions, view.block().text)
 
     def _last_turn(self, view: View, said: TextMessage, asked: Sequence[Proposal]) -> str:
         name = prompt_name(said.who)
@@ -403,6 +394,4 @@ def _join_paragraphs(*parts: str) -> str:
 
 def _failure_answer(failed: TacitError) -> AgentAnswer:
     over = isinstance(failed, LanguageOverBudget)
-    return AgentAnswer(
-        text=texts.MODEL_OVER_BUDGET if over else texts.MODEL_UNREACHABLE, failed=True
-    )
+    return AgentAnswer(text=texts.MODEL_OVER_BUDGET if over else texts.MODEL_UNREACHABLE, failed=True)

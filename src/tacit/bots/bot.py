@@ -12,13 +12,7 @@ from tacit.bots import texts
 from tacit.bots.agent import Agent
 from tacit.bots.commands import Commands, make_undo_button
 from tacit.bots.consent import Consent
-from tacit.bots.conversations import (
-    OpenQuestions,
-    RecentTurn,
-    RecentTurns,
-    list_learned_from,
-    prompt_name,
-)
+from tacit.bots.conversations import OpenQuestions, RecentTurn, RecentTurns, list_learned_from, prompt_name
 from tacit.bots.messages import (
     BotLog,
     ButtonPressed,
@@ -94,9 +88,7 @@ class PlainAnswers:
             return frozenset()
         return frozenset((one.id, one.version) for one in _list_newest(view))
 
-    def reply(
-        self, view: View, said: TextMessage, asked: OpenQuestion | None
-    ) -> DecisionReply | None:
+    def reply(self, view: View, said: TextMessage, asked: OpenQuestion | None) -> DecisionReply | None:
         """Apply a yes, a no or numbers to the open question; return None if it is no such answer.
 
         An unclear answer is asked about again.
@@ -110,9 +102,7 @@ class PlainAnswers:
         shown = ids or tuple(one.id for one in waiting)
         words = {one.id: distinctive_words(one.content, said.who) for one in waiting}
         decision = parse_decision(
-            said.text,
-            [words.get(id, frozenset()) for id in shown],
-            left=asked is not None and asked.is_remainder,
+            said.text, [words.get(id, frozenset()) for id in shown], left=asked is not None and asked.is_remainder
         )
         if decision is None or (decision.says_more and (len(shown) > 1 or not ids)):
             return None
@@ -135,9 +125,7 @@ class PlainAnswers:
         self._wait_for_learning(said)
         return self.consent.ask(view, said.who)
 
-    def answer(
-        self, view: View, said: TextMessage, before: MemoryVersions, *, learned: bool
-    ) -> list[OutboundMessage]:
+    def answer(self, view: View, said: TextMessage, before: MemoryVersions, *, learned: bool) -> list[OutboundMessage]:
         """Answer a message that was given to learning, if `learned`."""
         if not view.enabled:
             return [reply(texts.UNKNOWN_SENDER)]
@@ -177,28 +165,21 @@ class PlainAnswers:
     def _list_everything(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         """List the person's visible memories and their proposals."""
         found = list_everything_known(view, said)
-        waiting = self.consent.ask(
-            view, said.who, again=True, every=True, before=texts.NOT_SAVED_YET
-        )
+        waiting = self.consent.ask(view, said.who, again=True, every=True, before=texts.NOT_SAVED_YET)
         if found is not None:
             return [found, *waiting]
         if waiting:
             return waiting
         return [reply(texts.NOTHING_YET if said.private else texts.NOTHING_HERE)]
 
-    def _confirm_request(
-        self, view: View, said: TextMessage, before: MemoryVersions
-    ) -> list[OutboundMessage]:
+    def _confirm_request(self, view: View, said: TextMessage, before: MemoryVersions) -> list[OutboundMessage]:
         """Confirm what was stored, as far as it is visible in this chat; empty if nothing was."""
         self._wait_for_learning(said)
         kept = list_learned_from(view, said) if said.private else _list_new(view, said, before)
         asked = self.consent.ask(view, said.who)
         replies = [_confirm_remembered(said, one) for one in kept]
         if not replies and not asked and said.private:
-            replies = [
-                make_message(texts.KNOWN_ALREADY, strong_span(one))
-                for one in _find_same(view, said)
-            ]
+            replies = [make_message(texts.KNOWN_ALREADY, strong_span(one)) for one in _find_same(view, said)]
         return [*replies, *asked]
 
     def _explain_nothing_kept(self, said: TextMessage) -> list[OutboundMessage]:
@@ -209,9 +190,7 @@ class PlainAnswers:
 
     def _wait_for_learning(self, said: TextMessage) -> None:
         with suppress(InvalidInput):  # learning is disabled
-            self.memory.jobs.wait_for_learning(
-                limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation
-            )
+            self.memory.jobs.wait_for_learning(limits.CHAT_LEARNED_WAIT_SECONDS, thread=said.conversation)
 
 
 def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
@@ -298,9 +277,7 @@ def _confirm_remembered(said: TextMessage, kept: Record) -> OutboundMessage:
 
 
 # After these commands the recent turns are dropped: they may contain what was just forgotten.
-_COMMANDS_THAT_FORGET = frozenset(
-    {"confidential", "forget", "link", "mem", "memory", "undo", "unlink"}
-)
+_COMMANDS_THAT_FORGET = frozenset({"confidential", "forget", "link", "mem", "memory", "undo", "unlink"})
 
 
 class Bot:
@@ -310,12 +287,7 @@ class Bot:
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        how: ChatSettings,
-        clock: Clock = system_clock,
-        *,
-        console: ConsoleSettings | None = None,
+        self, memory: Memory, how: ChatSettings, clock: Clock = system_clock, *, console: ConsoleSettings | None = None
     ) -> None:
         self._memory, self._recent = memory, RecentTurns(how.recent, clock)
         self._consent, self._questions = Consent(), OpenQuestions()
@@ -398,9 +370,7 @@ class Bot:
             return answered
         return [replace(one, answers=said.message) for one in answered]
 
-    def _run_command(
-        self, view: View, said: TextMessage, name: str, outlet: ChannelSender
-    ) -> list[OutboundMessage]:
+    def _run_command(self, view: View, said: TextMessage, name: str, outlet: ChannelSender) -> list[OutboundMessage]:
         own = _own_keys(view, said.who) if name in _COMMANDS_THAT_FORGET else []
         replies = self._commands.run(view, said, outlet)
         self._recent.forget(*own)
@@ -427,17 +397,13 @@ class Bot:
         if not refused:
             self._add_recent_turn(view, said)
             if not answered.failed and view.enabled and said.who is not None:
-                ours = RecentTurn(
-                    text=answered.text, who=said.who.key, message=said.message, ours=True
-                )
+                ours = RecentTurn(text=answered.text, who=said.who.key, message=said.message, ours=True)
                 self._recent.add(said.chat.id, said.thread, ours)
         asked = self._consent.ask_with_buttons(view, said.who, keeping=not self.agent.asks)
         spans = format_text(answered.text) if answered.failed else (Span(answered.text),)
         return [make_message(*spans), *_refuse_secret(refused), *asked]
 
-    def _answer_open_question(
-        self, view: View, said: TextMessage, outlet: ChannelSender
-    ) -> list[OutboundMessage]:
+    def _answer_open_question(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         """Handle a reply to the question what to forget or erase; empty if it is none."""
         question = self._questions.find(said)
         if question is None or not (question.forgets or question.erases_all):
@@ -448,9 +414,7 @@ class Bot:
             self._recent.forget(*own)
         return replies
 
-    def _answer_without_model(
-        self, view: View, said: TextMessage, outlet: ChannelSender
-    ) -> list[OutboundMessage]:
+    def _answer_without_model(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
         replied = None
         if view.enabled:
             replied = self._answers.reply(view, said, self._questions.find(said))
@@ -478,9 +442,7 @@ class Bot:
         step = limits.CONTENT_MAX_CHARS
         whole = said.text[: limits.CHAT_TEXT_MAX_CHARS]
         parts = (whole[start : start + step] for start in range(0, len(whole), step))
-        messages = [
-            Message(Role.USER, part, at=said.at, id=said.message) for part in parts if part.strip()
-        ]
+        messages = [Message(Role.USER, part, at=said.at, id=said.message) for part in parts if part.strip()]
         try:
             return view.once(f"{said.key}/learn").learn(messages)
         except StoreError:
@@ -495,14 +457,10 @@ class Bot:
 
     def _add_recent_turn(self, view: View, said: TextMessage) -> None:
         if view.enabled and said.who is not None:
-            turn = RecentTurn(
-                text=said.text, who=said.who.key, name=prompt_name(said.who), message=said.message
-            )
+            turn = RecentTurn(text=said.text, who=said.who.key, name=prompt_name(said.who), message=said.message)
             self._recent.add(said.chat.id, said.thread, turn)
 
-    def _handle_button(
-        self, pressed: ButtonPressed, outlet: ChannelSender
-    ) -> list[OutboundMessage]:
+    def _handle_button(self, pressed: ButtonPressed, outlet: ChannelSender) -> list[OutboundMessage]:
         view = self._view(pressed)
         settled = self._consent.handle_button(view, pressed.data, pressed.key)
         if settled is not None:
@@ -524,9 +482,7 @@ def _clean_message(said: TextMessage) -> TextMessage:
     return replace(
         said,
         text="" if said.forwarded else _clean_text(said.text),
-        quoted=tuple(
-            replace(one, text=_clean_text(one.text)) for one in (*passed_on, *said.quoted)
-        ),
+        quoted=tuple(replace(one, text=_clean_text(one.text)) for one in (*passed_on, *said.quoted)),
     )
 
 

@@ -79,9 +79,7 @@ class HttpClient:
         headers = {"accept-encoding": "identity"}
         self._client = httpx2.Client(headers=headers, follow_redirects=False)
 
-    def post(
-        self, url: str, *, seconds: float | None = None, **content: Any
-    ) -> tuple[int, Mapping[str, str], bytes]:
+    def post(self, url: str, *, seconds: float | None = None, **content: Any) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and body; raise `NotSent` without any text of the exchange."""
         timeout = seconds or self._seconds
         until, body = time.monotonic() + timeout, bytearray()
@@ -123,12 +121,7 @@ class MessageSender(ABC):
         self._pause = pause
 
     def send(
-        self,
-        where: Chat,
-        to: Requester | None,
-        what: OutboundMessage,
-        *,
-        after: InboundMessage | None = None,
+        self, where: Chat, to: Requester | None, what: OutboundMessage, *, after: InboundMessage | None = None
     ) -> None:
         asked = Delivery(where, to, what, after)
         send_part = self.choose_delivery(asked)

@@ -48,13 +48,7 @@ from tacit.bots.phrases import (
 )
 from tacit.errors import Conflict, NotFound, StoreError, TacitError, TooManyRequests
 from tacit.memory import Memory, View
-from tacit.records.memory import (
-    ChatKind,
-    HistoryEvent,
-    Sensitivity,
-    State,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, HistoryEvent, Sensitivity, State, Visibility
 from tacit.records.memory import Memory as Record
 from tacit.records.text import show_with_key
 from tacit.server.authentication import sign_in_url
@@ -210,9 +204,7 @@ def _format_page(asked: CommandRequest, number: int, action: ButtonAction) -> Ou
                 spans.append(Span(f" ({labels[one.visibility]})"))
     ending = texts.LIST_ENDING if action is ButtonAction.PAGE else texts.VISIBILITY_ENDING
     turns = [(texts.PREVIOUS_PAGE, number - 1), (texts.NEXT_PAGE, number + 1)]
-    row = tuple(
-        make_button(asked.who, label, action, str(n)) for label, n in turns if 1 <= n <= last
-    )
+    row = tuple(make_button(asked.who, label, action, str(n)) for label, n in turns if 1 <= n <= last)
     return make_message(*spans, "\n\n", *format_text(ending), buttons=(row,) if row else ())
 
 
@@ -277,9 +269,7 @@ def _forget_all(asked: CommandRequest, ids: Sequence[str]) -> OutboundMessage:
     if not forgotten and not declined:
         return reply(texts.NO_SUCH_MEMORY)
     lines = [texts.DECLINED.format(shorten(one)) for one in declined]
-    told = "\n".join(
-        [*lines, *(texts.FORGOTTEN.format(shorten(one)) for one in forgotten.values())]
-    )
+    told = "\n".join([*lines, *(texts.FORGOTTEN.format(shorten(one)) for one in forgotten.values())])
     if not forgotten:
         return make_message(told)
     restorable = format_text(texts.RESTORABLE_ONE if len(forgotten) == 1 else texts.RESTORABLE)
@@ -356,9 +346,7 @@ def _forget_by_words(asked: CommandRequest, words: str) -> OutboundMessage:
     return _ask_which(asked, choices) if choices else reply(texts.NOTHING_TO_FORGET)
 
 
-def _find_by_words(
-    view: View, wanted: frozenset[str], recalled: Sequence[Record]
-) -> dict[str, str]:
+def _find_by_words(view: View, wanted: frozenset[str], recalled: Sequence[Record]) -> dict[str, str]:
     """Return memories and proposals with all of these words: contents by id.
 
     The words of a memory are those of its content, key and slot: "my timezone".
@@ -708,9 +696,7 @@ def _in_place(handler: Callable[[CommandRequest], OutboundMessage]) -> CommandHa
 
 _BUTTON_HANDLERS: Mapping[ButtonAction, CommandHandler] = {
     ButtonAction.PAGE: _in_place(partial(_press_page, action=ButtonAction.PAGE)),
-    ButtonAction.PAGE_VISIBILITY: _in_place(
-        partial(_press_page, action=ButtonAction.PAGE_VISIBILITY)
-    ),
+    ButtonAction.PAGE_VISIBILITY: _in_place(partial(_press_page, action=ButtonAction.PAGE_VISIBILITY)),
     ButtonAction.FORGET: _in_place(_press_forget),
     ButtonAction.UNDO: _in_place(_press_undo),
     ButtonAction.RESTORE: _in_place(_press_restore),
@@ -745,9 +731,7 @@ class Commands:
             replies = self._act(handler, view, said, outlet, found[1])
         return replies if said.private else [replace(one, answers=said.message) for one in replies]
 
-    def press(
-        self, view: View, pressed: ButtonPressed, outlet: ChannelSender
-    ) -> list[OutboundMessage] | None:
+    def press(self, view: View, pressed: ButtonPressed, outlet: ChannelSender) -> list[OutboundMessage] | None:
         """Handle a button; return None for an unknown one, nothing for another person's."""
         name, *words = pressed.data.split(":")
         if name not in {*ButtonAction}:

@@ -12,14 +12,7 @@ from cachetools import LRUCache
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.messages import (
-    Button,
-    OpenQuestion,
-    OutboundMessage,
-    Span,
-    make_message,
-    strong_span,
-)
+from tacit.bots.messages import Button, OpenQuestion, OutboundMessage, Span, make_message, strong_span
 from tacit.bots.phrases import ReplyDecision, covers_content, mentions_content, says_the_same
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.memory import Memory, View
@@ -44,9 +37,7 @@ class Consent:
         """
         return self._list_pending(view, who)[-limits.CHAT_PROPOSALS_MAX_COUNT :]
 
-    def ask_with_buttons(
-        self, view: View, who: Requester | None, *, keeping: bool
-    ) -> list[OutboundMessage]:
+    def ask_with_buttons(self, view: View, who: Requester | None, *, keeping: bool) -> list[OutboundMessage]:
         """Ask one question with buttons for each proposal that this process has not asked yet.
 
         Consent to share is always asked like this, so that no model and no casual reply gives it.
@@ -54,10 +45,7 @@ class Consent:
         """
         if who is None:
             return []
-        some = [
-            *(self.list_pending(view, who) if keeping else ()),
-            *_list_proposals(view, widens=True),
-        ]
+        some = [*(self.list_pending(view, who) if keeping else ()), *_list_proposals(view, widens=True)]
         new = (one for one in some if self._mark_asked(who.key, one.id))
         return [_ask_one(one) for one in islice(new, limits.CHAT_PROPOSALS_MAX_COUNT)]
 
@@ -78,11 +66,7 @@ class Consent:
         """
         if who is None:
             return []
-        wider = [
-            one
-            for one in _list_proposals(view, widens=True)
-            if self._mark_asked(who.key, one.id) or again
-        ]
+        wider = [one for one in _list_proposals(view, widens=True) if self._mark_asked(who.key, one.id) or again]
         found = self._list_pending(view, who)
         shown = found[-limits.CHAT_PROPOSALS_MAX_COUNT :]
         new = [one for one in shown if self._mark_asked(who.key, one.id)]
@@ -95,9 +79,7 @@ class Consent:
         """Ask about pending proposals that share words with the text."""
         if who is None:
             return []
-        found = [
-            one for one in self.list_pending(view, who) if mentions_content(words, one.content, who)
-        ]
+        found = [one for one in self.list_pending(view, who) if mentions_content(words, one.content, who)]
         for one in found:
             self._mark_asked(who.key, one.id)
         return [_ask_several(found, len(found), texts.NOT_SAVED_YET)] if found else []
@@ -108,9 +90,7 @@ class Consent:
         with self._lock:
             return not shared.isdisjoint(self._asked.get(who.key, ()))
 
-    def answer(
-        self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str
-    ) -> OutboundMessage:
+    def answer(self, view: View, ids: Sequence[str], decision: ReplyDecision, key: str) -> OutboundMessage:
         """Apply a reply's decision and describe the outcome; skip expired or answered proposals."""
         contents = {one.id: one.content for one in view.proposals.list() if not one.widens}
         done: dict[bool, list[str]] = {True: [], False: []}
@@ -200,12 +180,7 @@ def _make_buttons(ids: Sequence[str], yes: str, no: str) -> tuple[Button, ...]:
 
 
 def _ask_several(
-    shown: Sequence[Proposal],
-    total: int,
-    before: str = "",
-    older: Sequence[Proposal] = (),
-    *,
-    left: bool = False,
+    shown: Sequence[Proposal], total: int, before: str = "", older: Sequence[Proposal] = (), *, left: bool = False
 ) -> OutboundMessage:
     """Make one question with a number and a button for each proposal; only list `older` ones."""
     if len(shown) == 1 == total:
@@ -247,9 +222,7 @@ def _describe_answers(kept: Sequence[str], left: Sequence[str], gone: int) -> Ou
     return make_message(*spans)
 
 
-def find_same_proposal(
-    content: str, waiting: Iterable[Proposal], own: Requester | None
-) -> Proposal | None:
+def find_same_proposal(content: str, waiting: Iterable[Proposal], own: Requester | None) -> Proposal | None:
     """Return the one proposal with the same content; None if there is none or several."""
     found = [one for one in waiting if says_the_same(content, one.content, own)]
     return found[0] if len(found) == 1 else None

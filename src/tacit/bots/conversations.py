@@ -11,12 +11,7 @@ from cachetools import LRUCache
 
 from tacit import limits
 from tacit.bots import texts
-from tacit.bots.messages import (
-    InboundMessage,
-    OpenQuestion,
-    OutboundMessage,
-    TextMessage,
-)
+from tacit.bots.messages import InboundMessage, OpenQuestion, OutboundMessage, TextMessage
 from tacit.clock import Clock, from_micros, system_clock
 from tacit.memory import View
 from tacit.records.memory import Memory as Record
@@ -136,9 +131,7 @@ def list_learned_from(view: View, said: TextMessage) -> list[Record]:
     """Return the newest visible memories that were learned from this message."""
     here = view.list(limit=limits.CHAT_NEWEST_MEMORIES_COUNT)
     return [
-        one
-        for one in here
-        if one.source.message == said.message and said.chat.id in (one.source.chat, one.learned_in)
+        one for one in here if one.source.message == said.message and said.chat.id in (one.source.chat, one.learned_in)
     ]
 
 

@@ -12,14 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tacit import Update, limits
-from tacit.bots.messages import (
-    BotLog,
-    ChannelSender,
-    InboundMessage,
-    NotSent,
-    OutboundMessage,
-    compute_backoff,
-)
+from tacit.bots.messages import BotLog, ChannelSender, InboundMessage, NotSent, OutboundMessage, compute_backoff
 from tacit.errors import StoreBusy, StoreUnavailable
 from tacit.memory import Memory
 from tacit.records.conversation import PendingUpdate
@@ -40,9 +33,7 @@ class ChatQueue:
     """
 
     def __init__(
-        self,
-        most: int = limits.CHAT_QUEUED_MAX_COUNT,
-        most_of_one: int = limits.CHAT_QUEUED_PER_CHAT_MAX_COUNT,
+        self, most: int = limits.CHAT_QUEUED_MAX_COUNT, most_of_one: int = limits.CHAT_QUEUED_PER_CHAT_MAX_COUNT
     ) -> None:
         self._most = most
         self._most_of_one = most_of_one
@@ -253,9 +244,7 @@ class Dispatcher:
     marked as done. Only one process may work on a channel in a space.
     """
 
-    def __init__(
-        self, handler: UpdateHandler, *, threads: int = limits.CHAT_THREADS_DEFAULT_COUNT
-    ) -> None:
+    def __init__(self, handler: UpdateHandler, *, threads: int = limits.CHAT_THREADS_DEFAULT_COUNT) -> None:
         self._handler = handler
         self._inbox, self._channel = handler.memory.inbox, handler.channel
         self._queue = ChatQueue()
@@ -328,9 +317,7 @@ class Dispatcher:
                 failures += 1
                 self._handler.log.failed("inbox waits", error, channel=self._channel)
             self._new_updates.wait(
-                compute_backoff(failures, self._handler.backoff_seconds)
-                if failures
-                else limits.CHAT_INBOX_POLL_SECONDS
+                compute_backoff(failures, self._handler.backoff_seconds) if failures else limits.CHAT_INBOX_POLL_SECONDS
             )
 
     def _needs_rescan(self) -> bool:
@@ -344,8 +331,7 @@ class Dispatcher:
             page = self._inbox.pending(self._channel, after=after, limit=limits.CHAT_PAGE_COUNT)
             with self._changed:
                 more = self._queue.offer(
-                    ((update.chat, update.seq) for update in page),
-                    more=len(page) == limits.CHAT_PAGE_COUNT,
+                    ((update.chat, update.seq) for update in page), more=len(page) == limits.CHAT_PAGE_COUNT
                 )
                 self._scanned = not (more or self._queue.has_backlog or self._new_updates.is_set())
                 self._changed.notify_all()

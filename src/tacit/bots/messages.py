@@ -159,14 +159,10 @@ class OutboundMessage:
 
 
 def make_message(
-    *parts: str | Span,
-    buttons: tuple[tuple[Button, ...], ...] = (),
-    asks: OpenQuestion | None = None,
+    *parts: str | Span, buttons: tuple[tuple[Button, ...], ...] = (), asks: OpenQuestion | None = None
 ) -> OutboundMessage:
     spans = (Span(part) if isinstance(part, str) else part for part in parts)
-    return OutboundMessage(
-        spans=tuple(span for span in spans if span.text), buttons=buttons, asks=asks
-    )
+    return OutboundMessage(spans=tuple(span for span in spans if span.text), buttons=buttons, asks=asks)
 
 
 def format_text(template: str, given: object = "") -> tuple[Span, ...]:
@@ -209,12 +205,7 @@ class NotSent(Exception):
     """
 
     def __init__(
-        self,
-        problem: str,
-        *,
-        for_good: bool,
-        wait_seconds: float | None = None,
-        unreachable: bool = False,
+        self, problem: str, *, for_good: bool, wait_seconds: float | None = None, unreachable: bool = False
     ) -> None:
         super().__init__(problem)
         self.for_good = for_good
@@ -226,12 +217,7 @@ class ChannelSender(Protocol):
     """Send messages into a channel. Safe to call from several threads."""
 
     def send(
-        self,
-        where: Chat,
-        to: Requester | None,
-        what: OutboundMessage,
-        *,
-        after: InboundMessage | None = None,
+        self, where: Chat, to: Requester | None, what: OutboundMessage, *, after: InboundMessage | None = None
     ) -> None:
         """Send, splitting long text; raise `NotSent` if the channel refuses.
 
@@ -254,9 +240,7 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _JOINED_CODES = (range(0x1F3FB, 0x1F400), range(0xE0020, 0xE0080), range(0x1160, 0x1200))
 
 
-def split_spans(
-    spans: Iterable[Span], most: int, measure: Callable[[str], int] = len
-) -> list[tuple[Span, ...]]:
+def split_spans(spans: Iterable[Span], most: int, measure: Callable[[str], int] = len) -> list[tuple[Span, ...]]:
     """Split into parts of at most `most`, at a paragraph, else a line, else a word.
 
     A word that is too long for a part is split between two characters. `measure` gives the size of

@@ -69,9 +69,7 @@ _IDIOM_SPACE = r"[\s,]+"  # also "yes, it is"
 def load_phrases() -> Phrases:
     import yaml
 
-    found = yaml.safe_load(
-        resources.files("tacit.bots").joinpath("phrases.yaml").read_text("utf-8")
-    )
+    found = yaml.safe_load(resources.files("tacit.bots").joinpath("phrases.yaml").read_text("utf-8"))
     pairs = [[part.split("; ") for part in one] for one in found.pop("not_answer_pairs")]
     closings = [f"{start} {end}" for starts, ends in pairs for start in starts for end in ends]
     closings += found.pop("not_answers").split("; ")
@@ -83,18 +81,14 @@ def load_phrases() -> Phrases:
     )
     return Phrases(
         roles={word: Token(role) for word, role in _invert(found.pop("roles")).items()},
-        forget_roles={
-            word: Token(role) for word, role in _invert(found.pop("forget_roles")).items()
-        },
+        forget_roles={word: Token(role) for word, role in _invert(found.pop("forget_roles")).items()},
         numbers={word: number for number, words in enumerate(numbers, 1) for word in words},
         cardinals=frozenset(words[0] for words in numbers),
         idioms=idioms,
         idiom=re.compile("|".join(ways)),
         not_answers=frozenset(tuple(one.split()) for one in closings),
         commands=_invert(found.pop("commands"), "; "),
-        small_talk={
-            reply: frozenset(words.split()) for reply, words in found.pop("small_talk").items()
-        },
+        small_talk={reply: frozenset(words.split()) for reply, words in found.pop("small_talk").items()},
         words={name: frozenset(words.split()) for name, words in found.items()},
     )
 
@@ -285,8 +279,7 @@ def _is_small_talk(roles: Sequence[Token]) -> bool:
     if Token.MOOD in roles and telling == len(roles):
         return True
     return any(
-        role is Token.THANKS and not _GROUP_ROLES.isdisjoint(roles[n:])
-        for n, role in enumerate(roles[:telling])
+        role is Token.THANKS and not _GROUP_ROLES.isdisjoint(roles[n:]) for n, role in enumerate(roles[:telling])
     )
 
 
@@ -603,9 +596,7 @@ def distinctive_words(content: str, own: Requester | None = None) -> frozenset[s
 
 
 def capitalized_words(content: str) -> set[str]:
-    return {
-        word.casefold().removesuffix("s") for word in _WORD.findall(content) if word[0].isupper()
-    }
+    return {word.casefold().removesuffix("s") for word in _WORD.findall(content) if word[0].isupper()}
 
 
 def _word_weights(text: str) -> dict[str, bool]:

@@ -16,13 +16,7 @@ from typing import Protocol
 from tacit import Chat, Requester, limits
 from tacit.bots import texts
 from tacit.bots.dispatcher import MessageHandler
-from tacit.bots.messages import (
-    ButtonPressed,
-    InboundMessage,
-    OutboundMessage,
-    TextMessage,
-    make_message,
-)
+from tacit.bots.messages import ButtonPressed, InboundMessage, OutboundMessage, TextMessage, make_message
 from tacit.cli.output import TerminalWriter
 
 CHANNEL = "terminal"
@@ -129,20 +123,11 @@ class TerminalConversation:
         return any(one.instead for one in answers)
 
     def _pressed(self, data: str) -> ButtonPressed:
-        return ButtonPressed(
-            channel=CHANNEL, update=self._update(), chat=self.chat, who=self.who, data=data
-        )
+        return ButtonPressed(channel=CHANNEL, update=self._update(), chat=self.chat, who=self.who, data=data)
 
     def _said(self, line: str) -> TextMessage:
         update = self._update()
-        return TextMessage(
-            channel=CHANNEL,
-            update=update,
-            chat=self.chat,
-            who=self.who,
-            text=line,
-            message=update,
-        )
+        return TextMessage(channel=CHANNEL, update=update, chat=self.chat, who=self.who, text=line, message=update)
 
     def _update(self) -> str:
         return f"{self.session}-{next(self._numbers)}"

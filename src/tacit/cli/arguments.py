@@ -66,9 +66,7 @@ def one_of(*arguments: Argument) -> Argument:
     return add
 
 
-def command(
-    name: str, *arguments: Argument, epilog: str = _EPILOG
-) -> Callable[[CommandFunction], Command]:
+def command(name: str, *arguments: Argument, epilog: str = _EPILOG) -> Callable[[CommandFunction], Command]:
     return lambda run: Command(name, run, arguments, epilog)
 
 
@@ -86,13 +84,7 @@ EXTERNAL_KEY = arg("external_key", "KEY", "external key, such as telegram:123")
 YES = flag("--yes", "do not ask for confirmation; required without a terminal")
 BY = arg("--by", "AGENT", "agent that sends the request; its allowlist applies")
 PAGE = (
-    arg(
-        "--limit",
-        "N",
-        f"maximum number of results {_DEFAULT}",
-        type=int,
-        default=limits.PAGE_DEFAULT_COUNT,
-    ),
+    arg("--limit", "N", f"maximum number of results {_DEFAULT}", type=int, default=limits.PAGE_DEFAULT_COUNT),
     arg("--cursor", "CURSOR", "cursor of the previous page"),
 )
 CATEGORY = arg("--category --namespace", "CATEGORY", "category of the memory")
@@ -103,12 +95,7 @@ SUBJECT = arg("--subject", "KEY", "as an operator: all memories of this person")
 FIELD_ARGUMENTS = (
     arg("--kind", "KIND", ", ".join(Kind)),
     many("--about", "PERSON", "subject of the memory; repeatable"),
-    many(
-        "--withhold-from",
-        "PERSON",
-        "person who must never see it; repeatable",
-        dest="withheld_from",
-    ),
+    many("--withhold-from", "PERSON", "person who must never see it; repeatable", dest="withheld_from"),
     arg("--sensitivity", "SENSITIVITY", ", ".join(Sensitivity)),
     yes_or_no("--portable", "whether it may leave this chat"),
     arg("--importance", "N", "1 to 5", type=int),
@@ -135,11 +122,5 @@ def question(count: int, tokens: int | None = None) -> tuple[Argument, ...]:
     return (
         arg("query", "QUESTION", "question in plain words"),
         arg("--top-k", "N", f"maximum number of results {_DEFAULT}", type=int, default=count),
-        arg(
-            "--budget-tokens",
-            "N",
-            f"maximum tokens in a prompt{shown}",
-            type=int,
-            default=tokens,
-        ),
+        arg("--budget-tokens", "N", f"maximum tokens in a prompt{shown}", type=int, default=tokens),
     )

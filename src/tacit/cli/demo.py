@@ -31,12 +31,7 @@ _LENT = {"visibility": "public_ok"}
 _STATEMENTS: tuple[tuple[tacit.Requester, tacit.Chat, str, dict[str, Any]], ...] = (
     (ALICE, ALICES_CHAT, "Alice saves up for a houseboat", {}),
     (ALICE, ALICES_CHAT, "Alice lives in Lisbon", {**_LENT, "sensitivity": "public"}),
-    (
-        ALICE,
-        ALICES_CHAT,
-        "Saturday: a surprise for Bob",
-        {**_LENT, "about": [BOB.key], "withheld_from": [BOB.key]},
-    ),
+    (ALICE, ALICES_CHAT, "Saturday: a surprise for Bob", {**_LENT, "about": [BOB.key], "withheld_from": [BOB.key]}),
     (ALICE, ALICES_CHAT, "Alice sees a heart specialist", {**_LENT, "sensitivity": "sensitive"}),
     (ALICE, GROUP, "Bob brings the lemon cake", {"about": [BOB.key], "visibility": "room"}),
     (BOB, BOBS_CHAT, "Bob is looking for a new job", {}),
@@ -49,10 +44,7 @@ _CHATS = (
 _NEXT_COMMANDS = (
     ("remember something", ["remember", "Sarah is my wife", "--as", "local:me"]),
     ("recall it in private", ["recall", "who is my wife?", "--as", "local:me"]),
-    (
-        "it stays hidden in a group",
-        ["list", "--as", "local:me", "--chat", "telegram:-7", "--with", "telegram:456"],
-    ),
+    ("it stays hidden in a group", ["list", "--as", "local:me", "--chat", "telegram:-7", "--with", "telegram:456"]),
 )
 _COLUMNS_MAX_COUNT = 100
 
@@ -143,11 +135,7 @@ def _build_chat(
         why = owners[one.id].explain(one.id, chat, asks)
         if why.allowed is not (one.id in heard):
             raise DisclosureBreach("the demo showed a memory that the rules withhold")
-        verdicts.append(
-            DemoVerdict(
-                id=one.id, content=one.content, said=why.allowed, rule=why.rule, because=why.says
-            )
-        )
+        verdicts.append(DemoVerdict(id=one.id, content=one.content, said=why.allowed, rule=why.rule, because=why.says))
     return DemoChat(title=title, asks=NAMES_BY_KEY[asks.key], verdicts=tuple(verdicts))
 
 
@@ -167,9 +155,7 @@ def format_story(story: DemoStory) -> Iterator[str]:
                 if verdict.said is said:
                     start = f"  {verb:<6}  {verdict.content:<{widest}}  {verdict.rule:<3}  "
                     width, below = max(columns, len(start) + 20), " " * len(start)
-                    yield from textwrap.wrap(
-                        verdict.because, width, initial_indent=start, subsequent_indent=below
-                    )
+                    yield from textwrap.wrap(verdict.because, width, initial_indent=start, subsequent_indent=below)
                     verb = ""
     yield ""
     yield "One memory, three chats, and no secret disclosed. Your turn:"

@@ -139,17 +139,13 @@ def expire(session: CommandSession) -> CommandResult:
     return _lifecycle_result(counts, f"expired  {shown or 'nothing'}", waits=waits)
 
 
-@command(
-    "purge", flag("--confirm-clock", "the clock is right, although it jumped since the last run")
-)
+@command("purge", flag("--confirm-clock", "the clock is right, although it jumped since the last run"))
 def purge(session: CommandSession) -> CommandResult:
     """Delete memories that can no longer be restored."""
     done = session.memory.jobs.purge(**session.given)
     postponed = f", {done.postponed} postponed" if done.postponed else ""
     counts = {"purged": done.count, "postponed": done.postponed}
-    return _lifecycle_result(
-        counts, f"purged  {done.count}{postponed}", waits=done.waits is not None
-    )
+    return _lifecycle_result(counts, f"purged  {done.count}{postponed}", waits=done.waits is not None)
 
 
 def _lifecycle_result(counts: dict[str, int], line: str, *, waits: bool) -> CommandResult:

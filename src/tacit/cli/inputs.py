@@ -46,9 +46,7 @@ def parse_chat(args: Namespace, asking: Requester, *, also: Requester | None = N
         there = (asking, *((also,) if also else ()), *present)
         return Chat.group(named, there, complete=args.everybody)
     if present or args.everybody:
-        raise InvalidInput(
-            "--with", "and --everybody are for groups; a private chat has one member"
-        )
+        raise InvalidInput("--with", "and --everybody are for groups; a private chat has one member")
     if kind is ChatKind.PRIVATE:
         return Chat.private(asking.key if named == PRIVATE_CHAT else named)
     return Chat.unknown(named)
@@ -131,9 +129,7 @@ def read_text(_: str, written: str) -> str:
     most = limits.CONTENT_MAX_CHARS * _UTF8_MAX_BYTES
     raw = sys.stdin.buffer.read(most + 2)
     if len(raw) > most + 1:
-        raise InvalidInput(
-            "content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters; shorten it"
-        )
+        raise InvalidInput("content", f"is longer than {limits.CONTENT_MAX_CHARS:,} characters; shorten it")
     try:
         # The shell adds the last newline.
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
@@ -153,9 +149,7 @@ def read_turns(name: str) -> list[Message]:
             if not line.strip():
                 continue
             if len(found) == limits.MESSAGES_MAX_COUNT:
-                raise InvalidInput(
-                    "file", f"has more than {limits.MESSAGES_MAX_COUNT} turns; split the file"
-                )
+                raise InvalidInput("file", f"has more than {limits.MESSAGES_MAX_COUNT} turns; split the file")
             try:
                 found.append(_parse_turn(line))
             except InvalidInput as error:
@@ -203,9 +197,7 @@ def parse_zoned_time(name: str, written: object) -> datetime | None:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise InvalidInput(
-            name, "expected a time with a time zone, such as 2026-03-01T12:00:00+00:00"
-        )
+        raise InvalidInput(name, "expected a time with a time zone, such as 2026-03-01T12:00:00+00:00")
     return found
 
 

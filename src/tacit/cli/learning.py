@@ -86,9 +86,7 @@ def _parse_messages(session: CommandSession) -> list[Message]:
     if args.message is not None and len(texts) != 1:
         raise BadUsage("learn: --message is for one message; learn one at a time")
     if len(texts) > limits.MESSAGES_MAX_COUNT:
-        raise InvalidInput(
-            "text", f"takes at most {limits.MESSAGES_MAX_COUNT} messages; split them"
-        )
+        raise InvalidInput("text", f"takes at most {limits.MESSAGES_MAX_COUNT} messages; split them")
     at = inputs.parse_zoned_time("at", args.at)
     return [Message(args.role, text, at=at, id=args.message) for text in texts]
 
@@ -104,9 +102,7 @@ def _read_texts(written: list[str]) -> Iterator[str]:
                     yield line.rstrip("\r\n")
 
 
-def _trace_messages(
-    session: CommandSession, messages: list[Message], *, keep: bool
-) -> CommandResult:
+def _trace_messages(session: CommandSession, messages: list[Message], *, keep: bool) -> CommandResult:
     view = session.view
     lines: list[str] = []
     found: list[dict[str, Any]] = []
@@ -125,11 +121,7 @@ def proposals(session: CommandSession) -> CommandResult:
     return out.list_result(
         "proposals",
         session.view.proposals.list(),
-        lambda one: (
-            one.id,
-            f"until {out.format_time(one.expires_at)}",
-            f"{one.content} ({one.reason})",
-        ),
+        lambda one: (one.id, f"until {out.format_time(one.expires_at)}", f"{one.content} ({one.reason})"),
         "No proposals found.",
     )
 
@@ -181,9 +173,7 @@ def work(session: CommandSession) -> CommandResult:
 @contextmanager
 def _catch_stop_signals() -> Iterator[threading.Event]:
     stopped = threading.Event()
-    before = {
-        one: signal.signal(one, lambda *_: stopped.set()) for one in (signal.SIGINT, signal.SIGTERM)
-    }
+    before = {one: signal.signal(one, lambda *_: stopped.set()) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stopped
     finally:
@@ -201,13 +191,7 @@ def _queue_lines(found: LearningQueueStatus) -> list[str]:
 
 @command(
     "quarantine",
-    arg(
-        "act",
-        "ACTION",
-        f"{', '.join(_QUARANTINE_ACTIONS)} (default: list)",
-        nargs="?",
-        choices=_QUARANTINE_ACTIONS,
-    ),
+    arg("act", "ACTION", f"{', '.join(_QUARANTINE_ACTIONS)} (default: list)", nargs="?", choices=_QUARANTINE_ACTIONS),
     OPTIONAL_ID,
     OPERATOR,
 )
@@ -233,12 +217,7 @@ def quarantine(session: CommandSession) -> CommandResult:
 
 @command(
     "revert",
-    arg(
-        "--source",
-        "SOURCE",
-        "telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool",
-        required=True,
-    ),
+    arg("--source", "SOURCE", "telegram:-100, telegram:-100/42 (a message), agent:NAME or role:tool", required=True),
     flag("--dry-run", "only count"),
     OPERATOR,
 )

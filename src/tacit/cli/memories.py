@@ -79,9 +79,7 @@ def remember(session: CommandSession) -> CommandResult:
     return _write_result(session.view.remember(**session.given), "remembered")
 
 
-@command(
-    "put", *_CATEGORY_AND_KEY, arg("value", "VALUE", "the value; - reads stdin"), *a.WRITE_ARGUMENTS
-)
+@command("put", *_CATEGORY_AND_KEY, arg("value", "VALUE", "the value; - reads stdin"), *a.WRITE_ARGUMENTS)
 def put(session: CommandSession) -> CommandResult:
     """Set the value of a key."""
     done = session.view.put(**session.given)
@@ -286,11 +284,7 @@ def _page_result(page: Page[Memory]) -> CommandResult:
     return out.list_result("memories", page, row)
 
 
-@command(
-    "history",
-    a.OPTIONAL_ID,
-    flag("--export", "print the history of every memory visible here, as JSON lines"),
-)
+@command("history", a.OPTIONAL_ID, flag("--export", "print the history of every memory visible here, as JSON lines"))
 def history(session: CommandSession) -> CommandResult | StreamedResult:
     """Show the history of a memory."""
     args = session.args
@@ -329,13 +323,7 @@ def delta(session: CommandSession) -> CommandResult:
     """Show what changed in a thread since a revision."""
     found = session.view.delta(session.args.since)
     rows = [
-        (
-            str(one.revision),
-            one.event,
-            one.memory_id,
-            one.category or "",
-            show_with_key(one.key, one.content or ""),
-        )
+        (str(one.revision), one.event, one.memory_id, one.category or "", show_with_key(one.key, one.content or ""))
         for one in found.changes
     ]
     lines = [f"revision {found.revision}", *out.format_table(rows)]
@@ -401,9 +389,7 @@ def _add_reasons(lines: Iterable[str], found: Sequence[Recalled]) -> Iterator[st
         yield line
         yield f"  {one.why}"
         yield f"  {', '.join([f'similarity {one.similarity:.2f}', *raised])}"
-        yield from out.format_table(
-            [("  related", other.id, _memory_text(other)) for other in one.related]
-        )
+        yield from out.format_table([("  related", other.id, _memory_text(other)) for other in one.related])
 
 
 def _memory_text(memory: Memory) -> str:
@@ -415,11 +401,7 @@ def _memory_text(memory: Memory) -> str:
 
 
 @command(
-    "query",
-    *a.question(limits.QUERY_DEFAULT_COUNT),
-    flag("--full", "show IDs, scores and rules"),
-    *_FILTERS,
-    a.BY,
+    "query", *a.question(limits.QUERY_DEFAULT_COUNT), flag("--full", "show IDs, scores and rules"), *_FILTERS, a.BY
 )
 def query(session: CommandSession) -> CommandResult:
     """Answer a question with bullets for a prompt."""
@@ -445,17 +427,13 @@ def _bullet_text(one: Bullet) -> str:
 def block(session: CommandSession) -> CommandResult:
     """Print the memory block for the start of a prompt."""
     made = session.view.block(**session.given)
-    return _prompt_result(
-        made, *(f"{count} more in {name} did not fit" for name, count in sorted(made.cut.items()))
-    )
+    return _prompt_result(made, *(f"{count} more in {name} did not fit" for name, count in sorted(made.cut.items())))
 
 
 @command(
     "fresh",
     *a.question(limits.RECALL_DEFAULT_COUNT, limits.FRESH_BUDGET_TOKENS),
-    arg(
-        "--since", "REVISION", "changes after this revision (default: that of the block)", type=int
-    ),
+    arg("--since", "REVISION", "changes after this revision (default: that of the block)", type=int),
     a.BY,
 )
 def fresh(session: CommandSession) -> CommandResult:

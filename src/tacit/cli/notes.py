@@ -110,22 +110,12 @@ def _start_session(session: CommandSession) -> CommandResult:
         for one in started.long_term
     ]
     recent = [
-        (
-            one.day.isoformat(),
-            one.path,
-            f"tasks {one.tasks}, follow_ups {one.follow_ups}",
-            one.summary,
-        )
+        (one.day.isoformat(), one.path, f"tasks {one.tasks}, follow_ups {one.follow_ups}", one.summary)
         for one in started.recent
     ]
     return CommandResult(
         out.document_of(started),
-        [
-            f"session  {started.session}",
-            *format_table(long_term),
-            *format_table(recent),
-            *_note_lines(started.today),
-        ],
+        [f"session  {started.session}", *format_table(long_term), *format_table(recent), *_note_lines(started.today)],
         () if long_term or recent else (out.NOTHING_FOUND,),
     )
 
@@ -133,8 +123,5 @@ def _start_session(session: CommandSession) -> CommandResult:
 def _note_lines(note: Note | None) -> list[str]:
     items = () if note is None else note.items
     return format_table(
-        [
-            ("today", SECTION_HEADINGS[one.section], f"{_TASK_MARKS[one.done]}{one.content}")
-            for one in items
-        ]
+        [("today", SECTION_HEADINGS[one.section], f"{_TASK_MARKS[one.done]}{one.content}") for one in items]
     )

@@ -308,12 +308,7 @@ def _skipped_notes(skipped: str, left: int) -> tuple[str, ...]:
 @command(
     "doctor",
     flag("--repair", "repair what can be repaired (default: change nothing)"),
-    many(
-        "--check",
-        "NAME",
-        "run only this check; repeatable (see docs/doctor.md)",
-        dest="checks",
-    ),
+    many("--check", "NAME", "run only this check; repeatable (see docs/doctor.md)", dest="checks"),
 )
 def doctor(session: CommandSession) -> CommandResult:
     """Find problems, and repair them with --repair."""
@@ -349,9 +344,7 @@ def events(session: CommandSession) -> CommandResult:
         since = validation.parse_datetime("--since", parsed)
     return out.list_result(
         "events",
-        session.memory.admin.events(
-            args.node, args.op, since, limit=args.limit, cursor=args.cursor
-        ),
+        session.memory.admin.events(args.node, args.op, since, limit=args.limit, cursor=args.cursor),
         lambda one: (one.day.isoformat(), one.node, one.op, one.status, str(one.count)),
         "No events found. None are recorded if events.keep_days is 0.",
     )

@@ -118,10 +118,7 @@ def done_result(done: str, id: str, more: str = "", **fields: Any) -> CommandRes
 
 
 def list_result(
-    name: str,
-    found: Sequence[T] | Page[T],
-    row: Callable[[T], Sequence[str]],
-    empty: str = NOTHING_FOUND,
+    name: str, found: Sequence[T] | Page[T], row: Callable[[T], Sequence[str]], empty: str = NOTHING_FOUND
 ) -> CommandResult:
     """Show one record per line, and how to get the next page if there is one."""
     items: Sequence[T] = found.items if isinstance(found, Page) else found
@@ -273,9 +270,7 @@ def _write_line(stream: IO[str] | None, line: str) -> None:
         return
     if not _is_encodable(stream, line):
         encoding = getattr(stream, "encoding", None) or "ascii"
-        line = (
-            line.translate(_ASCII_FALLBACKS).encode(encoding, "backslashreplace").decode(encoding)
-        )
+        line = line.translate(_ASCII_FALLBACKS).encode(encoding, "backslashreplace").decode(encoding)
     if stream is sys.stdout:
         with _mute_stdout_on_error():
             stream.write(line + "\n")
@@ -314,9 +309,7 @@ def format_table(rows: Sequence[Sequence[str]]) -> list[str]:
         room = max(_TEXT_MIN_COLUMNS, room - sum(widths) - len(_COLUMN_GAP) * len(widths))
     lines = []
     for *first, last in cells:
-        padded = [
-            cell + " " * (w - text_width(cell)) for cell, w in zip(first, widths, strict=True)
-        ]
+        padded = [cell + " " * (w - text_width(cell)) for cell, w in zip(first, widths, strict=True)]
         lines.append(_COLUMN_GAP.join([*padded, _truncate(last, room)]).rstrip())
     return lines
 

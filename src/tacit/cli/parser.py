@@ -43,11 +43,7 @@ class CommandParser(argparse.ArgumentParser):
     """Raise BadUsage instead of exiting, and accept no abbreviated options."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(
-            allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            **settings,
-        )
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
     def error(self, message: str) -> NoReturn:
         shown = message[:_MESSAGE_MAX_CHARS] + "..." * (len(message) > _MESSAGE_MAX_CHARS)
@@ -60,13 +56,9 @@ def build_parser() -> CommandParser:
     parser = CommandParser(prog="tacit", description=_DESCRIPTION, epilog=f"exit codes:\n{codes}")
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     _add_global_options(parser.add_argument_group("global options, before or after the command"))
-    names = parser.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", parser_class=CommandParser
-    )
+    names = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", parser_class=CommandParser)
     for one in COMMANDS:
-        command = names.add_parser(
-            one.name, help=one.summary, description=one.summary, epilog=one.epilog
-        )
+        command = names.add_parser(one.name, help=one.summary, description=one.summary, epilog=one.epilog)
         for argument in one.arguments:
             argument(command)
         _add_global_options(command, _LATER_SUFFIX)

@@ -158,9 +158,7 @@ def _open_socket(session: CommandSession, how: ServerSettings) -> socket.socket:
 
 def _uses_postgres(session: CommandSession) -> bool:
     named = session.args.db
-    return (
-        session.settings.db.driver == "postgres" if named is None else named.startswith("postgres")
-    )
+    return session.settings.db.driver == "postgres" if named is None else named.startswith("postgres")
 
 
 def _is_local(how: ServerSettings) -> bool:
@@ -169,9 +167,7 @@ def _is_local(how: ServerSettings) -> bool:
     return how.local and is_loopback(how.host)
 
 
-def _announce_server(
-    session: CommandSession, listening: socket.socket, how: ServerSettings, log: ServerLog
-) -> None:
+def _announce_server(session: CommandSession, listening: socket.socket, how: ServerSettings, log: ServerLog) -> None:
     """Log the address and how to sign in. A sign-in link is never logged: only the local person
     gets one, at the terminal that started the server."""
     from tacit.server.process import socket_url
@@ -192,9 +188,7 @@ def _print_sign_in_link(session: CommandSession, console: str, how_to: str) -> N
     person = local_person(settings).key
     offered = session.memory.console.create_link(person=person)
     terminal = TerminalWriter(as_json=session.args.json)
-    terminal.note(
-        f"Sign in to the console as {person}; the link {describe_link_lifetime(settings)}:"
-    )
+    terminal.note(f"Sign in to the console as {person}; the link {describe_link_lifetime(settings)}:")
     terminal.note(sign_in_url(console, offered.token))
     terminal.note(f"As another person: {how_to}")
 
@@ -227,9 +221,7 @@ def _serve_workers(
     given = (("--db", args.db), ("--config", args.config), ("--space", args.space))
     passed_on = [part for option, value in given if value is not None for part in (option, value)]
     where = ["--host", how.host, "--port", str(how.port)]
-    WorkerProcesses(["serve", *passed_on, *where], listening, how.workers, log).run(
-        how.drain_seconds
-    )
+    WorkerProcesses(["serve", *passed_on, *where], listening, how.workers, log).run(how.drain_seconds)
     log.tell("stopped")
     return _SERVED_RESULT
 

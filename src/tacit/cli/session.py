@@ -66,11 +66,7 @@ class CommandSession:
         opened = self._resources.enter_context(
             open_memory(self.args.db, settings=settings, mirror=not self._only_inspects)
         )
-        if (
-            self.args.command == "work"
-            and settings.metrics.exporter == "prometheus"
-            and settings.metrics.port
-        ):
+        if self.args.command == "work" and settings.metrics.exporter == "prometheus" and settings.metrics.port:
             from tacit.server.metrics import serve_metrics
 
             self._resources.enter_context(serve_metrics(settings.metrics.port))

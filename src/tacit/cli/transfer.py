@@ -240,11 +240,7 @@ def export(session: CommandSession) -> CommandResult | StreamedResult:
     arg("path", "PATH", "path of the copy", nargs="?"),
     flag("--overwrite", "overwrite an existing file"),
     arg(
-        "--verify",
-        "URL",
-        "check a backup or a restored database instead (default: the database)",
-        nargs="?",
-        const="",
+        "--verify", "URL", "check a backup or a restored database instead (default: the database)", nargs="?", const=""
     ),
     arg("--journal", "FILE", "with --verify: repeat the erasures of this journal"),
 )
@@ -282,12 +278,7 @@ def _backup_document(done: Backup) -> dict[str, Any]:
     return state | rows | out.document_of(done, ("problems", "erased_again"))
 
 
-@command(
-    "restore",
-    a.OPTIONAL_ID,
-    arg("--from", "PATH", "replace the database with this backup", dest="backup"),
-    a.YES,
-)
+@command("restore", a.OPTIONAL_ID, arg("--from", "PATH", "replace the database with this backup", dest="backup"), a.YES)
 def restore(session: CommandSession) -> CommandResult:
     """Restore a forgotten memory, or a backup."""
     args = session.args

@@ -25,13 +25,7 @@ class Client:
     Safe to share between threads; close it when done.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: str | None = None,
-        *,
-        timeout: float = limits.CLIENT_TIMEOUT_SECONDS,
-    ) -> None:
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = limits.CLIENT_TIMEOUT_SECONDS) -> None:
         self._server = Transport(url, key, timeout_seconds=timeout)
 
     def __repr__(self) -> str:
@@ -67,10 +61,7 @@ class Client:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
 
@@ -81,10 +72,7 @@ _OTHER_HEADERS_BYTES = 8_192
 
 
 def claim_headers(
-    requester: Requester | str | None,
-    chat: Chat | str | None,
-    thread: str | None,
-    agent: str | None,
+    requester: Requester | str | None, chat: Chat | str | None, thread: str | None, agent: str | None
 ) -> dict[str, str]:
     """Encode requester and chat as headers: percent-encoded UTF-8, because headers are ASCII."""
     most = limits.LABEL_MAX_CHARS
@@ -143,11 +131,7 @@ def _chat_headers(chat: object) -> dict[str, str]:
 
 
 def _encode_participant(person: Requester) -> str:
-    parts = (
-        _encode_key("participants", person.key),
-        _encode_name(person.name),
-        _encode_name(person.username),
-    )
+    parts = (_encode_key("participants", person.key), _encode_name(person.name), _encode_name(person.username))
     return ";".join(parts).rstrip(";")
 
 

@@ -16,15 +16,7 @@ from urllib.parse import quote, urlencode
 from tacit import limits
 from tacit.client.transport import ApiRequest, Transport
 from tacit.errors import InvalidInput, NoteOutside, NotFound, StoreError
-from tacit.memory import (
-    Arguments,
-    Operation,
-    Repeat,
-    Resource,
-    bind_arguments,
-    parameters_of,
-    type_hints_of,
-)
+from tacit.memory import Arguments, Operation, Repeat, Resource, bind_arguments, parameters_of, type_hints_of
 from tacit.records import conversation, validation
 from tacit.records.checkpoints import dump_checkpoint
 from tacit.records.conversation import Message
@@ -59,9 +51,7 @@ class RemoteDispatch:
             given = f"sha256-{sha256(given.encode()).hexdigest()}"
         return replace(self, key=given)
 
-    def invoke(
-        self, operation: Operation, _: Resource, args: tuple[Any, ...], named: Arguments
-    ) -> Any:
+    def invoke(self, operation: Operation, _: Resource, args: tuple[Any, ...], named: Arguments) -> Any:
         given = bind_arguments(operation.method, args, named)
         if operation.endpoint is None:
             raise InvalidInput(operation.name, "works only where the memory is open")
@@ -99,9 +89,7 @@ class RemoteDispatch:
                 body[_WIRE_NAMES.get(name, name)] = _encode_argument(operation, name, value)
             else:
                 query[name] = _encode_query(name, value, hints[name])
-        path = _PATH_PART.sub(
-            lambda part: _encode_path_part(part[1], given[part[1]]), endpoint.path
-        )
+        path = _PATH_PART.sub(lambda part: _encode_path_part(part[1], given[part[1]]), endpoint.path)
         key = self.key
         if key is None and operation.repeat in (Repeat.REPLAYED, Repeat.HARMLESS):
             key = secrets.token_urlsafe(16)

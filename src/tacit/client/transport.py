@@ -43,9 +43,7 @@ _UNPROCESSED_PROBLEMS = frozenset({"too-many-requests", "draining"})
 class TransientFailure(Exception):
     """A failure that a retry may fix. `unprocessed`: the server did nothing yet."""
 
-    def __init__(
-        self, error: TacitError, *, unprocessed: bool = False, wait_seconds: float | None = None
-    ) -> None:
+    def __init__(self, error: TacitError, *, unprocessed: bool = False, wait_seconds: float | None = None) -> None:
         super().__init__()
         self.error = error
         self.unprocessed = unprocessed
@@ -59,9 +57,7 @@ def parse_body(body: bytes, who: str) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise StoreError(
-            f"{who} does not answer with JSON: check that the address is that of a Tacit server"
-        ) from None
+        raise StoreError(f"{who} does not answer with JSON: check that the address is that of a Tacit server") from None
 
 
 def classify_failure(
@@ -140,12 +136,7 @@ class Transport:
     """
 
     def __init__(
-        self,
-        url: str,
-        key: str | None,
-        *,
-        timeout_seconds: float,
-        pause: Callable[[float], object] | None = None,
+        self, url: str, key: str | None, *, timeout_seconds: float, pause: Callable[[float], object] | None = None
     ) -> None:
         try:
             import httpx2
@@ -170,9 +161,7 @@ class Transport:
             verify=secure,
             trust_env=False,
             follow_redirects=False,
-            limits=httpx2.Limits(
-                max_connections=None, keepalive_expiry=limits.CLIENT_IDLE_MAX_SECONDS
-            ),
+            limits=httpx2.Limits(max_connections=None, keepalive_expiry=limits.CLIENT_IDLE_MAX_SECONDS),
         )
 
     def __repr__(self) -> str:
@@ -238,11 +227,7 @@ class Transport:
             yield left.decode()
 
     def _send_once(
-        self,
-        call: ApiRequest,
-        headers: dict[str, str],
-        content: bytes | Iterable[bytes] | None,
-        until: float,
+        self, call: ApiRequest, headers: dict[str, str], content: bytes | Iterable[bytes] | None, until: float
     ) -> bytes:
         left = max(until - time.monotonic(), 0.001)
         with self._open(call, headers, content, left) as response:
@@ -252,11 +237,7 @@ class Transport:
 
     @contextmanager
     def _open(
-        self,
-        call: ApiRequest,
-        headers: dict[str, str],
-        content: bytes | Iterable[bytes] | None,
-        timeout_seconds: float,
+        self, call: ApiRequest, headers: dict[str, str], content: bytes | Iterable[bytes] | None, timeout_seconds: float
     ) -> Iterator[httpx2.Response]:
         """Open a streamed response; convert every failure to an error of this library."""
         import httpx2
@@ -265,11 +246,7 @@ class Transport:
             raise StoreUnavailable("the client is closed: connect again to use it")
         try:
             request = self._http.build_request(
-                call.method,
-                f"{self._url}{call.path}",
-                headers=headers,
-                content=content,
-                timeout=timeout_seconds,
+                call.method, f"{self._url}{call.path}", headers=headers, content=content, timeout=timeout_seconds
             )
             with closing(self._http.send(request, stream=True)) as response:
                 yield response

@@ -36,9 +36,7 @@ class ErrorText(NamedTuple):
     says: str
 
 
-NOT_FOUND = ErrorText(
-    "Page not found", "This page does not exist, or you do not have access to it."
-)
+NOT_FOUND = ErrorText("Page not found", "This page does not exist, or you do not have access to it.")
 _ERROR_TEXTS = {
     403: NOT_FOUND,
     404: NOT_FOUND,
@@ -53,8 +51,7 @@ _STALE_FORM = ErrorText(
     "changed. Go back, reload the page, and submit it again.",
 )
 _INTERNAL_ERROR = ErrorText(
-    "Something went wrong",
-    "The server failed to answer. Its operator finds the error in the log by this ID.",
+    "Something went wrong", "The server failed to answer. Its operator finds the error in the log by this ID."
 )
 
 
@@ -72,16 +69,9 @@ def error_page(site: Site, request: Request, error: Exception) -> Response:
         elif isinstance(error, TacitError) and text is not NOT_FOUND:
             detail = labels.error_sentence(error)
     # Without counts: the storage that failed the request may fail again.
-    asked = PageRequest(
-        site=site, request=request, signed_in=request.state.visitor, nav_counts=False
-    )
+    asked = PageRequest(site=site, request=request, signed_in=request.state.visitor, nav_counts=False)
     shown = asked.render(
-        "error.html",
-        fragment="error_part.html",
-        status=status,
-        error_text=text,
-        detail=detail,
-        request_id=request_id,
+        "error.html", fragment="error_part.html", status=status, error_text=text, detail=detail, request_id=request_id
     )
     if retry_after is not None:
         shown.headers["Retry-After"] = retry_after
@@ -160,9 +150,7 @@ def _check_csrf(asked: PageRequest, who: PageAccess) -> None:
         raise StaleForm
     cookie = sessions.get_session_cookie(asked.request)
     sent = asked.request.headers.get(CSRF_HEADER) or asked.form.get(CSRF_FIELD)
-    if who is not PageAccess.PUBLIC and (
-        cookie is None or not sessions.is_csrf_token(cookie, sent)
-    ):
+    if who is not PageAccess.PUBLIC and (cookie is None or not sessions.is_csrf_token(cookie, sent)):
         raise StaleForm
 
 

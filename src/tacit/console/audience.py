@@ -61,9 +61,7 @@ def list_requesters(visitor: Visitor, groups: Iterable[AudienceChat]) -> dict[st
     found: Iterable[Person] = (one for group in groups for one in group.people)
     if visitor.is_operator:
         found = visitor.operator.people.list(limit=limits.PAGE_MAX_COUNT).items
-    named = {
-        key: labels.person_label(one) for one in found for key in people.list_external_keys(one)
-    }
+    named = {key: labels.person_label(one) for one in found for key in people.list_external_keys(one)}
     by_name = sorted(named.items(), key=lambda one: (one[1].casefold(), one[0]))
     return dict(by_name[:AUDIENCE_PEOPLE_MAX_COUNT])
 
@@ -78,20 +76,13 @@ def choose_setting(
     candidates = [one for one in groups if room in (None, one.id)]
     if room is not None and not candidates:
         raise InvalidInput("room", "is not a group of yours; choose one from the list")
-    known = {
-        key
-        for one in candidates
-        for person in one.people
-        for key in people.list_external_keys(person)
-    }
+    known = {key for one in candidates for person in one.people for key in people.list_external_keys(person)}
     if by is not None and by not in known:
         raise InvalidInput("by", "is not a member of your groups; choose a person from the list")
     return chosen
 
 
-def preview_list(
-    visitor: Visitor, at: PreviewSetting, search: Search, cursor: str | None
-) -> DisclosurePreview:
+def preview_list(visitor: Visitor, at: PreviewSetting, search: Search, cursor: str | None) -> DisclosurePreview:
     """Preview one page of memories, newest first."""
     found = visitor.api.audience.preview(
         at.chat(visitor), at.requester, search, limit=limits.PAGE_DEFAULT_COUNT, cursor=cursor
@@ -109,12 +100,9 @@ def preview_answer(
     """Preview what a question recalls there; for an operator, beside all that is withheld."""
     if not visitor.is_operator:
         return _preview_own_answer(visitor, at, question)
-    found = visitor.operator.audience.recall(
-        at.chat(visitor), at.requester, question, AUDIENCE_RECALL_COUNT
-    )
+    found = visitor.operator.audience.recall(at.chat(visitor), at.requester, question, AUDIENCE_RECALL_COUNT)
     shown = tuple(
-        AudiencePreview(memory=one.memory, allowed=True, rule=one.rule, says=RULE_TEXTS[one.rule])
-        for one in found
+        AudiencePreview(memory=one.memory, allowed=True, rule=one.rule, says=RULE_TEXTS[one.rule]) for one in found
     )
     reasons = {one.memory.id: one.why for one in found}
     rest = preview_list(visitor, at, search, cursor)
@@ -129,9 +117,7 @@ def _preview_own_answer(visitor: Visitor, at: PreviewSetting, question: str) -> 
     view, names = visitor.view, labels.labels_for(visitor)
     recalled = view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name)
     found = [
-        AudiencePreview(
-            memory=one.memory, **asdict(view.explain(one.memory.id, at.chat(visitor), at.requester))
-        )
+        AudiencePreview(memory=one.memory, **asdict(view.explain(one.memory.id, at.chat(visitor), at.requester)))
         for one in recalled
         if names.is_mine(one.memory.owner)
     ]
@@ -163,9 +149,7 @@ class AudienceChanges:
     never: list[AudienceEntry] = field(default_factory=list)
 
 
-def compare_audiences(
-    now: AudienceReport, then: AudienceReport, names: PersonLabels
-) -> AudienceChanges:
+def compare_audiences(now: AudienceReport, then: AudienceReport, names: PersonLabels) -> AudienceChanges:
     before = {key: result.allowed for key, _, result in _each_entry(now, names)}
     found = AudienceChanges()
     for key, entry, result in _each_entry(then, names):
@@ -186,9 +170,7 @@ def count_gains(several: Iterable[AudienceChanges]) -> list[tuple[AudienceEntry,
     return list(found.values())
 
 
-def _each_entry(
-    report: AudienceReport, names: PersonLabels
-) -> Iterator[tuple[str, AudienceEntry, Explanation]]:
+def _each_entry(report: AudienceReport, names: PersonLabels) -> Iterator[tuple[str, AudienceEntry, Explanation]]:
     for chat, result in report.rooms:
         yield f"room {chat.id}", _chat_entry(chat, result, names), result
     for person, result in report.people:

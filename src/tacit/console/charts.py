@@ -64,10 +64,7 @@ def group_by_day(
     """
     today = (now or system_clock()).astimezone(UTC).date()
     return [
-        ActivityDay(
-            title=_day_title(day, today),
-            lines=[_activity_line(one, one.memory_id in waiting) for one in some],
-        )
+        ActivityDay(title=_day_title(day, today), lines=[_activity_line(one, one.memory_id in waiting) for one in some])
         for day, some in groupby(found, lambda one: one.at.astimezone(UTC).date())
     ]
 
@@ -87,18 +84,12 @@ def _activity_line(one: ActivityEntry, waits: bool) -> ActivityLine:
         return ActivityLine(happened=one, says="Proposed", because=one.reason)
     if one.reason is None:
         edited = one.event is HistoryEvent.UPDATE
-        return ActivityLine(
-            happened=one, says="Edited" if edited else labels.EVENT[one.event], because=None
-        )
+        return ActivityLine(happened=one, says="Edited" if edited else labels.EVENT[one.event], because=None)
     if one.event is HistoryEvent.LINK:
         says = f"{labels.EVENT[one.event]}: {one.reason.replace('_', ' ')}"
         return ActivityLine(happened=one, says=says, because=None)
-    if one.event in (HistoryEvent.UPDATE, HistoryEvent.CONSENT) and _FIELD_LIST.fullmatch(
-        one.reason
-    ):
-        return ActivityLine(
-            happened=one, says=labels.describe_changed_fields(one.reason), because=None
-        )
+    if one.event in (HistoryEvent.UPDATE, HistoryEvent.CONSENT) and _FIELD_LIST.fullmatch(one.reason):
+        return ActivityLine(happened=one, says=labels.describe_changed_fields(one.reason), because=None)
     return ActivityLine(happened=one, says=labels.EVENT[one.event], because=one.reason)
 
 
@@ -201,10 +192,7 @@ def draw_graph(graph: Graph) -> GraphDrawing:
     people = [(one, degrees[one.id]) for one in graph.nodes if one.kind == "person"]
     people.sort(key=lambda found: (-found[1], found[0].label.casefold(), found[0].id))
     return GraphDrawing(
-        people=people,
-        rows=list(rows.values()),
-        styles=_category_styles(graph),
-        left_out=graph.left_out,
+        people=people, rows=list(rows.values()), styles=_category_styles(graph), left_out=graph.left_out
     )
 
 
@@ -212,6 +200,5 @@ def _category_styles(graph: Graph) -> dict[str, CategoryStyle]:
     counts = Counter(one.category for one in graph.nodes if one.category is not None)
     by_count = sorted(counts.items(), key=lambda found: (-found[1], found[0]))
     return {
-        name: CategoryStyle(category=name, count=count, number=number)
-        for number, (name, count) in enumerate(by_count)
+        name: CategoryStyle(category=name, count=count, number=number) for number, (name, count) in enumerate(by_count)
     }

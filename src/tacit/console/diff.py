@@ -78,9 +78,7 @@ def _find_edits(old: TokenizedText, new: TokenizedText) -> list[DiffPiece]:
         for diagonal in range(-edits, edits + 1, 2):
             adds = _is_insertion(reached, diagonal, edits)
             at = reached[diagonal + 1] if adds else reached[diagonal - 1] + 1
-            while (
-                at < len(ours) and at - diagonal < len(theirs) and ours[at] == theirs[at - diagonal]
-            ):
+            while at < len(ours) and at - diagonal < len(theirs) and ours[at] == theirs[at - diagonal]:
                 at += 1
             reached[diagonal] = at
             if at >= len(ours) and at - diagonal >= len(theirs):
@@ -98,9 +96,7 @@ def _is_insertion(reached: dict[int, int], diagonal: int, edits: int) -> bool:
     return reached[diagonal - 1] < reached[diagonal + 1]
 
 
-def _trace_edits(
-    old: TokenizedText, new: TokenizedText, trail: list[dict[int, int]]
-) -> list[DiffPiece]:
+def _trace_edits(old: TokenizedText, new: TokenizedText, trail: list[dict[int, int]]) -> list[DiffPiece]:
     """Follow the edits back from the end of both texts."""
     at, diagonal = len(old.words), len(old.words) - len(new.words)
     found: list[DiffPiece] = []

@@ -25,12 +25,7 @@ from tacit.records.memory import (
 # Dates and ages.
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 365 * 86_400
-_AGE_UNITS = (
-    (_HOUR, _MINUTE, "minute"),
-    (_DAY, _HOUR, "hour"),
-    (30 * _DAY, _DAY, "day"),
-    (_YEAR, 30 * _DAY, "month"),
-)
+_AGE_UNITS = ((_HOUR, _MINUTE, "minute"), (_DAY, _HOUR, "hour"), (30 * _DAY, _DAY, "day"), (_YEAR, 30 * _DAY, "month"))
 
 
 def format_age(moment: datetime, now: datetime | None = None) -> str:
@@ -59,16 +54,8 @@ def format_iso(moment: datetime) -> str:
 
 # Labels of enumerations.
 
-VISIBILITY = {
-    Visibility.PRIVATE_ONLY: "Private",
-    Visibility.ROOM: "This group",
-    Visibility.PUBLIC_OK: "Shareable",
-}
-SENSITIVITY = {
-    Sensitivity.PUBLIC: "Public",
-    Sensitivity.PERSONAL: "Personal",
-    Sensitivity.SENSITIVE: "Sensitive",
-}
+VISIBILITY = {Visibility.PRIVATE_ONLY: "Private", Visibility.ROOM: "This group", Visibility.PUBLIC_OK: "Shareable"}
+SENSITIVITY = {Sensitivity.PUBLIC: "Public", Sensitivity.PERSONAL: "Personal", Sensitivity.SENSITIVE: "Sensitive"}
 STATE = {
     State.ACTIVE: "Active",
     State.PENDING: "Needs review",
@@ -91,14 +78,9 @@ EVENT = {
     HistoryEvent.CONSENT: "Approved",
 }
 # Error messages continue from the name of a field; others are instructions of their own.
-_SENTENCE_SUBJECTS = {
-    "are": "Those",
-    **dict.fromkeys(("is", "has", "holds", "names", "needs"), "That"),
-}
+_SENTENCE_SUBJECTS = {"are": "Those", **dict.fromkeys(("is", "has", "holds", "names", "needs"), "That")}
 # Control characters, among them those that change the direction of text.
-_INVISIBLE = re.compile(
-    r"[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
-)
+_INVISIBLE = re.compile(r"[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
 
 
 def effective_visibility(memory: Memory) -> Visibility:
@@ -201,9 +183,7 @@ def person_label(person: Person) -> str:
     """Return a person's best name, or the external key if there is none or it is reserved."""
     by_kind = {name.kind: name.text for name in reversed(person.names)}
     best = next((single_line(by_kind[kind]) for kind in _NAME_PREFERENCE if kind in by_kind), "")
-    reserved = best.casefold() in (YOU, _UNKNOWN_PERSON) or best.casefold().startswith(
-        _THE_OPERATOR
-    )
+    reserved = best.casefold() in (YOU, _UNKNOWN_PERSON) or best.casefold().startswith(_THE_OPERATOR)
     return external_key(person.id) if reserved or not best else best
 
 
@@ -222,11 +202,7 @@ _TRUST_SENTENCES = {
     Trust.IMPORTED: "Imported from a file.",
     Trust.UNTRUSTED: "From an untrusted source.",
 }
-_FIELD_CHANGES = {
-    "pinned": "Pinned or unpinned",
-    "withheld_from": "Withheld from a person",
-    "tags": "Tags changed",
-}
+_FIELD_CHANGES = {"pinned": "Pinned or unpinned", "withheld_from": "Withheld from a person", "tags": "Tags changed"}
 
 
 def describe_certainty(memory: Memory) -> str:

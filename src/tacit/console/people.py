@@ -41,9 +41,7 @@ def get_known_person(visitor: Visitor, id: str) -> Person:
     if ":" not in id:
         raise NotFound("page")
     try:
-        known = (
-            visitor.operator.people.list(id) if visitor.is_operator else visitor.view.people.list()
-        )
+        known = visitor.operator.people.list(id) if visitor.is_operator else visitor.view.people.list()
         found = next((one for one in known if id in one.identities), None)
         if found is not None:
             return found
@@ -69,16 +67,11 @@ def name_kind_label(visitor: Visitor, name: Name) -> str:
 
 def list_external_keys(person: Person) -> list[str]:
     """Return external keys as channels write them; empty for a person known only by name."""
-    return sorted(
-        external_key(one) for one in person.identities if not one.startswith(NAME_ONLY_PREFIX)
-    )
+    return sorted(external_key(one) for one in person.identities if not one.startswith(NAME_ONLY_PREFIX))
 
 
 def _matches_name(person: Person, name: str) -> bool:
-    return all(
-        any(part.startswith(word) for part in _searchable_words(person))
-        for word in fold_name(name).split()
-    )
+    return all(any(part.startswith(word) for part in _searchable_words(person)) for word in fold_name(name).split())
 
 
 def _searchable_words(person: Person) -> Iterable[str]:

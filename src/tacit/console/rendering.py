@@ -20,11 +20,7 @@ from tacit.console.requests import SECURITY_HEADERS
 # contain a hash of all of them, so browsers may cache them forever.
 
 ASSET_PATH = "/assets/{stamp}/{name}"
-_CONTENT_TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
+_CONTENT_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _CACHE_FOREVER = "public, max-age=31536000, immutable"
 _REVALIDATE = "no-cache"
 _STAMP_CHARS = 12

@@ -124,10 +124,7 @@ class Form(ImmutableMultiDict[str, str]):
 def parse_form(body: bytes) -> Form:
     try:
         found = parse_qsl(
-            body.decode("latin-1"),
-            keep_blank_values=True,
-            errors="replace",
-            max_num_fields=FIELDS_MAX_COUNT,
+            body.decode("latin-1"), keep_blank_values=True, errors="replace", max_num_fields=FIELDS_MAX_COUNT
         )
     except ValueError:
         raise InvalidInput("form", "has too many fields; select fewer at once") from None
@@ -160,9 +157,7 @@ class PageRequest:
     def is_fragment(self) -> bool:
         return FRAGMENT_HEADER in self.request.headers
 
-    def render(
-        self, template: str, *, fragment: str | None = None, status: int = 200, **values: Any
-    ) -> Response:
+    def render(self, template: str, *, fragment: str | None = None, status: int = 200, **values: Any) -> Response:
         """Render a page, or for a script only the template `fragment`."""
         only = fragment if self.is_fragment else None
         if self.is_fragment:
@@ -170,12 +165,9 @@ class PageRequest:
         elif self.wrong is not None:
             status = wire.error_status(self.wrong)
         cookie = sessions.get_session_cookie(self.request) if self.signed_in is not None else None
-        flash = (
-            sessions.read_flash(self.request, cookie) if cookie and not self.is_fragment else None
-        )
+        flash = sessions.read_flash(self.request, cookie) if cookie and not self.is_fragment else None
         html = self.site.templates.render(
-            only or template,
-            {**values, **self._template_context(cookie), "flash": self.site.show_flash(flash)},
+            only or template, {**values, **self._template_context(cookie), "flash": self.site.show_flash(flash)}
         )
         answer = HTMLResponse(html, status, PAGE_HEADERS | {"Vary": f"Cookie, {FRAGMENT_HEADER}"})
         if sessions.FLASH_COOKIE in self.request.cookies and not self.is_fragment:
@@ -194,12 +186,7 @@ class PageRequest:
             return self.with_error(wrong), otherwise
 
     def redirect(
-        self,
-        path: str,
-        *,
-        flash: str | None = None,
-        ids: Iterable[str] = (),
-        count: int | None = None,
+        self, path: str, *, flash: str | None = None, ids: Iterable[str] = (), count: int | None = None
     ) -> Response:
         """Redirect to a page of the console after an action.
 
@@ -232,9 +219,7 @@ class PageRequest:
         return {
             "asked": self,
             "visitor": self.signed_in,
-            "nav": []
-            if self.is_fragment
-            else self.site.navigation(self.signed_in, counts=self.nav_counts),
+            "nav": [] if self.is_fragment else self.site.navigation(self.signed_in, counts=self.nav_counts),
             "path": self.request.url.path,
             "query": self.query,
             "form": self.form,
@@ -249,10 +234,7 @@ class PageRequest:
 FILTERS = tuple(one.name for one in fields(Search) if one.name != "words")
 _SEARCH_FIELDS = ("words", *FILTERS, "cursor")
 # The default is active.
-STATE_CHOICES = {
-    **{one.value: says for one, says in labels.STATE.items() if one is not State.ACTIVE},
-    ANY_STATE: "Any",
-}
+STATE_CHOICES = {**{one.value: says for one, says in labels.STATE.items() if one is not State.ACTIVE}, ANY_STATE: "Any"}
 
 
 def parse_search(asked: PageRequest) -> Search:
@@ -276,9 +258,7 @@ def list_filter_choices(asked: PageRequest) -> dict[str, Any]:
         groups = [one.id for one in view.audience.chats()]
     return {
         "states": STATE_CHOICES,
-        "categories": {
-            name: labels.category_label(name) for name in category_names(asked.site.settings)
-        },
+        "categories": {name: labels.category_label(name) for name in category_names(asked.site.settings)},
         "people": people,
         "groups": groups,
     }

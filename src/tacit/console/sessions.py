@@ -62,9 +62,7 @@ class FlashMessage:
     count: int = 0  # may exceed the number of ids, which is limited
 
 
-def set_flash(
-    answer: Response, request: Request, settings: Settings, cookie: str, message: FlashMessage
-) -> None:
+def set_flash(answer: Response, request: Request, settings: Settings, cookie: str, message: FlashMessage) -> None:
     ids = [one for one in message.ids if _FLASH_ID.fullmatch(one)][:_FLASH_IDS_MAX_COUNT]
     payload = ".".join([message.key, str(message.count), *ids])
     value = f"{payload}.{_sign_flash(cookie, payload)}"
@@ -91,27 +89,16 @@ def _sign_flash(cookie: str, payload: str) -> str:
 
 
 def _cookie_values(request: Request, name: str) -> Sequence[str]:
-    pairs = (
-        one.strip().partition("=")
-        for header in request.headers.getlist("cookie")
-        for one in header.split(";")
-    )
+    pairs = (one.strip().partition("=") for header in request.headers.getlist("cookie") for one in header.split(";"))
     return [value for found, _, value in pairs if found == name]
 
 
 def _set_cookie(
-    answer: Response,
-    request: Request,
-    settings: Settings,
-    name: str,
-    value: str,
-    seconds: int | None = None,
+    answer: Response, request: Request, settings: Settings, name: str, value: str, seconds: int | None = None
 ) -> None:
     """Set a cookie; without `seconds` the browser drops it when it closes."""
     secure = request.url.scheme == "https" or (settings.console.url or "").startswith("https://")
-    answer.set_cookie(
-        name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict"
-    )
+    answer.set_cookie(name, value, max_age=seconds, path="/", secure=secure, httponly=True, samesite="strict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,19 +76,12 @@ class PageGroup:
     routes: list[PageRoute] = field(default_factory=list)
 
     def get(
-        self,
-        path: str,
-        *,
-        who: PageAccess,
-        nav: str | None = None,
-        nav_count: Callable[[Visitor], int] | None = None,
+        self, path: str, *, who: PageAccess, nav: str | None = None, nav_count: Callable[[Visitor], int] | None = None
     ) -> Callable[[H], H]:
         """Register a handler, which takes a PageRequest and the path parameters by name."""
         return self._add("GET", path, who=who, nav=nav, nav_count=nav_count)
 
-    def post(
-        self, path: str, *, who: PageAccess, again: Callable[..., Response] | None = None
-    ) -> Callable[[H], H]:
+    def post(self, path: str, *, who: PageAccess, again: Callable[..., Response] | None = None) -> Callable[[H], H]:
         """Register a form handler. `again`: the handler that shows the form; it is called with the
         same path parameters and `asked.wrong` when the input is invalid."""
         return self._add("POST", path, who=who, again=again)
@@ -214,9 +207,7 @@ class Site:
     def navigation(self, visitor: Visitor | None, *, counts: bool) -> list[NavigationEntry]:
         return [
             NavigationEntry(
-                path=page.path,
-                name=page.nav,
-                count=page.nav_count(visitor) if counts and page.nav_count else 0,
+                path=page.path, name=page.nav, count=page.nav_count(visitor) if counts and page.nav_count else 0
             )
             for group in self._groups
             for page in group.routes

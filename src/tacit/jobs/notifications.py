@@ -45,18 +45,13 @@ class JobListener:
             try:
                 self._listen()
             except (psycopg.Error, OSError) as error:
-                _log.warning(
-                    "Cannot listen for jobs (%s): workers poll instead", type(error).__name__
-                )
+                _log.warning("Cannot listen for jobs (%s): workers poll instead", type(error).__name__)
                 self._stopping.wait(limits.LEARN_RETRY_FIRST_SECONDS)
 
     def _listen(self) -> None:
         _, given = self._engine.dialect.create_connect_args(self._engine.url)
         options = {"connect_timeout": _CONNECT_TIMEOUT_SECONDS, **given}
-        with (
-            psycopg.connect(**options, autocommit=True) as connection,
-            selectors.DefaultSelector() as selector,
-        ):
+        with psycopg.connect(**options, autocommit=True) as connection, selectors.DefaultSelector() as selector:
             connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
             self._wake()  # for jobs that were committed while nothing listened
             selector.register(connection, selectors.EVENT_READ)

@@ -30,12 +30,7 @@ from tacit.retrieval.retriever import Retriever
 from tacit.storage import queue, spaces
 from tacit.storage.queue import LeaseLost, ScheduledTask
 from tacit.storage.store import Store
-from tacit.storage.vectors import (
-    begin_embedding_check,
-    finish_embedding_check,
-    has_all_vectors,
-    save_vectors,
-)
+from tacit.storage.vectors import begin_embedding_check, finish_embedding_check, has_all_vectors, save_vectors
 from tacit.telemetry.metrics import TASK_COUNT, TASK_SECONDS
 
 _log = logging.getLogger(__name__)
@@ -124,11 +119,7 @@ class PeriodicRunner:
                 database.write(partial(queue.schedule_task, names=names, **when))
 
     def drain(
-        self,
-        only: Collection[str] | None = None,
-        *,
-        stop: ShouldStop = lambda: False,
-        pause: Pause = lambda _: None,
+        self, only: Collection[str] | None = None, *, stop: ShouldStop = lambda: False, pause: Pause = lambda _: None
     ) -> int:
         """Run every task that is due and return how many were completed."""
         completed = 0
@@ -180,9 +171,7 @@ class PeriodicRunner:
 
     def _claim(self, space: str, name: str, *, early: bool) -> ScheduledTask | None:
         now = self.store.clock()
-        return self.store.database.write(
-            lambda c: queue.claim_task(c, space, name, self.name, now, early=early)
-        )
+        return self.store.database.write(lambda c: queue.claim_task(c, space, name, self.name, now, early=early))
 
     def _run_to_end(self, task: ScheduledTask, stop: ShouldStop, pause: Pause) -> bool:
         try:
@@ -221,9 +210,7 @@ class PeriodicRunner:
             self._save(connection, task, after)
             saved[:] = [after]
 
-        with self.store.leases.hold(
-            lambda connection, now: queue.renew_lease(connection, task, now)
-        ):
+        with self.store.leases.hold(lambda connection, now: queue.renew_lease(connection, task, now)):
             after = step(task.space, before, save)
         if saved != [after]:  # the step wrote nothing, so its progress is not saved yet
             self.store.database.write(lambda connection: save(connection, after))
@@ -246,9 +233,7 @@ class PeriodicRunner:
 
         reason, counted = type(failed).__name__, retry.counts_as_attempt
         try:
-            self.store.database.write(
-                lambda c: queue.fail_task(c, task, now, now + wait, reason, counted=counted)
-            )
+            self.store.database.write(lambda c: queue.fail_task(c, task, now, now + wait, reason, counted=counted))
         except LeaseLost:
             return
         except StoreError as error:
@@ -283,14 +268,10 @@ class SchedulerThreads:
         def work(runner: PeriodicRunner) -> None:
             runner.plan()
             now = runner.store.clock()
-            runner.store.database.write(
-                lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now)
-            )
+            runner.store.database.write(lambda c: queue.schedule_now(c, space, TASKS_AT_OPENING, now))
             runner.drain(TASKS_AT_OPENING, stop=self._stopping.is_set, pause=self._pause)
 
-        self._start_thread(
-            "tacit-jobs-opening", lambda runner: self._run_safely(partial(work, runner))
-        )
+        self._start_thread("tacit-jobs-opening", lambda runner: self._run_safely(partial(work, runner)))
 
     def close(self) -> None:
         """Finish the steps that are running; another process resumes from there."""
@@ -306,9 +287,7 @@ class SchedulerThreads:
     def _run_periodically(self, runner: PeriodicRunner) -> None:
         planned = -limits.JOBS_PLAN_SECONDS
         while not self._stopping.is_set():
-            if time.monotonic() - planned >= limits.JOBS_PLAN_SECONDS and self._run_safely(
-                runner.plan
-            ):
+            if time.monotonic() - planned >= limits.JOBS_PLAN_SECONDS and self._run_safely(runner.plan):
                 planned = time.monotonic()
             self._run_safely(lambda: runner.drain(stop=self._stopping.is_set, pause=self._pause))
             self._stopping.wait(limits.LEARN_POLL_SECONDS)

@@ -165,12 +165,7 @@ class JobRunner:
         given_up = retry.counts_as_attempt and job.attempts + 1 >= limits.LEARN_ATTEMPTS_MAX_COUNT
         self.pipeline.store.database.write(
             lambda connection: queue.postpone_job(
-                connection,
-                job,
-                due,
-                type(failed).__name__,
-                parked=given_up,
-                counted=retry.counts_as_attempt,
+                connection, job, due, type(failed).__name__, parked=given_up, counted=retry.counts_as_attempt
             )
         )
 
@@ -183,14 +178,9 @@ class LearningWorkers:
         self._stopping = threading.Event()
         self._woken = threading.Condition()
         self._pending = True  # an earlier process may have left jobs
-        runners = [
-            JobRunner(pipeline, is_alone=count == 1 and not database.dialect.has_notify)
-            for _ in range(count)
-        ]
+        runners = [JobRunner(pipeline, is_alone=count == 1 and not database.dialect.has_notify) for _ in range(count)]
         self._threads = [
-            threading.Thread(
-                target=self._run, args=(runner,), name=f"tacit-learn-{number}", daemon=True
-            )
+            threading.Thread(target=self._run, args=(runner,), name=f"tacit-learn-{number}", daemon=True)
             for number, runner in enumerate(runners)
         ]
         for thread in self._threads:

@@ -133,9 +133,7 @@ def resolve_pronouns(content: str, text: str, speaker: str, locale: Locale) -> s
     return made + content[last:]
 
 
-def _group(
-    content: str, text: str, subject: LeadingSubject, speaker: str, locale: Locale
-) -> frozenset[str]:
+def _group(content: str, text: str, subject: LeadingSubject, speaker: str, locale: Locale) -> frozenset[str]:
     """The pronouns that a sentence may use for its subject; none where two sorts of people are
     spoken of, or where the message itself speaks of a person so: a speaker says I."""
     words = locale.words
@@ -155,14 +153,7 @@ def _group(
 class _Reach:
     """How far the subject of a sentence reaches: to the next that may be meant instead."""
 
-    def __init__(
-        self,
-        content: str,
-        subject: LeadingSubject,
-        group: frozenset[str],
-        text: str,
-        locale: Locale,
-    ) -> None:
+    def __init__(self, content: str, subject: LeadingSubject, group: frozenset[str], text: str, locale: Locale) -> None:
         self.content, self.subject, self.group = content, subject, group
         self.text, self.locale = text, locale
         first, _, rest = subject.words.partition(" ")
@@ -207,10 +198,7 @@ class _Reach:
         if after is None or not self.subject.person:
             return False
         found = re.findall(rf"(\w+) {re.escape(after[0])}\b", self.text, re.IGNORECASE)
-        return any(
-            one.lower() in others and not self.locale.patterns["mine"].match(f"{one} x")
-            for one in found
-        )
+        return any(one.lower() in others and not self.locale.patterns["mine"].match(f"{one} x") for one in found)
 
     def _others(self, end: int, *, own: bool) -> bool:
         between = [m[0] for m in _WORD.finditer(self.content[len(self.subject.words) : end])]
@@ -220,9 +208,7 @@ class _Reach:
             return bool(folded & (words["articles"] | words["definite"] | words["where"]))
         if any(folded & words[name] for name in (*_PEOPLE, "first_names")):
             return True
-        if self.subject.plural and (
-            folded & words["numbers"] - words["articles"] or any(map(self._many, folded))
-        ):
+        if self.subject.plural and (folded & words["numbers"] - words["articles"] or any(map(self._many, folded))):
             return True
         known = frozenset().union(*(words[name] for name in _NO_PEOPLE))
         mine = {m[0].lower() for m in _WORD.finditer(self.subject.words)}
@@ -264,25 +250,14 @@ class Fact:
     content: str
     about_speaker: bool
     about: list[str] = field(metadata=_at_most(ABOUT_MAX_COUNT))
-    kind: Literal[
-        "preference",
-        "identity",
-        "relationship",
-        "knowledge",
-        "context",
-        "event",
-        "task",
-        "observation",
-    ]
+    kind: Literal["preference", "identity", "relationship", "knowledge", "context", "event", "task", "observation"]
     sensitivity: Literal["public", "personal", "sensitive"]
     stated: bool
 
 
 @dataclass
 class Facts:
-    facts: list[Fact] = field(
-        default_factory=list, metadata=_at_most(limits.LEARN_WRITES_PER_TURN_MAX_COUNT)
-    )
+    facts: list[Fact] = field(default_factory=list, metadata=_at_most(limits.LEARN_WRITES_PER_TURN_MAX_COUNT))
 
 
 @dataclass
@@ -325,9 +300,7 @@ class ClaimWording:
         if mended and len(statement.content) <= limits.LEARN_CONTEXT_MAX_CHARS:
             quote = self._quoted(statement.quote)
             content = self._in_third_person(self.dated(replace(statement, quote=quote)))
-            content = replace_speaker(
-                content, self.speaker, self.locale
-            )  # "hates noise in my street"
+            content = replace_speaker(content, self.speaker, self.locale)  # "hates noise in my street"
             content = self._introduced(self._named(self._owned(content)), fact.about)
             statement = replace(statement, content=content, quote=quote)
         return replace(statement, observed_at=self._when(statement))
@@ -380,16 +353,12 @@ class ClaimWording:
         kin = None
         if content.casefold().startswith(whose.casefold()):
             kin = self.locale.patterns["kin"].match(content[len(whose) :])
-        unnamed = [
-            one for one in about[:ABOUT_MAX_COUNT] if one.casefold() not in content.casefold()
-        ]
+        unnamed = [one for one in about[:ABOUT_MAX_COUNT] if one.casefold() not in content.casefold()]
         if kin is None or len(unnamed) != 1 or not is_name(unnamed[0], self.locale, named=True):
             return content
         name = unnamed[0]
         called = re.search(
-            rf"\b{re.escape(kin['kin'])}((?: \w+){{0,2}}),? {re.escape(name)}\b(?!['’])",
-            self.turn.text,
-            re.IGNORECASE,
+            rf"\b{re.escape(kin['kin'])}((?: \w+){{0,2}}),? {re.escape(name)}\b(?!['’])", self.turn.text, re.IGNORECASE
         )
         between = called[1].strip().lower() if called else "?"
         being = between in {"", *self.locale.words["verbs_being"]}

@@ -26,13 +26,7 @@ from tacit.learning.corrections.cues import load_cues
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.clauses import expand_contractions
 from tacit.learning.extraction.locale import Locale
-from tacit.learning.extraction.mentions import (
-    is_name,
-    make_kin,
-    make_mention,
-    make_possessive,
-    read_subject,
-)
+from tacit.learning.extraction.mentions import is_name, make_kin, make_mention, make_possessive, read_subject
 from tacit.learning.extraction.sentences import (
     BLANK,
     TextSpan,
@@ -78,9 +72,7 @@ def has_negation(text: str, locale: Locale) -> bool:
 class ClaimSense:
     """One claim, and the words of the message that it is said to come from."""
 
-    def __init__(
-        self, content: str, text: str, speaker: str, locale: Locale, *, leads: bool
-    ) -> None:
+    def __init__(self, content: str, text: str, speaker: str, locale: Locale, *, leads: bool) -> None:
         self.content, self.speaker, self.locale = content, speaker, locale
         self.text = text
         self.said = {m[0].lower() for m in _WORD.finditer(text)}
@@ -168,9 +160,7 @@ class ClaimSense:
         mine = locale.texts["self"].lower() in said  # "look at what I found"
         if locale.has("orders", _opened(typed, locale)) and not standing and not mine:
             return "the message asks a person to do it"
-        addressed = locale.has("addressed", clause) or (
-            not own and locale.has("addressed_within", clause)
-        )
+        addressed = locale.has("addressed", clause) or (not own and locale.has("addressed_within", clause))
         if addressed and not standing:
             return "the message says it of whom it is written to"
         if self._of_theirs(clause) or (not own and self._of_another(clause)):
@@ -290,9 +280,7 @@ def _asked_from(sentence: TextSpan, locale: Locale) -> int:
 class ClaimJudge:
     """Of one message, what may be claimed."""
 
-    def __init__(
-        self, turn: QueuedTurn, speaker: str, locale: Locale, said: Sequence[TextSpan]
-    ) -> None:
+    def __init__(self, turn: QueuedTurn, speaker: str, locale: Locale, said: Sequence[TextSpan]) -> None:
         self.turn, self.speaker, self.locale, self.said = turn, speaker, locale, said
         self.wording = ClaimWording(turn, speaker, locale)
 
@@ -346,11 +334,7 @@ class ClaimJudge:
             return RefusedClaim(reason=reason)
         if find_instruction(statement.content) or secrets.find_secret(statement.content):
             return RefusedClaim(reason="the content is an instruction or a secret")
-        return (
-            self._invented(statement)
-            or self._unstated(statement)
-            or self._attributed(statement, fact)
-        )
+        return self._invented(statement) or self._unstated(statement) or self._attributed(statement, fact)
 
     def _invented(self, statement: StatedFact) -> RefusedClaim | None:
         """Stricter than for the rules, whose words are their own: one word that is not in the
@@ -372,10 +356,7 @@ class ClaimJudge:
         """The words that say something, but for dates, which have been looked at."""
         own = self.locale.words
         ignored = (
-            own["small"]
-            | own["glue"]
-            | own["months"]
-            | {_bare(m[0]).casefold() for m in WORD.finditer(self.speaker)}
+            own["small"] | own["glue"] | own["months"] | {_bare(m[0]).casefold() for m in WORD.finditer(self.speaker)}
         )
         words = [_bare(m[0]).casefold() for m in WORD.finditer(content)]
         return [word for word in words if word.isalpha() and word not in ignored]
@@ -396,14 +377,10 @@ class ClaimJudge:
             return RefusedClaim(reason="the message only quotes it")
         clause = " ".join(self._clauses([around], place))
         over = any(form.search(clause) for form, _ in load_cues(self.locale.code).endings)
-        if not over and has_negation(clause, self.locale) != has_negation(
-            statement.content, self.locale
-        ):
+        if not over and has_negation(clause, self.locale) != has_negation(statement.content, self.locale):
             return RefusedClaim(reason="the message says the opposite: keep its negation")
         leads = self._leads(statement.content)
-        sense = ClaimSense(
-            statement.content, self.turn.text, self.speaker, self.locale, leads=leads
-        )
+        sense = ClaimSense(statement.content, self.turn.text, self.speaker, self.locale, leads=leads)
         # A quote may begin in one sentence and end in another.
         spoken = [one for one in self.said if one.start < place[1] and place[0] < one.end]
         whole = " ".join(one.text for one in spoken)
@@ -418,8 +395,7 @@ class ClaimJudge:
         touched = [one for one in found if one.start < place[1] and place[0] < one.end]
         return [
             one.text[place[0] - one.start :]
-            if one.start < place[0]
-            and words_before_verb(one.text[place[0] - one.start :], self.locale)
+            if one.start < place[0] and words_before_verb(one.text[place[0] - one.start :], self.locale)
             else one.text
             for one in touched
         ]
@@ -460,9 +436,7 @@ class ClaimJudge:
                 observed_at=read.observed_at or statement.observed_at,
             )
         elif mentions and not self._leads(statement.content):
-            statement = replace(
-                statement, about_speaker=statement.kind is Kind.RELATIONSHIP and own
-            )
+            statement = replace(statement, about_speaker=statement.kind is Kind.RELATIONSHIP and own)
         others = bool(statement.about) and not statement.about_speaker
         statement = replace(statement, hearsay=others)
         sensitive = classify_statement(statement, self.locale).sensitivity is Sensitivity.SENSITIVE
@@ -474,9 +448,7 @@ class ClaimJudge:
         """Whether it is the speaker, and no person of theirs, whom a sentence begins with."""
         name = self.speaker.casefold()
         words = content.casefold()
-        return words.startswith(name) and not words.startswith(
-            make_possessive(name, self.locale).casefold()
-        )
+        return words.startswith(name) and not words.startswith(make_possessive(name, self.locale).casefold())
 
     def _says(self, text: str, name: str) -> bool:
         return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
@@ -514,9 +486,7 @@ class ClaimJudge:
         if _plain(one.content.replace(stand_in, self.speaker)) != _plain(content):
             return None
         others = tuple(who for who in one.about if who.name != stand_in)
-        return replace(
-            one, about=others, about_speaker=one.about_speaker or len(others) < len(one.about)
-        )
+        return replace(one, about=others, about_speaker=one.about_speaker or len(others) < len(one.about))
 
 
 def _bare(word: str) -> str:
@@ -646,9 +616,7 @@ class LlmReader:
         said = find_stated_spans(turn.text, locale)
         if not said:
             return LlmReading()  # nothing that the message states: nothing to ask about
-        budget = Budget(
-            space=self.space, day=self.today(), allowance=self.allowance, ledger=self.ledger
-        )
+        budget = Budget(space=self.space, day=self.today(), allowance=self.allowance, ledger=self.ledger)
         judge = ClaimJudge(turn, speaker, locale, said)
         answer = self.model.ask(_INSTRUCTIONS, _material(judge), Facts, budget=budget)
         taken, claims = _Taken(), list[Claim]()
@@ -673,10 +641,7 @@ class LlmReader:
             if not isinstance(outcome, RefusedClaim):
                 taken.take(outcome, fact)
         held = read_locale_holds(turn.text, locale)
-        kept = [
-            replace(one, hold=held.hold, withheld_from=held.withheld_from)
-            for one in taken.statements.values()
-        ]
+        kept = [replace(one, hold=held.hold, withheld_from=held.withheld_from) for one in taken.statements.values()]
         return LlmReading(
             statements=tuple(kept[: limits.LEARN_WRITES_PER_TURN_MAX_COUNT]),
             inferred=frozenset(taken.inferred),

@@ -11,26 +11,11 @@ from typing import Any
 
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput
-from tacit.learning.extraction.locale import (
-    Lexicon,
-    list_locales,
-    load_lexicon,
-    load_profile_forms,
-)
+from tacit.learning.extraction.locale import Lexicon, list_locales, load_lexicon, load_profile_forms
 from tacit.policy.rules import decide
 from tacit.records import validation
 from tacit.records.drafts import Draft
-from tacit.records.memory import (
-    CATEGORY_OF_KIND,
-    ChatKind,
-    Kind,
-    Memory,
-    Sensitivity,
-    Source,
-    State,
-    Trust,
-    Visibility,
-)
+from tacit.records.memory import CATEGORY_OF_KIND, ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 from tacit.records.request import Request
 from tacit.records.results import Remembered
 from tacit.records.text import fold_case, split_key
@@ -303,11 +288,7 @@ def change_fields(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> 
     if draft.expires_at is None and (kind is not memory.kind or said_again):
         expires = compute_expiry(kind, tx.at, ttls)
     # What came from elsewhere is the owner's own as soon as they say it themselves.
-    said = (
-        draft.content is not None
-        and draft.trust is None
-        and memory.owner in tx.request.own_identities
-    )
+    said = draft.content is not None and draft.trust is None and memory.owner in tx.request.own_identities
     own_now = said and memory.trust is Trust.IMPORTED
     subjects = _about(tx, draft, memory)
     return replace(
@@ -364,9 +345,7 @@ def add_withheld_people(tx: Transaction, memory: Memory, draft: Draft) -> Memory
     withheld = _withheld(tx, draft, memory)
     if withheld == memory.withheld_from:
         return memory
-    return replace(
-        memory, withheld_from=withheld, withheld_unknown=has_unidentified_person(tx, withheld)
-    )
+    return replace(memory, withheld_from=withheld, withheld_unknown=has_unidentified_person(tx, withheld))
 
 
 def list_listeners(tx: Transaction) -> frozenset[str]:
@@ -379,11 +358,7 @@ def list_listeners_of_both(tx: Transaction, draft: Draft, old: Memory | None) ->
     if old is None:
         return list_listeners(tx)
     data_is_old = old.data is not None and draft.data is None
-    return (
-        list_listeners(tx) & old.heard_by
-        if data_is_old or draft.content is None
-        else list_listeners(tx)
-    )
+    return list_listeners(tx) & old.heard_by if data_is_old or draft.content is None else list_listeners(tx)
 
 
 def merge_data(draft: Draft, old: Memory | None) -> Mapping[str, Any] | None:
@@ -526,9 +501,7 @@ def refuse_profile(draft: Draft, field: str, old: Memory | None = None) -> None:
         )
 
 
-def propose_profile_field(
-    tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls
-) -> Remembered:
+def propose_profile_field(tx: Transaction, draft: Draft, old: Memory | None, ttls: Ttls) -> Remembered:
     """Insert the draft as a proposal to the requester.
 
     `old` is the memory that an approval replaces; for a key, it is the value that the requester
@@ -593,9 +566,7 @@ def _holder(tx: Transaction, draft: Draft) -> Memory | None:
 
 def _asked_before(tx: Transaction, memory: Memory) -> PendingProposal | None:
     """Return the same proposal if it waits already. Another value of the key replaces it."""
-    for waiting in learned_facts.list_proposals(
-        tx.connection, tx.space, tx.request.own_identities, tx.at
-    ):
+    for waiting in learned_facts.list_proposals(tx.connection, tx.space, tx.request.own_identities, tx.at):
         other = memories.get_for_update(tx, waiting.memory_id)
         if other is None or other.category != memory.category or other.key != memory.key:
             continue

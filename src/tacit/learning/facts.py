@@ -24,9 +24,7 @@ class Mention:
 
     text: str  # "Bob Lee", "@bob", "my wife", "my boss Alec"
     name: str | None  # "Bob Lee", "Alec"; None for a bare relation
-    relation: (
-        str | None
-    )  # "wife", "boss": the word of the data file, singular; None for a bare name
+    relation: str | None  # "wife", "boss": the word of the data file, singular; None for a bare name
     username: str | None  # "bob"
 
 

@@ -79,9 +79,7 @@ def remember(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
     return done
 
 
-def update_memory(
-    tx: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
-) -> Remembered:
+def update_memory(tx: Transaction, memory: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls) -> Remembered:
     """Update a memory that the requester may change in this role."""
     if memory.state is not State.ACTIVE:
         raise Conflict(f"this memory is {memory.state}; restore it before changing it")
@@ -124,9 +122,7 @@ def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
     if memory.owner is None:
         return frozenset()
     if tx.request.requester is None:
-        return load_identities(tx.connection, tx.space, [memory.owner]).current_identities(
-            memory.owner
-        )
+        return load_identities(tx.connection, tx.space, [memory.owner]).current_identities(memory.owner)
     return tx.request.own_identities if memory.owner in tx.request.own_identities else frozenset()
 
 
@@ -157,11 +153,7 @@ def _put(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
         _retire(tx, own, memory.id)
         memories.insert_memory(tx, memory)
         return Remembered(id=memory.id, state=memory.state, version=1, created=True)
-    if (
-        own.learned_in is None
-        or own.learned_in not in tx.request.chat_ids
-        or _raises(tx, own, draft)
-    ):
+    if own.learned_in is None or own.learned_in not in tx.request.chat_ids or _raises(tx, own, draft):
         return _supersede(tx, own, draft, ttls)
     if _matches_draft(own, draft):
         return _refile(tx, own, draft, ttls)
@@ -198,9 +190,7 @@ def _matches_draft(memory: Memory, draft: Draft) -> bool:
 
     Changed data makes a new version with the present audience.
     """
-    return draft.content in (None, memory.content) and validation.is_same_json(
-        merge_data(draft, memory), memory.data
-    )
+    return draft.content in (None, memory.content) and validation.is_same_json(merge_data(draft, memory), memory.data)
 
 
 def _reword(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Remembered:
@@ -261,14 +251,10 @@ def _supersede(tx: Transaction, old: Memory, draft: Draft, ttls: Ttls) -> Rememb
     _retire(tx, old, new.id)
     memories.insert_memory(tx, new)
     apply_key_precedence(tx, new)
-    return Remembered(
-        id=new.id, state=new.state, version=1, created=True, supersedes=_tell(tx, old)
-    )
+    return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=_tell(tx, old))
 
 
-def _correct(
-    tx: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls
-) -> Remembered:
+def _correct(tx: Transaction, old: Memory, standing: RequesterRole, draft: Draft, ttls: Ttls) -> Remembered:
     """Insert a person's correction of what another said.
 
     It supersedes hearsay about the person who corrects; any other memory stays.
@@ -278,13 +264,7 @@ def _correct(
     if gives_way:
         _retire(tx, old, new.id)
     memories.insert_memory(tx, new)
-    return Remembered(
-        id=new.id,
-        state=new.state,
-        version=1,
-        created=True,
-        supersedes=old.id if gives_way else None,
-    )
+    return Remembered(id=new.id, state=new.state, version=1, created=True, supersedes=old.id if gives_way else None)
 
 
 def _about_the_same(old: Memory, draft: Draft) -> Draft:
@@ -298,9 +278,7 @@ def _about_the_same(old: Memory, draft: Draft) -> Draft:
 
 
 def _retire(tx: Transaction, old: Memory, by: str) -> None:
-    gone = replace(
-        old, state=State.SUPERSEDED, superseded_by=by, updated_at=tx.at, overridden=False
-    )
+    gone = replace(old, state=State.SUPERSEDED, superseded_by=by, updated_at=tx.at, overridden=False)
     memories.update_fields(tx, gone, HistoryEvent.SUPERSEDE, "superseded", {"by": by})
 
 
@@ -385,9 +363,7 @@ def write_decision(
         whose = _room(tx) if draft.for_room else _owner(tx)
         fact = make_stored_fact(decision.statement)
         learned_facts.save_fact(tx, done.id, whose, decision.content, fact, new=done.created)
-    return LearnedFact(
-        id=done.id, outcome=decision.outcome, state=State.ACTIVE, content=decision.content
-    )
+    return LearnedFact(id=done.id, outcome=decision.outcome, state=State.ACTIVE, content=decision.content)
 
 
 def _standing(tx: Transaction, old: learned_facts.ComparedMemory | None) -> Memory | None:
@@ -398,9 +374,7 @@ def _standing(tx: Transaction, old: learned_facts.ComparedMemory | None) -> Memo
 
 def _ended(tx: Transaction, old: Memory) -> LearnedFact:
     end_memory(tx, old)
-    return LearnedFact(
-        id=old.id, outcome=ReconcileOutcome.ENDED, state=State.SUPERSEDED, content=old.content
-    )
+    return LearnedFact(id=old.id, outcome=ReconcileOutcome.ENDED, state=State.SUPERSEDED, content=old.content)
 
 
 def _onto(old: Memory, draft: Draft, decision: ReconcileDecision) -> Draft:
@@ -436,9 +410,7 @@ def quarantine_turn(tx: Transaction, turn: QueuedTurn, reason: str, ttls: Ttls) 
     )
     memory = replace(compose_memory(tx, draft, None, ttls), state=State.QUARANTINED)
     memories.insert_memory(tx, memory, in_delta=False)
-    return LearnedFact(
-        id=memory.id, outcome=ReconcileOutcome.NEW, state=State.QUARANTINED, content=memory.content
-    )
+    return LearnedFact(id=memory.id, outcome=ReconcileOutcome.NEW, state=State.QUARANTINED, content=memory.content)
 
 
 def _propose(
@@ -457,25 +429,18 @@ def _propose(
     if before is not None:
         learned_facts.add_proposal_signal(tx, before.memory_id)
         return LearnedFact(
-            id=before.memory_id,
-            outcome=ReconcileOutcome.SAME,
-            state=State.PENDING,
-            content=decision.content,
+            id=before.memory_id, outcome=ReconcileOutcome.SAME, state=State.PENDING, content=decision.content
         )
     composed = compose_memory(tx, _draft(tx, turn, decision, whom), None, ttls)
     memory = replace(composed, state=State.PENDING)
     memories.insert_memory(tx, memory, in_delta=False)
     whose = _room(tx) if memory.owner is None else _owner(tx)
-    learned_facts.save_fact(
-        tx, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True
-    )
+    learned_facts.save_fact(tx, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True)
     if turn.recorded is not None:
         relations.insert_source_turns(tx, memory.id, [turn.recorded])
     replaced = decision.old.id if decision.old else None
     learned_facts.insert_proposal(tx, memory.id, asked, agreed.reason, replaced, signals=1)
-    return LearnedFact(
-        id=memory.id, outcome=decision.outcome, state=State.PENDING, content=memory.content
-    )
+    return LearnedFact(id=memory.id, outcome=decision.outcome, state=State.PENDING, content=memory.content)
 
 
 def _asked(tx: Transaction, whom: Attribution) -> str:
@@ -497,9 +462,7 @@ def _room(tx: Transaction) -> str:
     return tx.request.chat
 
 
-def _draft(
-    tx: Transaction, turn: QueuedTurn, decision: ReconcileDecision, whom: Attribution
-) -> Draft:
+def _draft(tx: Transaction, turn: QueuedTurn, decision: ReconcileDecision, whom: Attribution) -> Draft:
     said = decision.statement
     if said is None:
         return Draft(content=decision.content, message=turn.message)
@@ -553,9 +516,7 @@ def approve_proposal(
     learned_facts.delete_proposal(tx, memory.id)
 
 
-def decline_proposal(
-    tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory
-) -> None:
+def decline_proposal(tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory) -> None:
     """Delete a declined proposal, and do not propose it again for a while."""
     learned_facts.insert_refusal(tx, waiting.concerns, decline_key(memory))
     learned_facts.delete_proposal(tx, memory.id)
@@ -573,9 +534,7 @@ def withdraw_proposal(tx: Transaction, waiting: learned_facts.PendingProposal) -
 _MAX_COUNT = 20
 
 
-def supersede_hearsay(
-    tx: Transaction, decision: ReconcileDecision, whom: Attribution, by: str
-) -> None:
+def supersede_hearsay(tx: Transaction, decision: ReconcileDecision, whom: Attribution, by: str) -> None:
     """Supersede hearsay about the speaker in the same slot, if its owner heard the speaker.
 
     The memory of an owner who was not present stays: a change would disclose the statement.
@@ -583,9 +542,7 @@ def supersede_hearsay(
     said = decision.statement
     if said is None or not said.about_speaker or whom.hearsay or said.slot is None:
         return
-    found = learned_facts.list_hearsay(
-        tx.connection, tx.space, tx.request.own_identities, said.slot, _MAX_COUNT
-    )
+    found = learned_facts.list_hearsay(tx.connection, tx.space, tx.request.own_identities, said.slot, _MAX_COUNT)
     for kept in found:
         if not _heard(tx, kept.owner) or kept.fact.value == said.value:
             continue
@@ -596,9 +553,7 @@ def supersede_hearsay(
 
 
 def _heard(tx: Transaction, owner: str | None) -> bool:
-    return (
-        owner is not None and owner not in tx.request.own_identities and owner in tx.request.present
-    )
+    return owner is not None and owner not in tx.request.own_identities and owner in tx.request.present
 
 
 # A model or a tool proposes to share a value: its owner is asked first, in private.
@@ -651,17 +606,13 @@ def propose_sharing(tx: Transaction, category: str, key: str) -> None:
     learned_facts.insert_proposal(tx, copy.id, value.owner, _REASON, value.id, signals=1)
 
 
-def approve_sharing(
-    tx: Transaction, waiting: PendingProposal, copy: Memory, value: Memory | None
-) -> None:
+def approve_sharing(tx: Transaction, waiting: PendingProposal, copy: Memory, value: Memory | None) -> None:
     """Approve sharing only if the value is still the one that was shown."""
     if value is None or value.state is not State.ACTIVE or not _matches_value(value, copy):
         raise Conflict("the value is another one by now: decline this, and ask again")
     tx = replace(tx, why=f"approved; {waiting.reason}")
     lent = replace(value, visibility=Visibility.PUBLIC_OK, updated_at=tx.at)
-    memories.update_fields(
-        tx, lent, HistoryEvent.CONSENT, "updated", {"fields": "visibility public_ok"}
-    )
+    memories.update_fields(tx, lent, HistoryEvent.CONSENT, "updated", {"fields": "visibility public_ok"})
     withdraw_proposal(tx, waiting)
 
 
@@ -676,6 +627,4 @@ def _matches_value(one: Memory, other: Memory) -> bool:
 
 
 def _sharing_decline_key(memory: Memory) -> str:
-    return learned_facts.normalized_digest(
-        f"public_ok {memory.category} {memory.key} {memory.content}"
-    )
+    return learned_facts.normalized_digest(f"public_ok {memory.category} {memory.key} {memory.content}")

@@ -37,13 +37,7 @@ from tacit.learning.reconciliation import (
     load_known_memories,
     reconcile_statements,
 )
-from tacit.learning.turns import (
-    QueuedTurn,
-    find_own_name,
-    parse_timezone,
-    read_turn_holds,
-    screen_turn,
-)
+from tacit.learning.turns import QueuedTurn, find_own_name, parse_timezone, read_turn_holds, screen_turn
 from tacit.learning.verification import classify_statement
 from tacit.llm.budget import Allowance, Budget
 from tacit.llm.language_model import LanguageModel
@@ -129,15 +123,12 @@ def choose_locale(locale: str, text: str) -> Locale:
     return load_locale(guess_locale(text) if locale == AUTO else locale)
 
 
-def extract_statements(
-    turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None
-) -> Extraction:
+def extract_statements(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None) -> Extraction:
     """Extract at most three statements. Those found by rules do not depend on a model."""
     found = _extracted(turn, speaker, locale, reader)
     return Extraction(
         statements=tuple(
-            replace(one, content=name_speaker_once(one.content, speaker, locale))
-            for one in found.statements
+            replace(one, content=name_speaker_once(one.content, speaker, locale)) for one in found.statements
         ),
         inferred=frozenset(name_speaker_once(one, speaker, locale) for one in found.inferred),
         refused=found.refused,
@@ -160,9 +151,7 @@ def _held(statement: StatedFact, held: HoldScope) -> StatedFact:
     return replace(statement, hold=both.hold, withheld_from=both.withheld_from)
 
 
-def _extracted(
-    turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None
-) -> Extraction:
+def _extracted(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None) -> Extraction:
     how = read_procedure(turn.text, locale)
     if how is not None:
         return Extraction(statements=(how,), inferred=frozenset())
@@ -172,9 +161,7 @@ def _extracted(
     return merge_readings(plain, reader.read(turn, speaker, locale), speaker, locale)
 
 
-def merge_readings(
-    plain: Sequence[StatedFact], read: LlmReading, speaker: str, locale: Locale
-) -> Extraction:
+def merge_readings(plain: Sequence[StatedFact], read: LlmReading, speaker: str, locale: Locale) -> Extraction:
     """Merge the statements of the rules and of the model.
 
     If both found the same statement, use the wording, people and slot of the rules and the stricter
@@ -293,12 +280,7 @@ class LearningPipeline:
             raise
 
     def _learned(
-        self,
-        space: str,
-        thread: str,
-        turn: QueuedTurn,
-        trace: LearningTrace,
-        done: Callable[[Connection], None],
+        self, space: str, thread: str, turn: QueuedTurn, trace: LearningTrace, done: Callable[[Connection], None]
     ) -> list[LearnedFact]:
         screened = screen_turn(turn)
         trace.note("screen", f"{screened.outcome}: {screened.reason}")
@@ -314,9 +296,7 @@ class LearningPipeline:
         held = read_turn_holds(turn)
         if held.hold in (Hold.ROOM, Hold.PRIVATE):
             turn = replace(turn, confidential=True)
-        found = apply_hold(
-            held, extract_statements(turn, speaker, locale, self._reader(space, turn))
-        )
+        found = apply_hold(held, extract_statements(turn, speaker, locale, self._reader(space, turn)))
         _trace_extracted(trace, found)
         contents = [one.content for one in found.statements]
         vectors = self.retriever.embed_inline(contents) if contents else TextVectors()
@@ -346,9 +326,7 @@ class LearningPipeline:
             return None if found is None else found[1]
         audiences = self.store.audiences
         read = self.store.read(
-            space,
-            turn.asking,
-            lambda c, r: memory_reads.get_memory_by_key(c, audiences, r, category, key),
+            space, turn.asking, lambda c, r: memory_reads.get_memory_by_key(c, audiences, r, category, key)
         )
         return read[0] if read else None
 
@@ -364,9 +342,7 @@ class LearningPipeline:
             today=lambda: self.store.clock().date(),
         )
 
-    def _near(
-        self, space: str, turn: QueuedTurn, vectors: TextVectors
-    ) -> tuple[Likeness, Sequence[FactPair]]:
+    def _near(self, space: str, turn: QueuedTurn, vectors: TextVectors) -> tuple[Likeness, Sequence[FactPair]]:
         """Find the neighbors of each new wording, for relations and for the model's verdict."""
         if not vectors.by_text:
             return {}, ()
@@ -380,9 +356,7 @@ class LearningPipeline:
             }
             ids = sorted({id for near in found.values() for id in near})
             older = (
-                memory_reads.list_visible(connection, self.store.audiences, request, ids)
-                if self.learning.model
-                else {}
+                memory_reads.list_visible(connection, self.store.audiences, request, ids) if self.learning.model else {}
             )
             pairs = [
                 FactPair(id=id, older=older[id][0].content, newer=text, likeness=likeness)
@@ -390,10 +364,7 @@ class LearningPipeline:
                 for id, likeness in near.items()
                 if id in older and turn.may_use(older[id][0].category)
             ]
-            edges = {
-                text: {id: one for id, one in near.items() if one >= link_min}
-                for text, near in found.items()
-            }
+            edges = {text: {id: one for id, one in near.items() if one >= link_min} for text, near in found.items()}
             return edges, pairs
 
         return self.store.read(space, turn.asking, look)
@@ -422,9 +393,7 @@ class LearningPipeline:
         def whole(tx: Transaction) -> list[LearnedFact]:
             done(tx.connection)
             request = replace(
-                tx.request,
-                present=turn.present,
-                confidential=tx.request.confidential or turn.confidential,
+                tx.request, present=turn.present, confidential=tx.request.confidential or turn.confidential
             )
             kept = work(replace(tx, request=request))
             if turn.role is not Role.ASSISTANT:
@@ -434,14 +403,10 @@ class LearningPipeline:
 
         return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
 
-    def _quarantining(
-        self, turn: QueuedTurn, reason: str
-    ) -> Callable[[Transaction], list[LearnedFact]]:
+    def _quarantining(self, turn: QueuedTurn, reason: str) -> Callable[[Transaction], list[LearnedFact]]:
         return lambda tx: [memory_writes.quarantine_turn(tx, turn, reason, self.learning.ttls)]
 
-    def _keep(
-        self, tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace
-    ) -> list[LearnedFact]:
+    def _keep(self, tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace) -> list[LearnedFact]:
         stated = _attributed(tx, turn, told, trace)
         shelf = load_known_memories(tx, turn, [one for one, _ in stated])
         decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
@@ -472,10 +437,7 @@ class LearningPipeline:
     ) -> LearnedFact | None:
         assert tx.request.subject is not None
         owner, today = tx.request.subject, tx.at.date()
-        if (
-            learned_facts.count_learned_on(tx.connection, tx.space, owner, today)
-            >= self.learning.daily_max
-        ):
+        if learned_facts.count_learned_on(tx.connection, tx.space, owner, today) >= self.learning.daily_max:
             trace.note("consent", "drop: enough was learned from this person today")
             return None
         said = learned_facts.normalized_digest(decision.content)

@@ -52,15 +52,12 @@ def attribute_statement(tx: Transaction, statement: StatedFact) -> Attribution:
     return Attribution(
         about=frozenset(about),
         withheld_from=tuple(sorted(withheld)),
-        hearsay=bool(about)
-        and (tx.request.subject not in about or (statement.whole and statement.hearsay)),
+        hearsay=bool(about) and (tx.request.subject not in about or (statement.whole and statement.hearsay)),
         unclear=unclear,
     )
 
 
-def is_about_family(
-    tx: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale
-) -> bool:
+def is_about_family(tx: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale) -> bool:
     """Return whether the speaker states it in private about their own family.
 
     As far as the speaker knows, none of the subjects has a key of their own. A parent may state a
@@ -69,11 +66,7 @@ def is_about_family(
     if said is None or not said.about or not (whom.hearsay and tx.request.private):
         return False
     others = whom.about - {tx.request.subject}
-    known = [
-        one
-        for one in people.list_known_people(tx.connection, tx.request)
-        if one.identities & others
-    ]
+    known = [one for one in people.list_known_people(tx.connection, tx.request) if one.identities & others]
     ids = others.union(*(one.identities for one in known))
     if any(not id.startswith(f"{PERSON_PREFIX}:") for id in ids):
         return False
@@ -175,9 +168,7 @@ class KnownMemories:
     audible: Sequence[bool]  # whether the chat of the turn may show it
 
 
-def load_known_memories(
-    tx: Transaction, turn: QueuedTurn, statements: Sequence[StatedFact]
-) -> KnownMemories:
+def load_known_memories(tx: Transaction, turn: QueuedTurn, statements: Sequence[StatedFact]) -> KnownMemories:
     """Load the newest usable memories, and those with the same text or slots."""
     mine = tx.request.own_identities
     said = {learned_facts.normalized_digest(one.content) for one in statements}
@@ -189,18 +180,12 @@ def load_known_memories(
         found += learned_facts.list_chat_facts(tx.connection, tx.space, rooms, _LOOKED_AT_COUNT)
         found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
     if older and (said or slots):
-        further = learned_facts.list_similar_facts(
-            tx.connection, tx.space, mine, said, slots, _ALIKE_MAX_COUNT
-        )
+        further = learned_facts.list_similar_facts(tx.connection, tx.space, mine, said, slots, _ALIKE_MAX_COUNT)
         there = {one.id for one in found}
         found += [one for one in further if one.id not in there]
     if turn.only is not None:
         found = [one for one in found if turn.may_use(one.category)]
-    last = (
-        learned_facts.last_turn_at(tx.connection, tx.space, tx.request.subject, tx.at.date())
-        if found
-        else None
-    )
+    last = learned_facts.last_turn_at(tx.connection, tx.space, tx.request.subject, tx.at.date()) if found else None
     return KnownMemories(
         kept=found,
         known=[_known(one)._replace(just_said=one.updated_at == last) for one in found],
@@ -226,22 +211,16 @@ def reconcile_statements(
     audible = [known for known, heard in zip(shelf.known, shelf.audible, strict=True) if heard]
     said = [one for one, _ in statements]
     asked = turn.question_before
-    for one in find_superseded(
-        turn.text, said, speaker, audible, locale, said_at=turn.said_at, asked=asked
-    ):
+    for one in find_superseded(turn.text, said, speaker, audible, locale, said_at=turn.said_at, asked=asked):
         old = _kept_of(one.old, shelf)
         at = next((n for n, d in enumerate(decisions) if d.statement is one.new), None)
         if one.new is not None and at is not None:
-            changed = replace(
-                decisions[at], outcome=ReconcileOutcome.CHANGED, reason=one.reason, old=old
-            )
+            changed = replace(decisions[at], outcome=ReconcileOutcome.CHANGED, reason=one.reason, old=old)
             decisions[at] = changed
         else:
             decisions.append(
                 ReconcileDecision(
-                    outcome=ReconcileOutcome.ENDED
-                    if one.content is None
-                    else ReconcileOutcome.CHANGED,
+                    outcome=ReconcileOutcome.ENDED if one.content is None else ReconcileOutcome.CHANGED,
                     reason=one.reason,
                     content=one.content or old.content,
                     statement=None,
@@ -253,10 +232,7 @@ def reconcile_statements(
 
 def _decided(statement: StatedFact, whom: Attribution, shelf: KnownMemories) -> ReconcileDecision:
     new = ReconcileDecision(
-        outcome=ReconcileOutcome.NEW,
-        reason="nothing like it is known",
-        content=statement.content,
-        statement=statement,
+        outcome=ReconcileOutcome.NEW, reason="nothing like it is known", content=statement.content, statement=statement
     )
     same = learned_facts.normalized_digest(statement.content)
     for kept, audible in zip(shelf.kept, shelf.audible, strict=True):
@@ -294,12 +270,8 @@ def apply_judgment(
     if old is None or not turn.may_use(old.category):
         return decision
     if verdict == "same":
-        return replace(
-            decision, outcome=ReconcileOutcome.SAME, reason="the same in other words", old=old
-        )
-    return replace(
-        decision, outcome=ReconcileOutcome.CHANGED, reason="it holds in its place now", old=old
-    )
+        return replace(decision, outcome=ReconcileOutcome.SAME, reason="the same in other words", old=old)
+    return replace(decision, outcome=ReconcileOutcome.CHANGED, reason="it holds in its place now", old=old)
 
 
 def is_chat_fact(statement: StatedFact, whom: Attribution) -> bool:
@@ -307,9 +279,7 @@ def is_chat_fact(statement: StatedFact, whom: Attribution) -> bool:
     return not whom.about and not whom.withheld_from and not statement.about_speaker
 
 
-def _seen_as(
-    known: KnownFact, kept: ComparedMemory, statement: StatedFact, whom: Attribution
-) -> KnownFact:
+def _seen_as(known: KnownFact, kept: ComparedMemory, statement: StatedFact, whom: Attribution) -> KnownFact:
     """Use the statement's names for a known fact with the same subjects ("my wife" is Sarah)."""
     return known._replace(about=statement.about) if kept.subjects == whom.about else known
 
@@ -445,8 +415,7 @@ def ask_verdicts(
     `LanguageFailed`.
     """
     material = "\n".join(
-        f"pair {n}\nolder: {_line(one.older)}\nnewer: {_line(one.newer)}"
-        for n, one in enumerate(pairs, start=1)
+        f"pair {n}\nolder: {_line(one.older)}\nnewer: {_line(one.newer)}" for n, one in enumerate(pairs, start=1)
     )
     answer = model.ask(_INSTRUCTIONS, material, Verdicts, budget=budget)
     said: dict[int, set[Literal["same", "updates", "different"]]] = {}
@@ -526,26 +495,18 @@ class ConsentContext:
     of_family: bool = False  # said in private about the speaker's child, partner or parent
 
 
-def decide_consent(
-    decision: ReconcileDecision, statement: StatedFact | None, c: ConsentContext
-) -> ConsentDecision:
+def decide_consent(decision: ReconcileDecision, statement: StatedFact | None, c: ConsentContext) -> ConsentDecision:
     if statement is None or decision.outcome in (ReconcileOutcome.SAME, ReconcileOutcome.ENDED):
         return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="what is known is kept current")
     if statement.explicit and c.own_word:
         return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="the person asked for it")
     if c.declined:
-        return ConsentDecision(
-            verdict=ConsentVerdict.DROP, reason="the person said no to it before"
-        )
+        return ConsentDecision(verdict=ConsentVerdict.DROP, reason="the person said no to it before")
     family = c.of_family and not c.inferred
     if not (c.own_word or family) and _delicate(statement):
-        return ConsentDecision(
-            verdict=ConsentVerdict.ASK, reason="it is personal, and not the person's own word"
-        )
+        return ConsentDecision(verdict=ConsentVerdict.ASK, reason="it is personal, and not the person's own word")
     if c.inferred and c.signals + 1 < SIGNALS_NEEDED_COUNT:
-        return ConsentDecision(
-            verdict=ConsentVerdict.WAIT, reason="it was read between the lines, and only once"
-        )
+        return ConsentDecision(verdict=ConsentVerdict.WAIT, reason="it was read between the lines, and only once")
     if statement.explicit:
         return ConsentDecision(verdict=ConsentVerdict.KEEP, reason="the person asked for it")
     if c.confirm is Confirm.ALWAYS:

@@ -20,16 +20,7 @@ from tacit.learning.extraction.sentences import HoldScope, combine_holds, is_onl
 from tacit.learning.facts import Hold, Mention
 from tacit.records.accounts import NameKind
 from tacit.records.conversation import ParsedMessage, Role
-from tacit.records.memory import (
-    ChatKind,
-    Kind,
-    Memory,
-    Sensitivity,
-    Source,
-    State,
-    Trust,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 from tacit.records.request import Request
 from tacit.screening.instructions import find_instruction
 from tacit.storage import memories, memory_reads, people, queue, search
@@ -184,17 +175,13 @@ def find_own_name(store: Store, space: str, asking: RawRequest) -> str | None:
 
     def work(connection: Connection, request: Request) -> str | None:
         for key in _KEYS:
-            value = memory_reads.get_memory_by_key(
-                connection, store.audiences, request, _CATEGORY, key
-            )
+            value = memory_reads.get_memory_by_key(connection, store.audiences, request, _CATEGORY, key)
             name = "" if value is None else value[0].content
             if len(name) <= _NAME_MAX_CHARS and _NAME.fullmatch(name):
                 return name
         given = {
             name.text
-            for person in people.read_public_names(
-                connection, space, request.own_identities
-            ).values()
+            for person in people.read_public_names(connection, space, request.own_identities).values()
             for name in person.names
             if name.kind is NameKind.NAME
         }
@@ -208,9 +195,7 @@ def find_own_name(store: Store, space: str, asking: RawRequest) -> str | None:
 def _told(store: Store, connection: Connection, request: Request) -> str | None:
     states = (State.ACTIVE, State.PENDING) if request.private else (None,)
     for state in states:
-        wanted = ListFilter(
-            category=_CATEGORY, owners=tuple(sorted(request.own_identities)), state=state
-        )
+        wanted = ListFilter(category=_CATEGORY, owners=tuple(sorted(request.own_identities)), state=state)
         page = search.list_memories(
             connection,
             store.audiences,
@@ -323,9 +308,7 @@ EPISODE_CATEGORY = "conversation"
 _KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
 
 
-def record_episodes(
-    tx: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int
-) -> list[str]:
+def record_episodes(tx: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int) -> list[str]:
     """Insert a turn for each message, under its holds."""
     ids = []
     for one in kept:

@@ -31,14 +31,10 @@ _SET = re.compile(r"\b\w+(?:/\w+)+")  # they/them: a set of pronouns that is tal
 _OWNED = re.compile(r"['’]s?$")
 
 
-def verify_statement(
-    statement: StatedFact, text: str, speaker: str, locale: Locale | None = None
-) -> str | None:
+def verify_statement(statement: StatedFact, text: str, speaker: str, locale: Locale | None = None) -> str | None:
     """The reason for refusing a statement; None where it is fine."""
     locale = locale or load_locale(guess_locale(f"{statement.content} {text}"))
-    return check_form(statement.content, speaker, locale) or check_support(
-        statement, text, speaker, locale
-    )
+    return check_form(statement.content, speaker, locale) or check_support(statement, text, speaker, locale)
 
 
 def check_form(content: str, speaker: str, locale: Locale) -> str | None:
@@ -175,9 +171,7 @@ def _backed(word: str, said: set[str], locale: Locale) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [
-        word.strip(_TRIM) for word in _WORD.findall(text.replace("’", "'")) if word.strip(_TRIM)
-    ]
+    return [word.strip(_TRIM) for word in _WORD.findall(text.replace("’", "'")) if word.strip(_TRIM)]
 
 
 def _without(content: str, speaker: str) -> str:
@@ -194,9 +188,7 @@ def _without(content: str, speaker: str) -> str:
 _PLAIN_OF_OTHERS = frozenset({Kind.PREFERENCE, Kind.RELATIONSHIP})
 
 
-def classify_statement(
-    statement: StatedFact, locale: Locale, said_at: datetime | None = None
-) -> StatedFact:
+def classify_statement(statement: StatedFact, locale: Locale, said_at: datetime | None = None) -> StatedFact:
     """The statement with everything filled that storing it needs. What was given is kept, but
     for the sensitivity, which is never below what the lexicon says. With `said_at`, a dated thing
     that passes fades from its date where that is still to come."""
@@ -226,9 +218,7 @@ def _category(statement: StatedFact, kind: Kind) -> str:
     return CATEGORY_OF_KIND[kind]
 
 
-def _sensitivity(
-    statement: StatedFact, kind: Kind, topics: list[Lexicon], locale: Locale
-) -> Sensitivity:
+def _sensitivity(statement: StatedFact, kind: Kind, topics: list[Lexicon], locale: Locale) -> Sensitivity:
     floors = [entry.sensitivity for entry in topics]
     if statement.sensitivity:
         floors.append(statement.sensitivity)

@@ -75,9 +75,7 @@ def create_backup(database: Database, path: object, *, overwrite: bool) -> Backu
     """Copy the database in one snapshot; the file gets its name only after it was checked."""
     target = _check_target(path)
     if not database.dialect.one_writer:
-        raise InvalidInput(
-            "backup", "use pg_dump or another tool of PostgreSQL: see docs/backup.md"
-        )
+        raise InvalidInput("backup", "use pg_dump or another tool of PostgreSQL: see docs/backup.md")
     if database.file is not None and _is_database_file(target, database.file):
         raise InvalidInput("path", "is the database itself; name another file")
     if target.exists() and not overwrite:
@@ -156,9 +154,7 @@ def _require_exclusive(database: Path) -> None:
             present.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
-            raise StoreBusy(
-                "another process has the database open: stop it and restore again"
-            ) from None
+            raise StoreBusy("another process has the database open: stop it and restore again") from None
     except sqlite3.DatabaseError:
         pass  # a damaged file is what backups are for
 
@@ -197,15 +193,11 @@ def _temporary_file(target: Path) -> Iterator[Path]:
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise StoreUnavailable(
-            f"no file can be written there ({error.strerror}); choose another path"
-        ) from None
+        raise StoreUnavailable(f"no file can be written there ({error.strerror}); choose another path") from None
     try:
         yield part
     except sqlite3.Error as error:
-        raise StoreUnavailable(
-            f"the copy failed with {type(error).__name__}: is there room on the disk?"
-        ) from None
+        raise StoreUnavailable(f"the copy failed with {type(error).__name__}: is there room on the disk?") from None
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)

@@ -35,12 +35,7 @@ def is_clock_steady(tx: Transaction) -> bool:
         return True
     went = now - last.seen_at
     passed = went if _is_continuous(last.seen_at, now) else 0  # or it jumped again
-    _update_sweep(
-        tx,
-        seen_at=now,
-        jump_from=last.jump_from + max(0, passed),
-        jump_to=min(last.jump_to, now),
-    )
+    _update_sweep(tx, seen_at=now, jump_from=last.jump_from + max(0, passed), jump_to=min(last.jump_to, now))
     return False
 
 
@@ -99,9 +94,7 @@ def _lock_last_sweep(tx: Transaction) -> Any:
 
 def _get_space_creation(tx: Transaction) -> int:
     s = spaces_table.c
-    made: int = tx.connection.execute(
-        select(s.created_at).where(s.space_id == tx.space)
-    ).scalar_one()
+    made: int = tx.connection.execute(select(s.created_at).where(s.space_id == tx.space)).scalar_one()
     return made
 
 

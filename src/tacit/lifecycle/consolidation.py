@@ -30,12 +30,7 @@ from tacit.lifecycle.duplicates import (
     select_candidates,
     to_hundredths,
 )
-from tacit.lifecycle.inferred import (
-    count_unanswered,
-    find_next_owner,
-    make_budget,
-    should_ask_model,
-)
+from tacit.lifecycle.inferred import count_unanswered, find_next_owner, make_budget, should_ask_model
 from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
@@ -236,10 +231,7 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
 
     The kept memory gets its former fields back unless it was changed since.
     """
-    held = {
-        id: memories.get_for_update(tx, id)
-        for id in sorted({kept_id, *(one.gone for one in merged)})
-    }
+    held = {id: memories.get_for_update(tx, id) for id in sorted({kept_id, *(one.gone for one in merged)})}
     kept = held[kept_id]
     if kept is None or kept.state not in _UNDOABLE_STATES:
         return 0
@@ -250,9 +242,7 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
             continue
         if _has_changed_since(_list_history_details(tx, gone.id), run):
             continue
-        back_again = replace(
-            gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at
-        )
+        back_again = replace(gone, state=State.ACTIVE, superseded_by=None, updated_at=one.updated_at)
         memories.update_fields(undo, back_again, HistoryEvent.RESTORE, "restored", {_RUN: run})
         # Record the check, or the next run would merge them again.
         check = PairCheck(similarity=STATED_BY_PERSON, is_same=False, checked_at=tx.at + FOREVER)
@@ -271,9 +261,7 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
 
 def _delete_copied_relations(tx: Transaction, kept: str, gone: str) -> None:
     """Delete the relations that were copied when the two were merged."""
-    merged_at = select(_H.at).where(
-        _H.space_id == tx.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value
-    )
+    merged_at = select(_H.at).where(_H.space_id == tx.space, _H.memory_id == gone, _H.event == HistoryEvent.MERGE.value)
     moments = list(tx.connection.execute(merged_at).scalars())
     for row in _list_relations(tx.connection, tx.space, gone):
         ends = _moved_ends(row, kept, gone)
@@ -334,11 +322,7 @@ class _OwnerPlan:
 
 
 def build_consolidate_task(
-    store: Store,
-    retriever: Retriever,
-    options: LifecycleOptions,
-    model: LanguageModel | None,
-    allowance: Allowance,
+    store: Store, retriever: Retriever, options: LifecycleOptions, model: LanguageModel | None, allowance: Allowance
 ) -> TaskStep:
     """Build the consolidation task.
 
@@ -379,22 +363,16 @@ class _Consolidation:
             return write(lambda _: after)
         return write(lambda tx: _merge_same(tx, behind, plan, same))
 
-    def _plan_owner(
-        self, space: str, connection: Connection, owner: str, *, asks: bool
-    ) -> _OwnerPlan | None:
+    def _plan_owner(self, space: str, connection: Connection, owner: str, *, asks: bool) -> _OwnerPlan | None:
         """Plan what to do about an owner's memories; None: nothing."""
         now, audiences = self.store.clock(), self.store.audiences
         found = relations.list_mergeable(connection, audiences, space, owner, now)
         if len(found) < 2:
             return None
         most = limits.CONSOLIDATE_POOL_MAX_COUNT
-        known = {
-            one.id: one for one in learned_facts.list_newest_facts(connection, space, [owner], most)
-        }
+        known = {one.id: one for one in learned_facts.list_newest_facts(connection, space, [owner], most)}
         notes, may = select_candidates(found, known, now), partial(can_merge, at=now)
-        checked = relations.list_pair_checks(
-            connection, space, sorted(note.id for note in notes), now
-        )
+        checked = relations.list_pair_checks(connection, space, sorted(note.id for note in notes), now)
         sure = find_certain_pairs(notes, checked, may)
         if sure:
             return _OwnerPlan(owner=owner, certain=sure[: limits.CONSOLIDATE_MERGE_BATCH_COUNT])
@@ -447,16 +425,12 @@ def _merge_certain(tx: Transaction, before: StepProgress, plan: _OwnerPlan) -> S
     return before.advance(cursor, merged=merged, certain=merged, people=0 if merged else 1)
 
 
-def _merge_same(
-    tx: Transaction, before: StepProgress, plan: _OwnerPlan, same: Sequence[bool]
-) -> StepProgress:
+def _merge_same(tx: Transaction, before: StepProgress, plan: _OwnerPlan, same: Sequence[bool]) -> StepProgress:
     there, run = _lock_pairs(tx, plan.alike), str(before.counts["run"])
     said = list(zip(plan.alike, same, strict=True))
     merged = sum(merge_pair(tx, one, run) for one, is_same in said if is_same)
     noted = {
-        one.key: PairCheck(
-            similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at
-        )
+        one.key: PairCheck(similarity=to_hundredths(one.likeness), is_same=is_same, checked_at=tx.at)
         for one, is_same in said
         if there >= {*one.key}
     }

@@ -67,10 +67,7 @@ class MemoryPair:
     @property
     def pair(self) -> FactPair:
         return FactPair(
-            id=self.older.id,
-            older=self.older.memory.content,
-            newer=self.newer.memory.content,
-            likeness=self.likeness,
+            id=self.older.id, older=self.older.memory.content, newer=self.newer.memory.content, likeness=self.likeness
         )
 
 
@@ -195,9 +192,7 @@ def _following(
             yield from ((older, newer) for newer in same[at + 1 :][:_FOLLOWING_COUNT])
 
 
-def is_replaced(
-    old: StoredFact, old_content: str, said_at: datetime, new: StoredFact, new_content: str
-) -> bool:
+def is_replaced(old: StoredFact, old_content: str, said_at: datetime, new: StoredFact, new_content: str) -> bool:
     """Report whether learning would replace the older fact by the newer one."""
     known = KnownFact(
         content=old_content,
@@ -276,9 +271,7 @@ def _is_stale(pair: MemoryPair, check: PairCheck) -> bool:
     """Report whether a memory was reworded since the check, or similarity has changed."""
     if check.similarity == STATED_BY_PERSON:
         return False
-    return (
-        pair.newer.worded_at > check.checked_at or to_hundredths(pair.likeness) != check.similarity
-    )
+    return pair.newer.worded_at > check.checked_at or to_hundredths(pair.likeness) != check.similarity
 
 
 def _pairs_by_vectors(
@@ -292,15 +285,10 @@ def _pairs_by_vectors(
     first, second = np.nonzero(cosines >= LIKENESS_MIN)
     likeness = cosines[first, second]
     best = np.argsort(-likeness, kind="stable")[: limits.CONSOLIDATE_CANDIDATES_MAX_COUNT]
-    return [
-        (min(1.0, float(likeness[at])), placed[int(first[at])], placed[int(second[at])])
-        for at in best
-    ]
+    return [(min(1.0, float(likeness[at])), placed[int(first[at])], placed[int(second[at])]) for at in best]
 
 
-def _pairs_by_words(
-    group: Sequence[DuplicateCandidate],
-) -> list[tuple[float, DuplicateCandidate, DuplicateCandidate]]:
+def _pairs_by_words(group: Sequence[DuplicateCandidate]) -> list[tuple[float, DuplicateCandidate, DuplicateCandidate]]:
     """Score pairs by the share of words that they have in common."""
     words = [frozenset(stem_words(note.memory.content)) for note in group]
     where: defaultdict[str, list[int]] = defaultdict(list)

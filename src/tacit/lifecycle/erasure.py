@@ -15,13 +15,7 @@ from tacit.errors import StoreBusy
 from tacit.identity import EXTERNAL_PREFIX
 from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure_records import RecordedErasure, Removal
-from tacit.lifecycle.revert import (
-    AS_VERSION,
-    Origin,
-    list_learned_wordings,
-    revert_source,
-    update_owner_key,
-)
+from tacit.lifecycle.revert import AS_VERSION, Origin, list_learned_wordings, revert_source, update_owner_key
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Erased
 from tacit.storage import (
@@ -218,9 +212,7 @@ def erase_space(connection: Connection, store: Store, space: str) -> RecordedEra
     return erasure_records.record_space_erasure(connection, secret, space, counts, at)
 
 
-def finish_erasure(
-    store: Store, done: RecordedErasure, *, again: bool = False, mirrored: bool = True
-) -> Erased:
+def finish_erasure(store: Store, done: RecordedErasure, *, again: bool = False, mirrored: bool = True) -> Erased:
     """Complete an erasure after its rows are gone: journal, bytes in files, mirrored notes.
 
     `again`: the erasure is recorded already, but its bytes may still be there. `mirrored`: whether
@@ -244,9 +236,7 @@ def scrub_files(database: Database) -> bool:
     """
     try:
         with database.autocommit_connection() as connection:
-            before = [
-                id for id, left in erasures.list_unfinished(connection).items() if left is None
-            ]
+            before = [id for id, left in erasures.list_unfinished(connection).items() if left is None]
             done = database.dialect.scrub(connection)
     except StoreBusy:
         done = False
@@ -276,10 +266,7 @@ def erase_subject(tx: Transaction, identities: Collection[str]) -> RecordedErasu
 
 
 def _erase_people(
-    tx: Transaction,
-    scope: str,
-    who: Collection[str],
-    remove: Callable[[Transaction, Removal, Collection[str]], None],
+    tx: Transaction, scope: str, who: Collection[str], remove: Callable[[Transaction, Removal, Collection[str]], None]
 ) -> RecordedErasure:
     removal = Removal(scope=scope, people=set(who))
     remove(tx, removal, who)
@@ -341,9 +328,7 @@ def remove_subject(tx: Transaction, removal: Removal, identities: Collection[str
 def _find_private_chats(tx: Transaction, who: list[str]) -> tuple[list[str], list[str]]:
     """Return their private chats and the threads in these."""
     chats = list_private_chats(tx.connection, tx.space, who)
-    there = select(_M.thread).where(
-        _M.space_id == tx.space, _M.owner.in_(who), _M.learned_in.in_(chats)
-    )
+    there = select(_M.thread).where(_M.space_id == tx.space, _M.owner.in_(who), _M.learned_in.in_(chats))
     threads = select_set(tx.connection, there.distinct()) - {None, ""}
     return sorted(chats), sorted(threads | chats)
 
@@ -387,9 +372,7 @@ def _delete_unused_audiences(tx: Transaction, removal: Removal, who: list[str]) 
     return sorted(unused)
 
 
-def _delete_counted(
-    tx: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]
-) -> None:
+def _delete_counted(tx: Transaction, removal: Removal, table: Table, *which: ColumnElement[bool]) -> None:
     removal.counts[table.name] += delete_rows(tx.connection, table, tx.space, *which)
 
 
@@ -455,9 +438,7 @@ def _remove_source(tx: Transaction, removal: Removal, origin: Origin) -> None:
     remove_and_update_keys(tx, removal, dead)
     here = () if origin.chat is None else (_M.source_chat.in_(origin.chat_ids),)
     put_back = select(_H.memory_id).where(
-        _H.space_id == _M.space_id,
-        _H.memory_id == _M.id,
-        _H.detail.contains(f'"{AS_VERSION}"', autoescape=True),
+        _H.space_id == _M.space_id, _H.memory_id == _M.id, _H.detail.contains(f'"{AS_VERSION}"', autoescape=True)
     )
     for memory in memories.lock_memories(tx, sorted(_select_ids(tx, put_back.exists(), *here))):
         _redact_versions(tx, removal, memory, _undone_versions(tx, memory))
@@ -480,9 +461,7 @@ def _is_only_learned(tx: Transaction, memory: Memory) -> bool:
 
 def _undone_versions(tx: Transaction, memory: Memory) -> set[int]:
     """Return the versions between one that was reverted to and its return."""
-    entries = select(_H.version, _H.detail).where(
-        _H.space_id == tx.space, _H.memory_id == memory.id
-    )
+    entries = select(_H.version, _H.detail).where(_H.space_id == tx.space, _H.memory_id == memory.id)
     bad: set[int] = set()
     for row in tx.connection.execute(entries):
         before = json.loads(row.detail).get(AS_VERSION)
@@ -502,7 +481,5 @@ def _redact_versions(tx: Transaction, removal: Removal, memory: Memory, bad: set
     for version in wordings.keys() & bad:
         nearest = wordings[min(good, key=lambda number: (abs(number - version), number))]
         if nearest != wordings[version]:
-            update_rows(
-                tx.connection, memory_versions, tx.space, *of, _V.version == version, **nearest
-            )
+            update_rows(tx.connection, memory_versions, tx.space, *of, _V.version == version, **nearest)
             removal.counts["memory_versions"] += 1

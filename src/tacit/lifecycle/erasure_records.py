@@ -87,9 +87,7 @@ def read_journal_lines(path: Path, but: Collection[str] = ()) -> Iterator[str]:
 def read_journal_ids(path: Path) -> set[str]:
     """Return the ids of complete lines; one that a crash cut short does not count."""
     found = (line.encode() for line in read_journal_lines(path))
-    return {
-        _journal_line_id(raw) for raw in found if _LAST_FIELD in raw and raw.endswith(_LINE_END)
-    }
+    return {_journal_line_id(raw) for raw in found if _LAST_FIELD in raw and raw.endswith(_LINE_END)}
 
 
 def _journal_line_id(raw: bytes) -> str:
@@ -258,8 +256,7 @@ PENDING_PAGES = PendingErasure(
 )
 PENDING_LOG = PendingErasure(
     where="log",
-    what="Every table was written anew, but segments of the write-ahead log may still hold the "
-    "bytes.",
+    what="Every table was written anew, but segments of the write-ahead log may still hold the bytes.",
     ends="The server writes over these segments in the course of its work; `tacit maintain` looks, "
     "if its role is a member of pg_monitor. CHECKPOINT and pg_switch_wal() make it sooner.",
 )
@@ -267,13 +264,11 @@ PENDING_SERVER_LOG = PendingErasure(
     where="server_log",
     what="The database server is set to log the values of statements, so its log files may hold "
     "what was written and erased.",
-    ends="The operator sets log_parameter_max_length to 0 and deletes the server's log files from "
-    "before.",
+    ends="The operator sets log_parameter_max_length to 0 and deletes the server's log files from before.",
 )
 PENDING_NOTES = PendingErasure(
     where="notes",
-    what="A file of notes beside the database could not be brought up to date, and may still hold "
-    "what was erased.",
+    what="A file of notes beside the database could not be brought up to date, and may still hold what was erased.",
     ends="The operator makes the folder of notes writable and runs `tacit notes sync`.",
 )
 
@@ -295,8 +290,7 @@ def follow_write_ahead_log(database: Database) -> dict[str, str | None]:
     with database.autocommit_connection() as connection:
         found = erasures.list_unfinished(connection)
         moved = {
-            before: database.dialect.track_wal(connection, before)
-            for before in {one for one in found.values() if one}
+            before: database.dialect.track_wal(connection, before) for before in {one for one in found.values() if one}
         }
     moved = {before: left for before, left in moved.items() if left != before}
     for before, left in moved.items():
@@ -318,12 +312,9 @@ def rewrite_files(database: Database) -> bool:
 
 def summarize_pending(database: Database) -> list[str]:
     """Describe, over all spaces, how many erasures are pending, why, and how that ends."""
-    counted = Counter(
-        one for left in follow_write_ahead_log(database).values() for one in _pending_of(left)
-    )
+    counted = Counter(one for left in follow_write_ahead_log(database).values() for one in _pending_of(left))
     return [
-        f"{count} {'erasure' if count == 1 else 'erasures'}: {one.what} {one.ends}"
-        for one, count in counted.items()
+        f"{count} {'erasure' if count == 1 else 'erasures'}: {one.what} {one.ends}" for one, count in counted.items()
     ]
 
 
@@ -357,9 +348,7 @@ def verify_certificate(connection: Connection, space: str, text: object) -> bool
     return _find_signing_key(connection, space, _parse_certificate(text)) is not None
 
 
-def find_certified_erasure(
-    connection: Connection, space: str, text: object
-) -> tuple[RecordedErasure, bool]:
+def find_certified_erasure(connection: Connection, space: str, text: object) -> tuple[RecordedErasure, bool]:
     """Return the erasure that a genuine certificate is about.
 
     The flag is False for an erased space whose note files could not be removed: nothing tells later
@@ -373,15 +362,11 @@ def find_certified_erasure(
     counts = plain["counts"]
     if key is None or erasure is None or not isinstance(counts, dict):
         raise InvalidInput("certificate", "is not genuine: pass the text that an erasure returned")
-    mirrored = erasure.scope != "space" or f'"{PENDING_NOTES.where}"' not in json.dumps(
-        plain["pending"]
-    )
+    mirrored = erasure.scope != "space" or f'"{PENDING_NOTES.where}"' not in json.dumps(plain["pending"])
     return RecordedErasure(erasure=erasure, key=key, count=0, counts=counts), mirrored
 
 
-def _find_signing_key(
-    connection: Connection, space: str, plain: Mapping[str, object]
-) -> str | None:
+def _find_signing_key(connection: Connection, space: str, plain: Mapping[str, object]) -> str | None:
     """Return the key it was signed with, or None where it is not genuine."""
     bare = json.dumps({**plain, "signature": ""}, sort_keys=True)
     erased = erasures.get_erasure(connection, erasures.NO_SPACE, str(plain["id"]))
@@ -390,9 +375,7 @@ def _find_signing_key(
     if secret is not None:
         keys.append(derive_certificate_key(secret))
     for key in keys:
-        if isinstance(key, str) and hmac.compare_digest(
-            _certificate_signature(key, bare), str(plain["signature"])
-        ):
+        if isinstance(key, str) and hmac.compare_digest(_certificate_signature(key, bare), str(plain["signature"])):
             return key
     return None
 
@@ -400,9 +383,7 @@ def _find_signing_key(
 def _parse_certificate(text: object) -> dict[str, object]:
     plain = _parse_object(text)
     if set(plain) != {one.name for one in fields(Certificate)}:
-        raise InvalidInput(
-            "certificate", "is not a certificate: pass the text that an erasure returned"
-        )
+        raise InvalidInput("certificate", "is not a certificate: pass the text that an erasure returned")
     if not str(plain["signature"]).isascii():
         raise InvalidInput("certificate", "is not a certificate: its signature cannot be read")
     return plain

@@ -73,9 +73,7 @@ def replay_journal(store: Store) -> int:
     for one in due:
         _erase_again(store, one)
     if due:
-        log.warning(
-            "An older copy of the database was restored: %d erasures were repeated", len(due)
-        )
+        log.warning("An older copy of the database was restored: %d erasures were repeated", len(due))
         scrub_files(store.database)
     return len(due)
 
@@ -144,9 +142,7 @@ def _remove_due(tx: Transaction, due: _DueErasure) -> int:
         _REMOVE_PEOPLE[erasure.scope](tx, removal, who)
     wanted = erasure.hashes(ID_DIGESTS)
     found = erasures.iterate_memory_ids(tx.connection, tx.space)
-    remove_and_update_keys(
-        tx, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted]
-    )
+    remove_and_update_keys(tx, removal, [id for id in found if hash_value(secret, ID_DIGESTS, id) in wanted])
     erasures.insert_erasure(tx.connection, tx.space, erasure)
     return removal.memories
 
@@ -178,10 +174,7 @@ def _erase_origins_again(store: Store, due: _DueErasure) -> int:
 
     def note(tx: Transaction, removal: Removal) -> RecordedErasure:
         return RecordedErasure(
-            erasure=due.erasure,
-            key=derive_certificate_key(tx.secret),
-            count=removal.memories,
-            counts=removal.counts,
+            erasure=due.erasure, key=derive_certificate_key(tx.secret), count=removal.memories, counts=removal.counts
         )
 
     act = partial(store.write_as, due.space, SYSTEM_ACTOR)
@@ -201,8 +194,4 @@ def _find_origins(connection: Connection, due: _DueErasure) -> list[Origin]:
     names = set(connection.execute(brought).scalars())
     for chat, message, agent, role in said:
         names |= {chat or "", f"{chat}/{message}", f"agent:{agent}", f"role:{role}"}
-    return [
-        parse_source(name)
-        for name in sorted(names)
-        if hash_value(due.secret, SOURCE_DIGESTS, name) in wanted
-    ]
+    return [parse_source(name) for name in sorted(names) if hash_value(due.secret, SOURCE_DIGESTS, name) in wanted]

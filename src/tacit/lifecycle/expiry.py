@@ -13,13 +13,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.lifecycle import clock_guard
 from tacit.lifecycle.purge import purge_memories
-from tacit.lifecycle.tasks import (
-    LifecycleOptions,
-    SaveProgress,
-    StepProgress,
-    TaskStep,
-    write_step,
-)
+from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.records.memory import State
 from tacit.storage import learned_facts, retention
 from tacit.storage.memories import Transaction
@@ -76,9 +70,7 @@ def _page_result(count: int, most: int) -> _PhaseResult:
     return _PhaseResult(count, count, "" if count >= most else None)
 
 
-def _retire(
-    tx: Transaction, options: LifecycleOptions, ids: list[str], state: State, shown: str, why: str
-) -> int:
+def _retire(tx: Transaction, options: LifecycleOptions, ids: list[str], state: State, shown: str, why: str) -> int:
     until = tx.at + timedelta(days=options.restorable_days)
     return retention.retire_memories(tx, ids, state, shown, until, why)
 
@@ -120,9 +112,7 @@ def _evict(tx: Transaction, options: LifecycleOptions, place: str, most: int) ->
             rows = retention.list_evictable(tx, owner, unchanged_since)
             worst = nsmallest(excess, rows, key=partial(_eviction_order, now=now))
             ids = [row.id for row in worst]
-            evicted += _retire(
-                tx, options, ids, State.FORGOTTEN, "soft_deleted", "more than the cap"
-            )
+            evicted += _retire(tx, options, ids, State.FORGOTTEN, "soft_deleted", "more than the cap")
         if evicted >= most:  # this owner may have more to evict
             return _PhaseResult(evicted, evicted + examined, place)
         place = owner

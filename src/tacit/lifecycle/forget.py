@@ -20,21 +20,14 @@ from tacit.storage.relations import list_insights
 from tacit.storage.schema import memories_table
 
 
-def forget_memory(
-    tx: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS
-) -> None:
+def forget_memory(tx: Transaction, memory: Memory, restorable_days: int = limits.RESTORABLE_DAYS) -> None:
     """Forget a memory and the insights that rest on it. A second call changes nothing."""
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
         hard_delete(tx, [memory.id])  # restoring it would skip the consent
         return
-    gone = replace(
-        memory,
-        state=State.FORGOTTEN,
-        purge_at=tx.at + timedelta(days=restorable_days),
-        updated_at=tx.at,
-    )
+    gone = replace(memory, state=State.FORGOTTEN, purge_at=tx.at + timedelta(days=restorable_days), updated_at=tx.at)
     memories.update_fields(tx, gone, HistoryEvent.DELETE, "deleted")
     forget_insights(tx, [memory.id], restorable_days)
 
@@ -59,9 +52,7 @@ def restore_memory(tx: Transaction, memory: Memory, ttls: Ttls) -> None:
     # Only an operator releases from quarantine.
     state = State.QUARANTINED if QUARANTINE_TAG in memory.tags else State.ACTIVE
     back = replace(memory, state=state, purge_at=None, expires_at=expires, updated_at=tx.at)
-    memories.update_fields(
-        tx, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None
-    )
+    memories.update_fields(tx, back, HistoryEvent.RESTORE, "restored" if state is State.ACTIVE else None)
 
 
 def forget_owned(tx: Transaction, owners: Collection[str], restorable_days: int) -> int:

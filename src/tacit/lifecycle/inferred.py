@@ -15,16 +15,7 @@ from tacit.learning.extraction.locale import Locale
 from tacit.learning.verification import check_well_formed
 from tacit.lifecycle.tasks import StepProgress
 from tacit.llm.budget import Allowance, Budget
-from tacit.records.memory import (
-    ChatKind,
-    Kind,
-    Memory,
-    Sensitivity,
-    Source,
-    State,
-    Trust,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.screening import secrets
@@ -36,9 +27,7 @@ from tacit.storage.store import Store
 
 T = TypeVar("T")
 # An inference is about a person, never about the model that writes it.
-_ASSISTANT_TERMS = frozenset(
-    {"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"}
-)
+_ASSISTANT_TERMS = frozenset({"ai", "assistant", "chatbot", "bot", "llm", "ki", "assistent", "assistentin"})
 
 
 def find_refusal_reason(content: str, material: str, speaker: str, locale: Locale) -> str | None:
@@ -130,12 +119,7 @@ def build_inferred_memory(
 
 
 def make_budget(store: Store, space: str, allowance: Allowance) -> Budget:
-    return Budget(
-        space=space,
-        day=store.clock().date(),
-        allowance=allowance,
-        ledger=DatabaseLedger(store.database),
-    )
+    return Budget(space=space, day=store.clock().date(), allowance=allowance, ledger=DatabaseLedger(store.database))
 
 
 def find_next_owner(

@@ -37,9 +37,7 @@ _QUARANTINED_ROWS = (
 
 def list_quarantined(connection: Connection, space: str) -> list[Quarantined]:
     rows = connection.execute(_QUARANTINED_ROWS.where(_M.space_id == space))
-    return [
-        to_record(Quarantined, row, reason=json.loads(row.detail).get("why", "")) for row in rows
-    ]
+    return [to_record(Quarantined, row, reason=json.loads(row.detail).get("why", "")) for row in rows]
 
 
 def release_memory(tx: Transaction, memory: Memory, ttls: Ttls) -> None:

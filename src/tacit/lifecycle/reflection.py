@@ -115,9 +115,7 @@ class _InferenceTask(ABC, Generic[Source, Answer]):
     def step(self, space: str, before: StepProgress, save: SaveProgress) -> StepProgress:
         source, passed = None, None
         if self.model is not None and should_ask_model(before):
-            source, passed = find_next_owner(
-                self.store, space, before.cursor or "", partial(self.read_source, space)
-            )
+            source, passed = find_next_owner(self.store, space, before.cursor or "", partial(self.read_source, space))
         behind = before.advance(passed)
         if self.model is None or source is None:
             return write_step(self.store, space, save, lambda _: behind)
@@ -127,9 +125,7 @@ class _InferenceTask(ABC, Generic[Source, Answer]):
             _log.info("The model did not answer: %s", type(failed).__name__)
             after = count_unanswered(before, source.owner, failed)
             return write_step(self.store, space, save, lambda _: after)
-        return write_step(
-            self.store, space, save, lambda tx: self.save_answer(tx, behind, source, answer)
-        )
+        return write_step(self.store, space, save, lambda tx: self.save_answer(tx, behind, source, answer))
 
     @abstractmethod
     def read_source(self, space: str, connection: Connection, owner: str) -> Source | None:
@@ -139,17 +135,13 @@ class _InferenceTask(ABC, Generic[Source, Answer]):
     def ask(self, model: LanguageModel, budget: Budget, source: Source) -> Answer: ...
 
     @abstractmethod
-    def save_answer(
-        self, tx: Transaction, before: StepProgress, source: Source, answer: Answer
-    ) -> StepProgress: ...
+    def save_answer(self, tx: Transaction, before: StepProgress, source: Source, answer: Answer) -> StepProgress: ...
 
 
 class _Reflection(_InferenceTask[_ReflectionInput, Sequence[Insight]]):
     __slots__ = ()
 
-    def read_source(
-        self, space: str, connection: Connection, owner: str
-    ) -> _ReflectionInput | None:
+    def read_source(self, space: str, connection: Connection, owner: str) -> _ReflectionInput | None:
         now = self.store.clock()
         ran = relations.last_reflection(connection, space, owner, REFLECT_TASK)
         if ran and now - ran[0] < timedelta(hours=limits.REFLECT_EVERY_HOURS):
@@ -160,24 +152,16 @@ class _Reflection(_InferenceTask[_ReflectionInput, Sequence[Insight]]):
             return None
         locale = load_locale(guess_locale(" ".join(one.memory.content for one in found)))
         name = relations.get_public_name(connection, space, owner)
-        return _ReflectionInput(
-            owner=owner, speaker=name or locale.texts["unnamed"], locale=locale, evidence=found
-        )
+        return _ReflectionInput(owner=owner, speaker=name or locale.texts["unnamed"], locale=locale, evidence=found)
 
-    def ask(
-        self, model: LanguageModel, budget: Budget, source: _ReflectionInput
-    ) -> Sequence[Insight]:
+    def ask(self, model: LanguageModel, budget: Budget, source: _ReflectionInput) -> Sequence[Insight]:
         lines = "\n".join(f"(note) {line}" for line in source.material.split("\n"))
         material = f"(said by {make_inert(source.speaker)})\n{lines}"
         answer = model.ask(_INSIGHT_INSTRUCTIONS, material, Insights, budget=budget)
         return answer.value.insights[: limits.INSIGHTS_MAX_COUNT]
 
     def save_answer(
-        self,
-        tx: Transaction,
-        before: StepProgress,
-        source: _ReflectionInput,
-        answer: Sequence[Insight],
+        self, tx: Transaction, before: StepProgress, source: _ReflectionInput, answer: Sequence[Insight]
     ) -> StepProgress:
         counts = {"people": 1, "answered": 1, "insights": 0, "refused": 0}
         if _is_evidence_unchanged(tx, source.evidence):
@@ -232,9 +216,7 @@ def _is_evidence_unchanged(tx: Transaction, evidence: Sequence[WordedMemory]) ->
 
 
 def _is_known_insight(tx: Transaction, owner: str, said: str) -> bool:
-    kept = learned_facts.list_newest_facts(
-        tx.connection, tx.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT
-    )
+    kept = learned_facts.list_newest_facts(tx.connection, tx.space, [owner], limits.CONSOLIDATE_POOL_MAX_COUNT)
     same = learned_facts.normalized_digest(said)
     return any(one.content_digest == same for one in kept)
 
@@ -252,9 +234,7 @@ def _names_others(said: str, source: _ReflectionInput) -> bool:
 
 def _valid_tags(insight: Insight) -> list[str]:
     plain = [tag.strip().lower() for tag in insight.tags[: limits.TAGS_MAX_COUNT]]
-    return [tag for tag in dict.fromkeys(plain) if _TAG.fullmatch(tag)][
-        : limits.INSIGHT_TAGS_MAX_COUNT
-    ]
+    return [tag for tag in dict.fromkeys(plain) if _TAG.fullmatch(tag)][: limits.INSIGHT_TAGS_MAX_COUNT]
 
 
 # Summaries: one or two sentences on the outcome of a private conversation that has ended. They are
@@ -328,11 +308,7 @@ class _Summarization(_InferenceTask[_SummaryInput, str | None]):
         locale = load_locale(guess_locale(spoken))
         name = relations.get_public_name(connection, space, owner)
         return _SummaryInput(
-            owner=session.owner,
-            speaker=name or locale.texts["unnamed"],
-            locale=locale,
-            session=session,
-            turns=turns,
+            owner=session.owner, speaker=name or locale.texts["unnamed"], locale=locale, session=session, turns=turns
         )
 
     def ask(self, model: LanguageModel, budget: Budget, source: _SummaryInput) -> str | None:
@@ -352,9 +328,7 @@ class _Summarization(_InferenceTask[_SummaryInput, str | None]):
         whole = None not in held  # otherwise some were erased meanwhile
         made = bool(answer) and whole and self._insert_summary(tx, source, answer or "")
         if whole:
-            relations.save_reflection(
-                tx, source.owner, SUMMARIZE_TASK, source.session.last_at, source.session.nth
-            )
+            relations.save_reflection(tx, source.owner, SUMMARIZE_TASK, source.session.last_at, source.session.nth)
         return before.advance(
             before.cursor if whole else source.owner,
             sessions=1,

@@ -31,13 +31,7 @@ from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
 from tacit.storage.rows import delete_rows, select_set
-from tacit.storage.schema import (
-    history_table,
-    jobs,
-    learned_facts_table,
-    memories_table,
-    memory_versions,
-)
+from tacit.storage.schema import history_table, jobs, learned_facts_table, memories_table, memory_versions
 from tacit.storage.spaces import load_identities
 
 # What a memory was learned from (a chat, a message, an agent or a role), and which of its versions
@@ -94,17 +88,13 @@ class Origin:
         return self._matches(source.chat, source.message, memory.agent, memory.role)
 
     def matches_turn(self, turn: QueuedTurn) -> bool:
-        if self.categories is not None and (
-            turn.only is None or not set(turn.only) <= set(self.categories)
-        ):
+        if self.categories is not None and (turn.only is None or not set(turn.only) <= set(self.categories)):
             return False
         if self.identities is not None and turn.asking.subject not in self.identities:
             return False
         return self._matches(turn.asking.chat, turn.message, turn.agent, turn.role.value)
 
-    def _matches(
-        self, chat: str | None, message: str | None, agent: str | None, role: str | None
-    ) -> bool:
+    def _matches(self, chat: str | None, message: str | None, agent: str | None, role: str | None) -> bool:
         if self.agent is not None:
             return agent == self.agent
         if self.role is not None:
@@ -226,9 +216,7 @@ def revert_source(act: RunTransaction[Any], origin: Origin, *, dry_run: bool) ->
         after: Any = None
         while True:
 
-            def work(
-                tx: Transaction, part: _RevertPart = part, after: Any = after
-            ) -> tuple[_RevertTally, Any]:
+            def work(tx: Transaction, part: _RevertPart = part, after: Any = after) -> tuple[_RevertTally, Any]:
                 came = part(tx, origin.resolve_chat(tx.connection, tx.space), after)
                 if dry_run:
                     raise _DryRun(came)
@@ -250,15 +238,11 @@ def unlearn_message(tx: Transaction, message: str, only: Collection[str] | None)
     The recorded turn goes as well. Restored memories are counted only as far as the requester may
     see them here.
     """
-    named = Origin(
-        chat=tx.request.chat, message=message, identities=tx.request.own_identities, categories=only
-    )
+    named = Origin(chat=tx.request.chat, message=message, identities=tx.request.own_identities, categories=only)
     origin = named.resolve_chat(tx.connection, tx.space)
     done = _RevertTally()
     queued = select(_J.thread, _J.seq, _J.payload).where(
-        _J.space_id == tx.space,
-        _J.kind == LEARN_JOB,
-        _J.owner.in_(sorted(tx.request.own_identities)),
+        _J.space_id == tx.space, _J.kind == LEARN_JOB, _J.owner.in_(sorted(tx.request.own_identities))
     )
     _delete_queued_turns(tx, origin, tx.connection.execute(queued).all(), done)
     for memory in memories.lock_memories(tx, _find_own(tx, origin)):
@@ -286,9 +270,7 @@ def _find_own(tx: Transaction, origin: Origin) -> list[str]:
     return sorted(found)
 
 
-def _revert_turns(
-    tx: Transaction, origin: Origin, after: tuple[str, int] | None
-) -> tuple[_RevertTally, Any]:
+def _revert_turns(tx: Transaction, origin: Origin, after: tuple[str, int] | None) -> tuple[_RevertTally, Any]:
     """Delete queued turns of the source. A worker that learns one of them finds its job gone."""
     thread, seq = after or ("", -1)
     later = or_(_J.thread > thread, (_J.thread == thread) & (_J.seq > seq))
@@ -305,9 +287,7 @@ def _revert_turns(
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
-def _delete_queued_turns(
-    tx: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally
-) -> None:
+def _delete_queued_turns(tx: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally) -> None:
     for row in rows:
         if origin.matches_turn(unpack_turn(row.payload)):
             one = (_J.thread == row.thread, _J.seq == row.seq)
@@ -315,9 +295,7 @@ def _delete_queued_turns(
                 done.turns.add((row.thread, row.seq))
 
 
-def _revert_memories(
-    tx: Transaction, origin: Origin, after: str | None
-) -> tuple[_RevertTally, Any]:
+def _revert_memories(tx: Transaction, origin: Origin, after: str | None) -> tuple[_RevertTally, Any]:
     learned = select(_L.memory_id).where(_L.space_id == _M.space_id, _L.memory_id == _M.id)
     found = (
         select(_M.id)
@@ -357,9 +335,7 @@ def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertT
         _restore_superseded(tx, origin, memory.id, done, since=first.at)
 
 
-def _first_reverted_wording(
-    tx: Transaction, origin: Origin, memory: Memory
-) -> WordingVersion | None:
+def _first_reverted_wording(tx: Transaction, origin: Origin, memory: Memory) -> WordingVersion | None:
     """Return the first version of the current wording that is from this source, or None.
 
     All versions of a memory come from one chat. Of agent and role only the last is stored and
@@ -381,10 +357,7 @@ def _first_reverted_wording(
 
 def _forget_reverted(tx: Transaction, memory: Memory, done: _RevertTally) -> None:
     gone = replace(
-        memory,
-        state=State.FORGOTTEN,
-        purge_at=tx.at + timedelta(days=limits.RESTORABLE_DAYS),
-        updated_at=tx.at,
+        memory, state=State.FORGOTTEN, purge_at=tx.at + timedelta(days=limits.RESTORABLE_DAYS), updated_at=tx.at
     )
     told = "deleted" if memory.state is State.ACTIVE else None
     memories.update_fields(replace(tx, why=_FORGET_REASON), gone, HistoryEvent.DELETE, told)
@@ -422,9 +395,7 @@ def _restore_wording(tx: Transaction, memory: Memory, version: int, done: _Rever
 
 def _has_same_data(tx: Transaction, memory: Memory, version: int) -> bool:
     """Report whether data is unchanged since that version: older data is not stored."""
-    since = select(_H.detail).where(
-        _H.space_id == tx.space, _H.memory_id == memory.id, _H.version > version
-    )
+    since = select(_H.detail).where(_H.space_id == tx.space, _H.memory_id == memory.id, _H.version > version)
     details = map(json.loads, tx.connection.execute(since).scalars())
     return not any("data" in (one.get("fields"), one.get("also")) for one in details)
 
@@ -433,23 +404,17 @@ def _reset_learned_fact(tx: Transaction, memory: Memory) -> None:
     """Reset what learning compares the memory by: it described the other wording."""
     whose = memory.owner or memory.learned_in or ""
     of_themselves = not memory.subjects or memory.owner in memory.subjects
-    fact = StoredFact(
-        slot=memory.slot, value=None, negated=False, about_speaker=of_themselves, about="[]"
-    )
+    fact = StoredFact(slot=memory.slot, value=None, negated=False, about_speaker=of_themselves, about="[]")
     learned_facts.save_fact(tx, memory.id, whose, memory.content, fact)
 
 
-def _restore_superseded(
-    tx: Transaction, origin: Origin, id: str, done: _RevertTally, since: int
-) -> None:
+def _restore_superseded(tx: Transaction, origin: Origin, id: str, done: _RevertTally, since: int) -> None:
     """Restore what a memory superseded from then on.
 
     A superseded memory that is from the source as well is forgotten, and its own predecessor
     restored.
     """
-    gave_way = select(_M.id).where(
-        _M.space_id == tx.space, _M.superseded_by == id, _M.updated_at >= since
-    )
+    gave_way = select(_M.id).where(_M.space_id == tx.space, _M.superseded_by == id, _M.updated_at >= since)
     for memory in memories.lock_memories(tx, tx.connection.execute(gave_way).scalars().all()):
         if memory.superseded_by != id:
             continue
@@ -487,9 +452,7 @@ _IMPORTED_AT_ONCE_COUNT = 200
 _IMPORT_REVERTED_REASON = "its import was reverted"
 
 
-def revert_import_step(
-    tx: Transaction, run: str, restorable_days: int
-) -> tuple[RevertedImport, bool]:
+def revert_import_step(tx: Transaction, run: str, restorable_days: int) -> tuple[RevertedImport, bool]:
     """Revert one batch of an import; return the result so far and whether more is left.
 
     Progress is stored with the run: a later call continues it and reports the whole, and nothing is

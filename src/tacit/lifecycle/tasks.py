@@ -24,9 +24,7 @@ class LifecycleOptions:
     restorable_days: int = limits.RESTORABLE_DAYS
     # Jobs.
     intervals: Mapping[str, timedelta] = field(
-        default_factory=lambda: {
-            task: timedelta(hours=hours) for task, hours in limits.JOBS_EVERY_HOURS.items()
-        }
+        default_factory=lambda: {task: timedelta(hours=hours) for task, hours in limits.JOBS_EVERY_HOURS.items()}
     )  # without disabled tasks
     runs_on_open: bool = True  # run overdue tasks when a memory is opened
     # Consolidation, reflection, summaries.

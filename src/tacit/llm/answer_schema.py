@@ -35,9 +35,7 @@ class AnswerSchema(Generic[T]):
             self._adapter: TypeAdapter[T] = TypeAdapter(schema)
             self.json_schema: dict[str, Any] = self._adapter.json_schema()
         except (PydanticSchemaGenerationError, PydanticUserError) as problem:
-            raise InvalidInput(
-                "schema", "cannot be put into a JSON schema: use plain fields"
-            ) from problem
+            raise InvalidInput("schema", "cannot be put into a JSON schema: use plain fields") from problem
         if self.json_schema.get("type") != "object":
             raise InvalidInput("schema", "is not an object with fields: wrap it in a dataclass")
         self.json_text = json.dumps(self.json_schema, ensure_ascii=False)

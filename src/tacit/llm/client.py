@@ -75,9 +75,7 @@ class EventLoopThread:
     def __init__(self) -> None:
         self._ready = threading.Event()
         self._closing = False
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._main()), name=CLIENT_THREAD_NAME, daemon=True
-        )
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name=CLIENT_THREAD_NAME, daemon=True)
         self._thread.start()
         self._ready.wait()
 
@@ -86,9 +84,7 @@ class EventLoopThread:
         """False after a fork, which does not copy threads."""
         return self._thread.is_alive()
 
-    def run(
-        self, work: Callable[[], Coroutine[Any, Any, ResultT]], timeout_seconds: float
-    ) -> ResultT:
+    def run(self, work: Callable[[], Coroutine[Any, Any, ResultT]], timeout_seconds: float) -> ResultT:
         """Return the result of the coroutine, which must end by itself within the timeout."""
         future: Future[ResultT] = Future()
         try:
@@ -114,9 +110,7 @@ class EventLoopThread:
         self._ready.set()
         await self._stop.wait()  # what still runs then is cancelled by `asyncio.run`
 
-    def _begin(
-        self, work: Callable[[], Coroutine[Any, Any, ResultT]], future: Future[ResultT]
-    ) -> None:
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, ResultT]], future: Future[ResultT]) -> None:
         if self._closing:
             future.cancel()
             return
@@ -140,8 +134,7 @@ class EventLoopThread:
 # Other headers of the library describe the machine or come from its environment.
 _ALLOWED_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta")
 _REFUSALS = {
-    400: "does not accept the request: check language.model, language.output and "
-    "language.temperature",
+    400: "does not accept the request: check language.model, language.output and language.temperature",
     401: "refuses the key: check the variable that language.api_key_env names",
     402: "wants to be paid first: look at the account there",
     403: "refuses the key: check what it may be used for",
@@ -222,9 +215,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(200, headers=headers, content=body)
 
     def _rewrite_request(self, request: httpx2.Request) -> httpx2.Request:
-        headers = {
-            name: request.headers[name] for name in _ALLOWED_HEADERS if name in request.headers
-        }
+        headers = {name: request.headers[name] for name in _ALLOWED_HEADERS if name in request.headers}
         headers |= {"accept-encoding": "identity", "user-agent": "tacit"}
         if self._address.key is not None:
             if self._address.provider == "anthropic":
@@ -268,8 +259,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 language.base_url to where it leads"
             return RequestFailure(error=LanguageRefused(problem))
         other_form = code not in _OTHER_CAUSE_CODES and (
-            status in _OTHER_FORM_STATUSES
-            or (status in (404, 500) and _OTHER_FORM_WORDS.search(body) is not None)
+            status in _OTHER_FORM_STATUSES or (status in (404, 500) and _OTHER_FORM_WORDS.search(body) is not None)
         )
         if code in _QUOTA_CODES:
             return RequestFailure(error=LanguageRefused(f"{self.who} {told} {_REFUSALS[402]}"))
@@ -277,13 +267,9 @@ language.base_url to where it leads"
             wait = parse_retry_after(response.headers.get("retry-after", ""), self._clock())
             busy = "takes no more for now" if status == 429 else "failed: look at its own log"
             error = LanguageUnavailable(f"{self.who} {told} {busy}", wait)
-            return RequestFailure(
-                error=error, transient=True, wait_seconds=wait, other_form=other_form
-            )
+            return RequestFailure(error=error, transient=True, wait_seconds=wait, other_form=other_form)
         words = _REFUSALS.get(status, "refuses: check language.base_url")
-        return RequestFailure(
-            error=LanguageRefused(f"{self.who} {told} {words}"), other_form=other_form
-        )
+        return RequestFailure(error=LanguageRefused(f"{self.who} {told} {words}"), other_form=other_form)
 
     def _unreachable(self, error: httpx2.HTTPError) -> RequestFailure:
         problem = (
@@ -329,11 +315,7 @@ class Conversation:
     def build_messages(self) -> list[ModelMessage]:
         """Build messages. Join consecutive turns of one side, because many chat templates need
         alternating turns, and drop empty model turns, which some servers refuse."""
-        spoken = [
-            turn
-            for turn in self.turns
-            if not isinstance(turn, ModelTurn) or turn.text.strip() or turn.calls
-        ]
+        spoken = [turn for turn in self.turns if not isinstance(turn, ModelTurn) or turn.text.strip() or turn.calls]
         return [self._build_message(list(turns)) for _, turns in groupby(spoken, type)]
 
     def build_parameters(self) -> ModelRequestParameters:
@@ -360,10 +342,7 @@ class Conversation:
         if isinstance(turns[0], ModelTurn):
             calls = [call for turn in turns if isinstance(turn, ModelTurn) for call in turn.calls]
             said = [TextPart(content=words)] if words else []
-            called = [
-                ToolCallPart(call.name, dict(call.arguments), tool_call_id=call.id)
-                for call in calls
-            ]
+            called = [ToolCallPart(call.name, dict(call.arguments), tool_call_id=call.id) for call in calls]
             return ModelResponse(parts=[*said, *called])
         results = [
             ToolReturnPart(
@@ -412,9 +391,7 @@ class ModelQuestion:
                 parameters_json_schema=schema,
                 kind="output",
             )
-            return ModelRequestParameters(
-                output_mode="tool", output_tools=[tool], allow_text_output=False
-            )
+            return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
         if self.form == "schema":
             definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
             return ModelRequestParameters(output_mode="native", output_object=definition)
@@ -448,18 +425,11 @@ class ModelReply:
 
 class ModelClient:
     def __init__(
-        self,
-        address: ModelAddress,
-        model: str,
-        clock: Clock,
-        max_output_tokens: int,
-        temperature: float | None,
+        self, address: ModelAddress, model: str, clock: Clock, max_output_tokens: int, temperature: float | None
     ) -> None:
         self._transport = BoundedTransport(address, clock)
         # A redirect could send texts and key to another host.
-        client = httpx2.AsyncClient(
-            transport=self._transport, trust_env=False, follow_redirects=False
-        )
+        client = httpx2.AsyncClient(transport=self._transport, trust_env=False, follow_redirects=False)
         build = _build_anthropic_model if address.provider == "anthropic" else _build_openai_model
         self._model = build(address, model, client)
         self._client = client
@@ -475,9 +445,7 @@ class ModelClient:
     def alive(self) -> bool:
         return self._loop.alive
 
-    def send(
-        self, question: ModelQuestion | Conversation, until: float
-    ) -> ModelReply | RequestFailure:
+    def send(self, question: ModelQuestion | Conversation, until: float) -> ModelReply | RequestFailure:
         """Send one request, with a deadline on the monotonic clock.
 
         Failures are returned, not raised, so that no library error with a prompt in it becomes the
@@ -491,9 +459,7 @@ class ModelClient:
             self._loop.run(self._client.aclose, limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
         self._loop.close()
 
-    async def _send(
-        self, question: ModelQuestion | Conversation, rest_seconds: float
-    ) -> ModelReply | RequestFailure:
+    async def _send(self, question: ModelQuestion | Conversation, rest_seconds: float) -> ModelReply | RequestFailure:
         exchange = HttpExchange()
         CURRENT_EXCHANGE.set(exchange)  # in the context of this task
         try:
@@ -516,9 +482,7 @@ class ModelClient:
     def _timeout_failure(self, exchange: HttpExchange) -> RequestFailure:
         problem = f"{self._transport.who} gave no whole answer in time: check that it is well, or \
 raise language.timeout_seconds"
-        return RequestFailure(
-            error=LanguageUnavailable(problem), transient=True, billable=exchange.sent
-        )
+        return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=exchange.sent)
 
     def _unsupported_failure(self, question: ModelQuestion | Conversation) -> RequestFailure:
         problem = f"{self._transport.who} cannot be talked to with tools: use another model"
@@ -528,16 +492,12 @@ language.output to another, or to auto"
         return RequestFailure(error=LanguageRefused(problem), other_form=True)
 
 
-def _build_openai_model(
-    address: ModelAddress, model: str, client: httpx2.AsyncClient
-) -> Model[Any]:
+def _build_openai_model(address: ModelAddress, model: str, client: httpx2.AsyncClient) -> Model[Any]:
     from openai import AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    sdk = AsyncOpenAI(
-        base_url=address.url, api_key=_PLACEHOLDER_KEY, http_client=client, max_retries=0
-    )
+    sdk = AsyncOpenAI(base_url=address.url, api_key=_PLACEHOLDER_KEY, http_client=client, max_retries=0)
     profile = OpenAIModelProfile(
         supports_tools=True,
         supports_json_schema_output=True,
@@ -548,19 +508,13 @@ def _build_openai_model(
     return OpenAIChatModel(model, provider=provider)
 
 
-def _build_anthropic_model(
-    address: ModelAddress, model: str, client: httpx2.AsyncClient
-) -> Model[Any]:
+def _build_anthropic_model(address: ModelAddress, model: str, client: httpx2.AsyncClient) -> Model[Any]:
     from anthropic import AsyncAnthropic
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     sdk = AsyncAnthropic(
-        base_url=address.url,
-        api_key=_PLACEHOLDER_KEY,
-        http_client=client,
-        max_retries=0,
-        open_telemetry=False,
+        base_url=address.url, api_key=_PLACEHOLDER_KEY, http_client=client, max_retries=0, open_telemetry=False
     )
     profile = ModelProfile(supports_tools=True, supports_json_schema_output=True)
     return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=sdk), profile=profile)
@@ -570,9 +524,7 @@ def _parse_reply(response: ModelResponse) -> ModelReply:
     return ModelReply(
         calls=tuple(
             RawToolCall(
-                id=part.tool_call_id,
-                name=part.tool_name,
-                arguments=cast("str | dict[str, Any] | None", part.args),
+                id=part.tool_call_id, name=part.tool_name, arguments=cast("str | dict[str, Any] | None", part.args)
             )
             for part in response.parts
             if isinstance(part, ToolCallPart)

@@ -16,13 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from tacit import limits
 from tacit.clock import Clock, system_clock
-from tacit.errors import (
-    InvalidInput,
-    LanguageBadAnswer,
-    LanguageFailed,
-    LanguageUnavailable,
-    MissingExtra,
-)
+from tacit.errors import InvalidInput, LanguageBadAnswer, LanguageFailed, LanguageUnavailable, MissingExtra
 from tacit.http import backoff_seconds, check_api_key, is_model_name, parse_base_url
 from tacit.llm.budget import Allowance, Budget, Prices, Usage
 from tacit.llm.language_model import CLOSED_MESSAGE, LanguageModel, ModelAnswer, TalkResult
@@ -90,9 +84,7 @@ def parse_address(provider: Provider, base_url: str | None, key: str | None) -> 
 
 
 def _parse_base_url(provider: Provider, base_url: str) -> str:
-    parts = parse_base_url(
-        "language.base_url", base_url.strip(), key_setting="language.api_key_env"
-    )
+    parts = parse_base_url("language.base_url", base_url.strip(), key_setting="language.api_key_env")
     path = parts.path.rstrip("/")
     for ending in _PASTED_ENDINGS[provider]:
         path = path.removesuffix(ending)
@@ -139,9 +131,7 @@ class RequestAttempts:
                 raise outcome.error
             self.model.pause(wait)
 
-    def _send_once(
-        self, question: ModelQuestion | Conversation, sent_tokens: int
-    ) -> ModelReply | RequestFailure:
+    def _send_once(self, question: ModelQuestion | Conversation, sent_tokens: int) -> ModelReply | RequestFailure:
         from tacit.llm.client import ModelReply
 
         model = self.model
@@ -152,9 +142,7 @@ class RequestAttempts:
         self.attempts += 1
         outcome = self.client.send(question, self.until)
         if isinstance(outcome, ModelReply):
-            most = (
-                model.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
-            )
+            most = model.max_output_tokens if outcome.cut else token_upper_bound(reply_text(outcome))
             tokens = outcome.tokens_in or sent_tokens, outcome.tokens_out or most
         elif outcome.billable:
             tokens = sent_tokens, 0
@@ -171,9 +159,7 @@ def reply_text(reply: ModelReply) -> str:
     """Return all text of a reply: the arguments of the answer tool, else text and other calls."""
     if reply.arguments is not None:
         return _dump_arguments(reply.arguments)
-    return "\n".join(
-        [replace_surrogates(reply.text), *(_dump_arguments(call.arguments) for call in reply.calls)]
-    )
+    return "\n".join([replace_surrogates(reply.text), *(_dump_arguments(call.arguments) for call in reply.calls)])
 
 
 def replace_surrogates(text: str) -> str:
@@ -183,9 +169,7 @@ def replace_surrogates(text: str) -> str:
 
 def _dump_arguments(arguments: object) -> str:
     try:
-        return replace_surrogates(
-            arguments if isinstance(arguments, str) else json.dumps(arguments)
-        )
+        return replace_surrogates(arguments if isinstance(arguments, str) else json.dumps(arguments))
     except RecursionError:
         return "(too deep)"
 
@@ -196,9 +180,7 @@ _UNKNOWN_TOOL = "unknown_tool"  # replaces a name that cannot be sent back
 _KEPT_CONTROLS = frozenset("\n\t")
 
 
-def list_sent_texts(
-    instructions: str, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
-) -> tuple[str, ...]:
+def list_sent_texts(instructions: str, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]) -> tuple[str, ...]:
     """Return every text that a conversation sends, to count its tokens."""
     sent = [instructions]
     for turn in turns:
@@ -210,9 +192,7 @@ def list_sent_texts(
     return tuple(sent)
 
 
-def parse_talk_reply(
-    reply: ModelReply, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]
-) -> TalkReply:
+def parse_talk_reply(reply: ModelReply, turns: Iterable[TalkTurn], tools: Iterable[ToolSpec]) -> TalkReply:
     text = _strip_controls(reply.text)
     most = limits.TALK_ANSWER_MAX_CHARS
     used = {call.id for turn in turns if isinstance(turn, ModelTurn) for call in turn.calls}
@@ -345,9 +325,7 @@ class EndpointModel(LanguageModel):
     def __repr__(self) -> str:
         return f"EndpointModel({self._address!r}, {self.name!r})"
 
-    def ask(
-        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
-    ) -> ModelAnswer[T]:
+    def ask(self, instructions: str, text: str, schema: type[T], *, budget: Budget | None) -> ModelAnswer[T]:
         most = limits.LANGUAGE_TEXT_MAX_CHARS
         if len(instructions) + len(text) > most:
             raise InvalidInput("text", f"is longer than {most:,} characters")
@@ -367,12 +345,7 @@ class EndpointModel(LanguageModel):
         raise AssertionError("the last form returns or raises")
 
     def talk(
-        self,
-        instructions: str,
-        turns: Sequence[TalkTurn],
-        tools: Sequence[ToolSpec],
-        *,
-        budget: Budget | None,
+        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec], *, budget: Budget | None
     ) -> TalkResult:
         rules = make_encodable("instructions", instructions)
         before, offered = parse_turns(turns), parse_tools(tools)
@@ -436,26 +409,15 @@ class EndpointModel(LanguageModel):
             instructions = f"{instructions}\n\n{_JSON_INSTRUCTIONS}{shape.json_text}"
         turns: tuple[str, ...] = (text,)
         for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
-            question = ModelQuestion(
-                instructions=instructions, turns=turns, json_schema=shape.json_schema, form=form
-            )
+            question = ModelQuestion(instructions=instructions, turns=turns, json_schema=shape.json_schema, form=form)
             sent = (instructions, shape.json_text, *turns)
             reply = attempts.send(question, sent, another=not last)
             if not isinstance(reply, ModelReply):
                 return reply
             arguments = reply.arguments
-            found = (
-                shape.parse_text(reply.text)
-                if arguments is None
-                else shape.parse_arguments(arguments)
-            )
+            found = shape.parse_text(reply.text) if arguments is None else shape.parse_arguments(arguments)
             if not isinstance(found, AnswerFault):
-                return ModelAnswer(
-                    value=found,
-                    usage=attempts.usage,
-                    model=self.name,
-                    attempts=attempts.attempts,
-                )
+                return ModelAnswer(value=found, usage=attempts.usage, model=self.name, attempts=attempts.attempts)
             if reply.declined:
                 raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
             if form == "tool" and arguments is None and not last:
@@ -539,7 +501,6 @@ def _read_api_key(variable: str, environ: Mapping[str, str]) -> str | None:
     key = environ.get(variable, "").strip()
     if not key:  # do not show the name: some people set the key itself here
         raise InvalidInput(
-            "language.api_key_env",
-            "names a variable of the environment that is not set: set it, or correct the name",
+            "language.api_key_env", "names a variable of the environment that is not set: set it, or correct the name"
         )
     return key

@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Generic, Protocol, TypeVar
 
-from tacit.errors import (
-    LanguageBadAnswer,
-    LanguageFailed,
-    LanguageOverBudget,
-    LanguageRefused,
-    LanguageUnavailable,
-)
+from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageOverBudget, LanguageRefused, LanguageUnavailable
 from tacit.llm.budget import Budget, Ledger, Usage
 from tacit.records.conversation import TalkReply, TalkTurn, ToolSpec
 from tacit.telemetry import metrics
@@ -48,9 +42,7 @@ class LanguageModel(Protocol):
 
     name: str
 
-    def ask(
-        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
-    ) -> ModelAnswer[T]:
+    def ask(self, instructions: str, text: str, schema: type[T], *, budget: Budget | None) -> ModelAnswer[T]:
         """Return a typed answer about `text`, which is data and separate from `instructions`.
 
         `schema` is a dataclass or a Pydantic model whose JSON is an object; the answer is valid
@@ -59,12 +51,7 @@ class LanguageModel(Protocol):
         ...
 
     def talk(
-        self,
-        instructions: str,
-        turns: Sequence[TalkTurn],
-        tools: Sequence[ToolSpec],
-        *,
-        budget: Budget | None,
+        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec], *, budget: Budget | None
     ) -> TalkResult:
         """Return the next turn of the model: text, tool calls, or both.
 
@@ -94,29 +81,18 @@ class MeasuredLanguageModel(LanguageModel):
         self._model = model
         self._meter = meter
 
-    def ask(
-        self, instructions: str, text: str, schema: type[T], *, budget: Budget | None
-    ) -> ModelAnswer[T]:
+    def ask(self, instructions: str, text: str, schema: type[T], *, budget: Budget | None) -> ModelAnswer[T]:
         with self._measure_call():
-            answer = self._model.ask(
-                instructions, text, schema, budget=self._measured_budget(budget)
-            )
+            answer = self._model.ask(instructions, text, schema, budget=self._measured_budget(budget))
         if budget is None:
             _count_usage(self._meter, answer.usage, answer.attempts)
         return answer
 
     def talk(
-        self,
-        instructions: str,
-        turns: Sequence[TalkTurn],
-        tools: Sequence[ToolSpec],
-        *,
-        budget: Budget | None,
+        self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec], *, budget: Budget | None
     ) -> TalkResult:
         with self._measure_call():
-            talked = self._model.talk(
-                instructions, turns, tools, budget=self._measured_budget(budget)
-            )
+            talked = self._model.talk(instructions, turns, tools, budget=self._measured_budget(budget))
         if budget is None:
             _count_usage(self._meter, talked.usage, talked.attempts)
         return talked

@@ -187,12 +187,8 @@ def _read_blocks(
                 LinkLine(link=link, start=block.start, end=block.end)
                 for link in markdown.find_links(" ".join(lines[block.start : block.end]))
             ]
-        elif block.kind is BlockKind.ITEM or (
-            kind is NoteKind.PAGE and block.kind is BlockKind.PARAGRAPH
-        ):
-            entry = markdown.parse_entry(
-                lines, block, section, kind, heading=above, is_in_section=at_home
-            )
+        elif block.kind is BlockKind.ITEM or (kind is NoteKind.PAGE and block.kind is BlockKind.PARAGRAPH):
+            entry = markdown.parse_entry(lines, block, section, kind, heading=above, is_in_section=at_home)
             if len(entries) == limits.NOTE_ITEMS_MAX_COUNT:
                 most = f"{limits.NOTE_ITEMS_MAX_COUNT:,}"
                 raise NoteUnreadable(f"it has more than {most} items; split it")

@@ -31,15 +31,7 @@ from tacit.prompts.fence import clip_text, make_inert
 from tacit.records import validation
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
 from tacit.records.memory import Kind, Sensitivity
-from tacit.records.notes import (
-    CHECKBOX_SECTIONS,
-    NoteItem,
-    NoteLink,
-    Section,
-    SessionDraft,
-    TaskDraft,
-    TopicDraft,
-)
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
 from tacit.records.text import split_terms
 from tacit.records.validation import clean_display_name
 from tacit.screening import secrets
@@ -89,9 +81,7 @@ def parse_report(text: str, said_at: datetime, locale: Locale) -> CorrectionMess
     return read_message(text, load_cues(locale.code), locale)
 
 
-def finishes_task(
-    heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, locale: Locale
-) -> bool:
+def finishes_task(heard: CorrectionMessage, task: str, speaker: str, said_at: datetime, locale: Locale) -> bool:
     """Report whether a message says that a task is done: "I've paid the rent".
 
     Plans, questions, denials and what another person did do not count.
@@ -143,9 +133,7 @@ def _find_duty(clause: ClauseOutline, who: str, own: CorrectionCues, locale: Loc
     return said[:1].upper() + said[1:]
 
 
-def _reports_task(
-    clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, locale: Locale
-) -> bool:
+def _reports_task(clause: ClauseOutline, wanted: frozenset[str], own: CorrectionCues, locale: Locale) -> bool:
     if clause.negated or clause.other is not None or has_negation(clause.segment, locale):
         return False
     stems = [_find_root(word.stem, locale) for word in clause.words]
@@ -235,18 +223,12 @@ def draft_by_rules(talk: EndedConversation, open_tasks: Sequence[str] = ()) -> S
         if one.name is None
     ]
     done = [
-        task
-        for task in open_ones
-        if any(one and finishes_task(one, task, speaker, said_at, locale) for one in told)
+        task for task in open_ones if any(one and finishes_task(one, task, speaker, said_at, locale) for one in told)
     ]
     return SessionDraft(
         summary=_summarize(lines),
         topics=take_few(
-            TopicDraft(
-                topic=one.content,
-                users=said.name or speaker,
-                when=format_moment(said.at or said_at),
-            )
+            TopicDraft(topic=one.content, users=said.name or speaker, when=format_moment(said.at or said_at))
             for said, one in stated
             if one.kind is Kind.EVENT
         ),
@@ -478,9 +460,7 @@ class _AnswerCheck:
         return merge.find_keywords(text, self.locale) - own
 
 
-def _format_material(
-    heard: Sequence[ParsedMessage], speaker: str, said_at: datetime, tasks: Sequence[str]
-) -> str:
+def _format_material(heard: Sequence[ParsedMessage], speaker: str, said_at: datetime, tasks: Sequence[str]) -> str:
     """Format the prompt input; of a long conversation only its end, which tells the outcome."""
     head = [f"(conversation of {make_inert(speaker)} on {format_moment(said_at)})"]
     head += [
@@ -532,9 +512,7 @@ def check_draft(draft: object) -> SessionDraft:
     size = sum(map(len, _iter_texts(draft)))
     if size > limits.SESSION_DRAFT_MAX_CHARS:
         most = limits.SESSION_DRAFT_MAX_CHARS
-        raise InvalidInput(
-            "draft", f"is {size:,} characters in all; at most {most:,} are kept: shorten it"
-        )
+        raise InvalidInput("draft", f"is {size:,} characters in all; at most {most:,} are kept: shorten it")
     to = validation.parse_enum("promote_to", draft.promote_to, Section)
     if to not in _INDEX_SECTIONS:
         raise InvalidInput("promote_to", f"use {Section.KEY_FACTS} or {Section.GOALS}")
@@ -580,8 +558,7 @@ def _check_type(field: str, value: object, expected: type[T]) -> T:
 def _check_topic(field: str, value: object) -> TopicDraft:
     given = _check_type(field, value, TopicDraft)
     parts = {
-        one.name: _check_line(field, getattr(given, one.name), limits.CONTENT_MAX_CHARS)
-        for one in fields(TopicDraft)
+        one.name: _check_line(field, getattr(given, one.name), limits.CONTENT_MAX_CHARS) for one in fields(TopicDraft)
     }
     if not parts["topic"]:
         raise InvalidInput(field, "a topic has no name; say what it was about")

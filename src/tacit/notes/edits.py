@@ -20,14 +20,7 @@ from tacit.notes.markdown import (
     format_item_lines,
     strip_line_id,
 )
-from tacit.records.notes import (
-    CHECKBOX_SECTIONS,
-    SECTIONS_BY_KIND,
-    NoteItem,
-    NoteKind,
-    NoteLink,
-    Section,
-)
+from tacit.records.notes import CHECKBOX_SECTIONS, SECTIONS_BY_KIND, NoteItem, NoteKind, NoteLink, Section
 
 # Reword an item in place, changing as few of its lines as possible.
 
@@ -59,9 +52,7 @@ def reword_entry(document: Document, entry: Entry, item: NoteItem, *, flat: bool
     return [fresh[0], *_reword_inner_lines(now[entry.more - entry.start :], old, item, fresh)]
 
 
-def _reword_inner_lines(
-    now: list[str], old: NoteItem, item: NoteItem, fresh: list[str]
-) -> list[str]:
+def _reword_inner_lines(now: list[str], old: NoteItem, item: NoteItem, fresh: list[str]) -> list[str]:
     """Reword the inner lines; those that say the same stay as they are."""
     was, wants = old.content.split("\n")[1:], item.content.split("\n")[1:]
     if was == wants:
@@ -142,9 +133,7 @@ class LinePatch:
         else:
             self.sections.setdefault(item.section, []).append(item)
 
-    def insert_item(
-        self, at: int, item: NoteItem, indent: str = "", behind: str = "", *, blank: bool = False
-    ) -> None:
+    def insert_item(self, at: int, item: NoteItem, indent: str = "", behind: str = "", *, blank: bool = False) -> None:
         kind = self.document.kind
         indent = "" if blank else indent
         new = self.inserted.setdefault(at, [])
@@ -243,9 +232,7 @@ class LinePatch:
                 self.inserted.setdefault(at, []).extend([*self.gap(), *lines, ""])
             else:
                 end = self.end_of_file()
-                self.inserted.setdefault(end, []).extend(
-                    ["", *lines, *self.gap()] if end else lines
-                )
+                self.inserted.setdefault(end, []).extend(["", *lines, *self.gap()] if end else lines)
 
     def lines(self) -> list[str]:
         """Return the lines of the patched file; new ones end like its first line."""
@@ -455,15 +442,10 @@ def fill_layout_with_ids(layout: str, items: Sequence[PlacedItem]) -> bytes:
     document = parse_note(fill_layout(layout, items).encode(), NoteKind.PAGE)
     ordered = [item for _, item in sorted(items, key=lambda one: one[0])]
     pairs = zip(document.entries, ordered, strict=True)
-    return apply_edits(
-        document,
-        [SetItem(entry=entry, item=replace(entry.item, id=item.id)) for entry, item in pairs],
-    )
+    return apply_edits(document, [SetItem(entry=entry, item=replace(entry.item, id=item.id)) for entry, item in pairs])
 
 
-def _fill(
-    layout: str, items: Sequence[PlacedItem], escape: Callable[[str], str], *, marked: bool
-) -> str:
+def _fill(layout: str, items: Sequence[PlacedItem], escape: Callable[[str], str], *, marked: bool) -> str:
     """Fill in the items, with the markers that they had (`marked`) or as bullets."""
     lines = layout.split("\n")
     marks = {int(line.split(_ITEM_MARK)[1]) for line in lines if line.startswith(_ITEM_MARK)}

@@ -17,15 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from tacit import limits
-from tacit.errors import (
-    Conflict,
-    InvalidInput,
-    NoteMoved,
-    NoteOutside,
-    NoteUnreadable,
-    SettingsError,
-    StoreUnavailable,
-)
+from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NoteUnreadable, SettingsError, StoreUnavailable
 from tacit.notes import files, paths
 from tacit.notes.files import ANY, AnyFile, ExpectedFile, FileStamp, FolderScan, OpenFile, open_file
 
@@ -132,9 +124,7 @@ def _open_root(path: Path) -> int:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise SettingsError(
-                "notes.dir is not a folder; name one that holds notes only"
-            ) from None
+            raise SettingsError("notes.dir is not a folder; name one that holds notes only") from None
         raise
     with files.closed(handle, on_error_only=True):
         _make_private(handle, made)
@@ -489,9 +479,7 @@ class NotesFolder:
             yield self._current_root()
 
     @contextmanager
-    def _writing(
-        self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS
-    ) -> Iterator[FolderRoot]:
+    def _writing(self, wait_seconds: float = limits.NOTE_LOCK_WAIT_MAX_SECONDS) -> Iterator[FolderRoot]:
         with self._turn, _translate_disk_errors():
             root = self._current_root()
             with root.writing(wait_seconds):
@@ -499,9 +487,7 @@ class NotesFolder:
 
 
 @contextmanager
-def _open_parent(
-    root: FolderRoot, names: tuple[str, ...], *, make: bool = False
-) -> Iterator[int | None]:
+def _open_parent(root: FolderRoot, names: tuple[str, ...], *, make: bool = False) -> Iterator[int | None]:
     """Open the folder that holds the file; None where there is none."""
     at: int | None = files.reopen_folder(root.handle)
     try:

@@ -31,9 +31,7 @@ _YAML_KEYWORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "
 _PLAIN_SCALAR = re.compile(r"[A-Za-z][A-Za-z0-9_./@:+-]*+(?<!:)")
 _TIME_KEYS = ("created_at", "updated_at")
 _COUNT_KEYS = (Section.TASKS.value, Section.FOLLOW_UPS.value)
-_TEXT_KEYS = [
-    one.name for one in dataclasses.fields(Frontmatter) if one.name not in {*_TIME_KEYS, "tags"}
-]
+_TEXT_KEYS = [one.name for one in dataclasses.fields(Frontmatter) if one.name not in {*_TIME_KEYS, "tags"}]
 _QUOTED_KEYS = frozenset({"summary", *_COUNT_KEYS})
 # Characters that YAML cannot hold as they are, or reads as a line end.
 _ESCAPED_CHARS = re.compile('[\x00-\x1f"\\\\\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]')
@@ -70,9 +68,7 @@ class YamlReader:
         if depth > limits.NOTE_HEAD_DEPTH_MAX_COUNT:
             raise NoteUnreadable("the frontmatter is nested too deep")
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise NoteUnreadable(
-                "the frontmatter has anchors or aliases (& or *); write values out"
-            )
+            raise NoteUnreadable("the frontmatter has anchors or aliases (& or *); write values out")
         if event.tag is not None:
             raise NoteUnreadable("the frontmatter has a tag (!); write plain values")
         kind = type(event)
@@ -146,15 +142,9 @@ def build_head(fields: Mapping[str, YamlValue]) -> Frontmatter:
 
 def format_frontmatter(note: Note) -> list[str]:
     """Format the frontmatter of a new file, in the order of the templates."""
-    values = dataclasses.asdict(note.head) | {
-        key: note.progress(Section(key)) for key in _COUNT_KEYS
-    }
+    values = dataclasses.asdict(note.head) | {key: note.progress(Section(key)) for key in _COUNT_KEYS}
     order = [*_TIME_KEYS, "summary", *_COUNT_KEYS, *values]  # the rest as declared
-    return [
-        f"{key}: {format_value(key, values[key])}"
-        for key in dict.fromkeys(order)
-        if values[key] not in (None, ())
-    ]
+    return [f"{key}: {format_value(key, values[key])}" for key in dict.fromkeys(order) if values[key] not in (None, ())]
 
 
 def update_frontmatter(text: str, changes: Mapping[str, HeadValue]) -> str:

@@ -202,9 +202,7 @@ def _parse_fenced(lines: Sequence[str], at: int, fence: str) -> MarkdownBlock:
 
 def _parse_quote(lines: Sequence[str], at: int) -> MarkdownBlock:
     def ends(line: str) -> bool:
-        return _is_blank(line) or not (
-            line.lstrip(" \t").startswith(">") or not _begins_block(line)
-        )
+        return _is_blank(line) or not (line.lstrip(" \t").startswith(">") or not _begins_block(line))
 
     return _block_before(lines, at, ends)
 
@@ -219,9 +217,7 @@ def _parse_html(lines: Sequence[str], at: int, bare: str) -> MarkdownBlock | Non
     return None
 
 
-def _block_until(
-    lines: Sequence[str], start: int, at: int, closes: Callable[[str], bool]
-) -> MarkdownBlock:
+def _block_until(lines: Sequence[str], start: int, at: int, closes: Callable[[str], bool]) -> MarkdownBlock:
     """Return the lines up to the one that closes the block; if none does, all of them."""
     for here in range(at, len(lines)):
         if closes(lines[here]):
@@ -323,9 +319,7 @@ def format_first_line(item: NoteItem, *, dated: bool, asides: str = "", flat: bo
 
     `asides` are a person's comments. With `flat` this line holds all of the content.
     """
-    bare = (
-        dated and item.added is None
-    )  # then a date at the end of the content would be read as its own
+    bare = dated and item.added is None  # then a date at the end of the content would be read as its own
     line = item.content if flat else item.content.split("\n", 1)[0]
     text = escape_line(line, dated=bare, titled=has_bold_title(item.section))
     parts = [] if item.done is None else ["[x]" if item.done else "[ ]"]
@@ -548,13 +542,7 @@ def digest_item(item: NoteItem) -> str:
 
 
 def format_item_lines(
-    item: NoteItem,
-    kind: NoteKind,
-    indent: str,
-    marker: str,
-    asides: str = "",
-    *,
-    flat: bool = False,
+    item: NoteItem, kind: NoteKind, indent: str, marker: str, asides: str = "", *, flat: bool = False
 ) -> list[str]:
     """Format the lines of a new item.
 
@@ -606,9 +594,7 @@ def parse_entry(
     )
 
 
-def _read_leading_text(
-    lines: Sequence[str], block: MarkdownBlock, first: str
-) -> tuple[int, str, int]:
+def _read_leading_text(lines: Sequence[str], block: MarkdownBlock, first: str) -> tuple[int, str, int]:
     """Read the text before any inner list, with wrapped lines; its id is moved to the end."""
     more, id_line = block.start + 1, block.start
     if more == block.end or (block.marker and (not first or find_fence(first) is not None)):

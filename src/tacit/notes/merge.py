@@ -63,9 +63,7 @@ def is_alike(one: str, other: str) -> bool:
     first, second = make_gist(one), make_gist(other)
     few, many = sorted((first.keywords, second.keywords), key=len)
     return (
-        few <= many
-        and len(few) >= max(_SHARED_MIN_COUNT, _ALIKE_MIN_SHARE * len(many))
-        and gists_agree(first, second)
+        few <= many and len(few) >= max(_SHARED_MIN_COUNT, _ALIKE_MIN_SHARE * len(many)) and gists_agree(first, second)
     )
 
 
@@ -141,9 +139,7 @@ _LIKENESS_MAX_COUNT = 100_000  # pairs compared by words; beyond that none count
 _LINK = re.compile(r"\]\(\s*<?([^()\s<>]{1,2000})>?[^()]{0,200}\)|(https?://[^\s<>()\"']{1,2000})")
 
 
-def match_items(
-    old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike
-) -> list[MatchedItem]:
+def match_items(old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike) -> list[MatchedItem]:
     """Match each new item, in order, with the old item of its section that it continues.
 
     By id, text, title, link target, and last by similarity; tasks by their text alone. No item is
@@ -155,9 +151,7 @@ def match_items(
 class ItemMatching:
     """Match items step by step: certain reasons go before vague ones, for all items."""
 
-    def __init__(
-        self, old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike
-    ) -> None:
+    def __init__(self, old: Sequence[NoteItem], new: Sequence[NoteItem], alike: IsAlike = is_alike) -> None:
         self._old, self._new = old, new
         self._found: dict[int, int] = {}  # index of the new item -> index of the old one
         self._taken: set[int] = set()
@@ -170,9 +164,7 @@ class ItemMatching:
 
     def pairs(self) -> list[MatchedItem]:
         found = self._found
-        return [
-            (item, self._old[found[n]] if n in found else None) for n, item in enumerate(self._new)
-        ]
+        return [(item, self._old[found[n]] if n in found else None) for n, item in enumerate(self._new)]
 
     def open_old(self) -> list[int]:
         return [n for n in range(len(self._old)) if n not in self._taken]
@@ -355,10 +347,7 @@ class Pairs:
 
 
 def match_items_with_model(
-    old: Sequence[NoteItem],
-    new: Sequence[NoteItem],
-    model: LanguageModel | None,
-    budget: Budget | None,
+    old: Sequence[NoteItem], new: Sequence[NoteItem], model: LanguageModel | None, budget: Budget | None
 ) -> list[MatchedItem]:
     """Match as `match_items`, and ask the model about what the rules leave open.
 

@@ -53,16 +53,12 @@ class NotesMirror:
         self._listed_until = 0.0
         self._traces = FileChanges(store.database.engine)
 
-    def sync(
-        self, space: str, *, forget: bool = False, accept_unknown: bool = False
-    ) -> NotesReport:
+    def sync(self, space: str, *, forget: bool = False, accept_unknown: bool = False) -> NotesReport:
         """Synchronize everything, both ways.
 
         `forget`: also forget what has no line any more, however much that is.
         """
-        return self._sync_space(
-            space, self._options(forget=forget, accept_unknown=accept_unknown)
-        ).report()
+        return self._sync_space(space, self._options(forget=forget, accept_unknown=accept_unknown)).report()
 
     def rebuild(self, space: str, to: Path | None = None) -> NotesReport:
         """Write the files from the database, which restores missing lines.
@@ -132,9 +128,7 @@ class NotesMirror:
                     since = seen if seen < revision else 0  # lower: the space was erased
                     rows = notes.list_changed_notes(connection, space, since)
                     paths |= {row.path for row in rows}
-                    paths |= set(
-                        notes.list_orphaned_files(connection, space, self.folder.identity())
-                    )
+                    paths |= set(notes.list_orphaned_files(connection, space, self.folder.identity()))
                 if paths or revision != seen:
                     due[space] = (revision, paths)
         if not listed and not due:
@@ -399,9 +393,7 @@ _DRIFT_CHECK = "notes-drift"
 NOTES_CHECK_NAMES = (_DRIFT_CHECK, *_PROBLEM_CHECKS)
 
 
-def check_notes(
-    mirror: NotesMirror, space: str, names: frozenset[str], *, repair: bool
-) -> tuple[Finding, ...]:
+def check_notes(mirror: NotesMirror, space: str, names: frozenset[str], *, repair: bool) -> tuple[Finding, ...]:
     """Check notes; with `repair`, synchronize. What only a person can decide stays."""
     tally, findings, repaired = mirror.dry_run(space), [], 0
     differing = _count_differing(tally)

@@ -18,9 +18,7 @@ _FORBIDDEN = frozenset('\\:<>"|?*')
 # Control, invisible and unencodable characters and line breaks: some file systems ignore these, and
 # then two names are one.
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
-_RESERVED = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
-)
+_RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
 _DEVICES = _RESERVED | {"conin$", "conout$", "clock$"}
 
 
@@ -185,9 +183,7 @@ def _parse_subject_path(parts: list[str]) -> NoteRef | None:
     if parts[2:] == [INDEX_FILE]:
         return NoteRef(kind=NoteKind.LONG_TERM, subject=subject)
     try:
-        return NoteRef(
-            kind=NoteKind.PAGE, subject=subject, name=check_page_name("/".join(parts[2:]))
-        )
+        return NoteRef(kind=NoteKind.PAGE, subject=subject, name=check_page_name("/".join(parts[2:])))
     except InvalidInput:
         return None
 

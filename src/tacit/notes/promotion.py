@@ -28,28 +28,14 @@ from tacit.records import notes
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Kind, Memory, State
-from tacit.records.notes import (
-    CHECKBOX_SECTIONS,
-    NoteItem,
-    NoteKind,
-    NoteRef,
-    Section,
-    SessionDraft,
-)
+from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteKind, NoteRef, Section, SessionDraft
 from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
 from tacit.storage import learned_facts, memories
 from tacit.storage.memories import Transaction
-from tacit.storage.notes import (
-    NoteRow,
-    ensure_note,
-    list_visible_items,
-    put_item,
-    remove_item,
-    update_note,
-)
+from tacit.storage.notes import NoteRow, ensure_note, list_visible_items, put_item, remove_item, update_note
 
 # What enters a person's long-term index: very little, and only what they asked to keep.
 
@@ -67,9 +53,7 @@ class Promotion:
     section: Section  # GOALS or KEY_FACTS
 
 
-def find_promotion(
-    draft: SessionDraft, talk: EndedConversation, index: Sequence[NoteItem] = ()
-) -> Promotion | None:
+def find_promotion(draft: SessionDraft, talk: EndedConversation, index: Sequence[NoteItem] = ()) -> Promotion | None:
     """Find at most one lasting thing that the person explicitly asked to keep; None in doubt.
 
     What the draft names must have been asked for in the messages, if there are any; otherwise the
@@ -128,9 +112,7 @@ class _PromotionReader:
                     found.append(one)
         return found
 
-    def read_named(
-        self, content: str, requests: Sequence[KeepRequest], *, asked: bool
-    ) -> list[StatedFact]:
+    def read_named(self, content: str, requests: Sequence[KeepRequest], *, asked: bool) -> list[StatedFact]:
         """Return what the draft says was requested.
 
         `asked`: there are no messages to check it against.
@@ -148,9 +130,7 @@ class _PromotionReader:
     def _statement(self, content: str, read: StatedFact | None) -> StatedFact:
         """Build a statement from a sentence, whose speaker the rules treat as a third person."""
         if read is not None:
-            others = tuple(
-                one for one in read.about if fold_name(one.name or "") != fold_name(self.speaker)
-            )
+            others = tuple(one for one in read.about if fold_name(one.name or "") != fold_name(self.speaker))
             own = len(others) < len(read.about)
             return replace(
                 read,
@@ -202,9 +182,7 @@ class _PromotionReader:
             return False
         read = rules.extract_by_rules(text, self.speaker, self.said_at, self.locale)
         same = [one for one in read if merge.is_alike(one.content, statement.content)]
-        return all(
-            self._may_enter(classify_statement(one, self.locale, self.said_at)) for one in same
-        )
+        return all(self._may_enter(classify_statement(one, self.locale, self.said_at)) for one in same)
 
     def _may_enter(self, statement: StatedFact) -> bool:
         content, locale = statement.content, self.locale
@@ -224,9 +202,7 @@ class _PromotionReader:
         if statement.kind is not Kind.KNOWLEDGE or of_person:
             return False
         personal = statement.about_speaker or not statement.quote
-        if personal and (
-            statement.slot or any(locale.has(f"kind_{k}", content) for k in _KINDS_ELSEWHERE)
-        ):
+        if personal and (statement.slot or any(locale.has(f"kind_{k}", content) for k in _KINDS_ELSEWHERE)):
             return False
         return not locale.has("kind_task", content)
 
@@ -283,9 +259,7 @@ def _split_words(text: str) -> list[str]:
 # session; the least used item leaves a full index.
 
 
-def promote(
-    writer: ViewNoteWriter, session: str, usable: MemoryFilter, what: Promotion
-) -> str | None:
+def promote(writer: ViewNoteWriter, session: str, usable: MemoryFilter, what: Promotion) -> str | None:
     """Return the id of what entered the index, or None.
 
     `session` is the path of the session's note, which tells whether it had its one.
@@ -334,9 +308,7 @@ def promote(
 def _find_known(tx: Transaction, usable: MemoryFilter, content: str) -> Memory | None:
     """Find the person's memory with the same words."""
     said = learned_facts.normalized_digest(content)
-    found = learned_facts.list_similar_facts(
-        tx.connection, tx.space, tx.request.own_identities, [said], [], 1
-    )
+    found = learned_facts.list_similar_facts(tx.connection, tx.space, tx.request.own_identities, [said], [], 1)
     memory = memories.get_for_update(tx, found[0].id) if found else None
     if memory is None or memory.state is not State.ACTIVE or not memory.kind.lasting:
         return None

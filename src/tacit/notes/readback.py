@@ -133,9 +133,7 @@ class LinePairing:
     missing: ItemMemories  # memories without a line
 
 
-def pair_lines(
-    entries: Sequence[Entry], shown: Sequence[ShownItem], agreed: Mapping[str, AgreedLine]
-) -> LinePairing:
+def pair_lines(entries: Sequence[Entry], shown: Sequence[ShownItem], agreed: Mapping[str, AgreedLine]) -> LinePairing:
     """Pair by id; then lines that lost their id by words, or as new wordings of missing items.
 
     Of a copied line the unchanged copy keeps the id; the others are new.
@@ -170,9 +168,7 @@ def pair_lines(
     return pairing
 
 
-def _pair_by_content(
-    pairing: LinePairing, left: dict[str, ShownItem], agreed: Mapping[str, AgreedLine]
-) -> None:
+def _pair_by_content(pairing: LinePairing, left: dict[str, ShownItem], agreed: Mapping[str, AgreedLine]) -> None:
     """Move new lines and the memories left over to the pairs, where they belong together."""
 
     def take(entry: Entry, id: str) -> None:
@@ -187,9 +183,7 @@ def _pair_by_content(
             take(entry, found)
     # Only what had a line before can have lost its id; a copied line has that of another.
     old = [
-        notes.item_from_memory(memory, row.section, row.added_on)
-        for id, (row, memory) in left.items()
-        if id in agreed
+        notes.item_from_memory(memory, row.section, row.added_on) for id, (row, memory) in left.items() if id in agreed
     ]
     unnamed = [entry for entry in pairing.new if entry.item.id is None]
     if old and unnamed:
@@ -225,9 +219,7 @@ def is_storable(value: str | NoteLink | tuple[str, ...] | None) -> bool:
     parts = value if isinstance(value, tuple) else () if value is None else (value,)
     try:
         for part in parts:
-            validation.refuse_secrets(
-                "head", validation.check_storable("head", part, limits.LINK_MAX_CHARS)
-            )
+            validation.refuse_secrets("head", validation.check_storable("head", part, limits.LINK_MAX_CHARS))
     except InvalidInput:
         return False
     return len(parts) <= limits.TAGS_MAX_COUNT
@@ -334,9 +326,7 @@ class Readback:
             added=item.added if item.id is not None else dated,
         )
 
-    def _update(
-        self, memory: Memory, was: Section, content: str, done: bool | None, section: Section
-    ) -> Memory:
+    def _update(self, memory: Memory, was: Section, content: str, done: bool | None, section: Section) -> Memory:
         """Reword, tick or refile a memory that was in the section `was`."""
         old = notes.item_from_memory(memory, was)
         if content != old.content:
@@ -442,9 +432,7 @@ class Readback:
             heir = lost.pop(self._find_successor(id), None)
             if heir is not None:
                 row, memory = heir
-                paired.pairs.append(
-                    LinePair(entry=entry, row=row, memory=memory, alternatives=others)
-                )
+                paired.pairs.append(LinePair(entry=entry, row=row, memory=memory, alternatives=others))
                 paired.unpaired.remove((entry, others))
                 if id in self.agreed:
                     self.agreed[memory.id] = replace(self.agreed[id], version=_SUPERSEDED_VERSION)
@@ -544,9 +532,7 @@ class Readback:
     def _read_fields(self, *, touched: bool) -> None:
         said, row = self.document.head, self.row
         differ = [
-            one
-            for one in HEAD_FIELDS
-            if getattr(said, one) != getattr(row, one) and is_storable(getattr(said, one))
+            one for one in HEAD_FIELDS if getattr(said, one) != getattr(row, one) and is_storable(getattr(said, one))
         ]
         if touched:
             changes = {one: getattr(said, one) for one in differ if one in self.document.fields}

@@ -24,25 +24,9 @@ from tacit.notes.readback import (
 )
 from tacit.records import notes, validation
 from tacit.records.memory import Memory
-from tacit.records.notes import (
-    SECTIONS_BY_KIND,
-    Frontmatter,
-    Note,
-    NoteKind,
-    NoteRef,
-    Section,
-    TaskProgress,
-)
+from tacit.records.notes import SECTIONS_BY_KIND, Frontmatter, Note, NoteKind, NoteRef, Section, TaskProgress
 from tacit.storage.memories import Transaction
-from tacit.storage.notes import (
-    FileState,
-    LineState,
-    NoteRow,
-    get_note,
-    list_file_items,
-    put_item,
-    update_note,
-)
+from tacit.storage.notes import FileState, LineState, NoteRow, get_note, list_file_items, put_item, update_note
 from tacit.storage.schema import memory_versions
 
 _INDEX_SUMMARY = "Most important and stable long-term facts and project state."
@@ -85,11 +69,7 @@ def render_file(stored: StoredNote) -> bytes:
     row = stored.row
     if row.kind is NoteKind.PAGE and row.layout is not None:
         return fill_layout_with_ids(
-            row.layout,
-            [
-                (item.position, notes.item_from_memory(memory, item.section))
-                for item, memory in stored.shown
-            ],
+            row.layout, [(item.position, notes.item_from_memory(memory, item.section)) for item, memory in stored.shown]
         )
     order = {section: at for at, section in enumerate(SECTIONS_BY_KIND[row.kind])}
     placed = sorted(stored.shown, key=lambda one: (order.get(one[0].section, 0), one[0].position))
@@ -97,9 +77,7 @@ def render_file(stored: StoredNote) -> bytes:
     said = stored.summary.content if stored.summary is not None else ""
     name = row.path.split("/", 2)[2] if row.kind is NoteKind.PAGE else None
     note = Note(
-        place=NoteRef(
-            kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name
-        ),
+        place=NoteRef(kind=row.kind, subject=row.subject, day=row.day, session=row.session, name=name),
         head=Frontmatter(
             created_at=row.created_at,
             updated_at=stored.updated_at,
@@ -117,9 +95,7 @@ def render_file(stored: StoredNote) -> bytes:
     return render_note(note)
 
 
-def finish_file(
-    document: Document, data: bytes, edits: Sequence[Edit], stored: StoredNote
-) -> bytes:
+def finish_file(document: Document, data: bytes, edits: Sequence[Edit], stored: StoredNote) -> bytes:
     """Apply edits and update the task counts. What needs no edit stays byte for byte."""
     row, at = stored.row, stored.updated_at
     after = apply_edits(document, edits) if edits else data
@@ -149,11 +125,7 @@ def _count_progress(document: Document, section: Section) -> TaskProgress:
 
 
 def build_file_state(
-    folder: str,
-    stored: StoredNote,
-    data: bytes,
-    read: Readback | None = None,
-    before: FileState | None = None,
+    folder: str, stored: StoredNote, data: bytes, read: Readback | None = None, before: FileState | None = None
 ) -> FileState:
     """Build the state that file and database agree on now; `read` led to it, if the file existed.
 
@@ -197,13 +169,9 @@ def load_agreed_lines(
     for id, line in lines.items():
         content = None
         if now.get(id, line.version) != line.version:
-            wording = select(_V.content).where(
-                _V.space_id == space, _V.memory_id == id, _V.version == line.version
-            )
+            wording = select(_V.content).where(_V.space_id == space, _V.memory_id == id, _V.version == line.version)
             content = connection.execute(wording).scalar_one_or_none()
-        found[id] = AgreedLine(
-            digest=line.digest, version=line.version, done=line.done, content=content
-        )
+        found[id] = AgreedLine(digest=line.digest, version=line.version, done=line.done, content=content)
     return found
 
 

@@ -45,15 +45,7 @@ from tacit.records.notes import (
 from tacit.records.request import Request
 from tacit.storage import memories, relations
 from tacit.storage.memory_reads import AudienceCache
-from tacit.storage.notes import (
-    NoteRow,
-    ensure_note,
-    get_note,
-    list_items,
-    list_visible_items,
-    put_item,
-    update_note,
-)
+from tacit.storage.notes import NoteRow, ensure_note, get_note, list_items, list_visible_items, put_item, update_note
 
 # Sessions: a thread's turns of one day, and the note they leave. The note belongs to its chat; its
 # memories decide who may see it.
@@ -106,9 +98,7 @@ class SessionPlan:
         if self.promoted is not None:
             sections.append(self.promoted.section)
         found = [notes.filing_of_section(one).category for one in sections]
-        return tuple(
-            dict.fromkeys([*found, SESSION_SUMMARY_FILING.category] if self.has_note else found)
-        )
+        return tuple(dict.fromkeys([*found, SESSION_SUMMARY_FILING.category] if self.has_note else found))
 
     @property
     def texts(self) -> list[str]:
@@ -202,9 +192,7 @@ def plan_session(
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
     promoted = find_promotion(draft, heard, seen.index) if private else None
     pairs = match_items_with_model(seen.items, new, heard.model, heard.budget)
-    return SessionPlan(
-        draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=is_partial
-    )
+    return SessionPlan(draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=is_partial)
 
 
 def join_draft_text(draft: SessionDraft | None) -> str:
@@ -379,9 +367,7 @@ class SessionEnding:
         relations.insert_sources(tx, memory.id, [one.id for _, one in rows])
         return memory.id
 
-    def _build_summary(
-        self, content: str, sensitivity: Sensitivity, expires_at: datetime | None
-    ) -> Memory:
+    def _build_summary(self, content: str, sensitivity: Sensitivity, expires_at: datetime | None) -> Memory:
         tx, request = self.writer.tx, self.writer.tx.request
         assert request.subject is not None
         assert request.chat is not None
@@ -401,9 +387,7 @@ class SessionEnding:
         )
         if request.private:
             return memory
-        return replace(
-            memory, owner=None, learned_kind=ChatKind.GROUP, confidential=request.confidential
-        )
+        return replace(memory, owner=None, learned_kind=ChatKind.GROUP, confidential=request.confidential)
 
 
 def _join_summaries(before: str, after: str) -> str:

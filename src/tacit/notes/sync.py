@@ -11,27 +11,13 @@ from typing import TypeVar
 
 from tacit import limits
 from tacit.errors import InvalidInput, NoteMoved, NoteOutside, NoteUnreadable
-from tacit.identity import (
-    EXTERNAL_PREFIX,
-    RawRequest,
-    infer_chat_kind,
-    parse_chat_id,
-    parse_request,
-    parse_subject,
-)
+from tacit.identity import EXTERNAL_PREFIX, RawRequest, infer_chat_kind, parse_chat_id, parse_request, parse_subject
 from tacit.notes import paths, rendering
 from tacit.notes.document import UNDATED, Document, parse_note
 from tacit.notes.edits import extract_layout
 from tacit.notes.folder import NotesFolder
 from tacit.notes.paths import note_path, space_prefix
-from tacit.notes.readback import (
-    Readback,
-    UnknownLines,
-    get_summary,
-    is_line_deleted,
-    is_storable,
-    pair_lines,
-)
+from tacit.notes.readback import Readback, UnknownLines, get_summary, is_line_deleted, is_storable, pair_lines
 from tacit.notes.rendering import StoredNote, build_file_state, digest_data, load_agreed_lines
 from tacit.notes.writers import ChatNoteWriter, NoteRetention, NoteWriter
 from tacit.records.memory import ChatKind
@@ -149,9 +135,7 @@ def strip_erased_items(tx: Transaction, data: bytes) -> bytes:
     return b"".join(kept)
 
 
-def build_note_row(
-    place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime
-) -> NoteRow | None:
+def build_note_row(place: NoteRef, head: Frontmatter, links: tuple[NoteLink, ...], at: datetime) -> NoteRow | None:
     """Build the row of a file that the database does not know; None without a known owner."""
     session = place.kind is NoteKind.SESSION
     subject = head.subject_id if session else place.subject or head.subject_id
@@ -257,11 +241,7 @@ class NotesSync:
         self._tally.files = len(found)
         # The caller decided about problems that were left alone.
         resolves = options.forget or options.accept_unknown or options.restore_lines
-        todo = [
-            one
-            for one in found
-            if not one.is_in_sync or (resolves and one.state and one.state.problem)
-        ]
+        todo = [one for one in found if not one.is_in_sync or (resolves and one.state and one.state.problem)]
         self._guard_deletes(todo)
         for one in todo:
             self._sync_file(one)
@@ -335,9 +315,7 @@ class NotesSync:
         lost = shown if page is None else pair_lines(page.entries, shown, agreed).missing
         return sum(
             memory.id not in self._elsewhere
-            and is_line_deleted(
-                agreed.get(memory.id), memory.version, item_from_memory(memory, row.section).done
-            )
+            and is_line_deleted(agreed.get(memory.id), memory.version, item_from_memory(memory, row.section).done)
             for row, memory in lost
         )
 
@@ -369,9 +347,7 @@ class NotesSync:
             return True
         mirrored = one.state is not None and not one.is_unknown
         untouched = mirrored and not one.is_changed  # keep what a person wrote since
-        erased = one.row is None and (
-            untouched or self._as_system(lambda tx: notes.is_tombstoned(tx, one.path))
-        )
+        erased = one.row is None and (untouched or self._as_system(lambda tx: notes.is_tombstoned(tx, one.path)))
         if erased or self._is_deleted_page(one):
             self._remove_file(one.path, one.file)
             return True
@@ -446,9 +422,7 @@ class NotesSync:
         asks = any(change.act == "asks" for change in changes)
         self._record_changes(row.path, changes, "asks" if asks else None)
 
-    def _merge_changes(
-        self, one: NoteSyncState, row: NoteRow, document: Document, file: bytes
-    ) -> bool:
+    def _merge_changes(self, one: NoteSyncState, row: NoteRow, document: Document, file: bytes) -> bool:
         """Apply a person's changes in one write, then write the file."""
         options = self._options
         try:
@@ -459,9 +433,7 @@ class NotesSync:
             self._record_problem(one.path, UNKNOWN_FOLDER)
             if not options.dry_run:  # left alone until a person accepts it
                 digest = digest_data(file)
-                left = FileState(
-                    folder=self._id, path=one.path, digest=digest, problem=UNKNOWN_FOLDER
-                )
+                left = FileState(folder=self._id, path=one.path, digest=digest, problem=UNKNOWN_FOLDER)
                 self._save_state(left)
             return True
         if options.dry_run:
@@ -479,13 +451,7 @@ class NotesSync:
         return True
 
     def _merge_file(
-        self,
-        tx: Transaction,
-        writer: NoteWriter,
-        one: NoteSyncState,
-        row: NoteRow,
-        document: Document,
-        data: bytes,
+        self, tx: Transaction, writer: NoteWriter, one: NoteSyncState, row: NoteRow, document: Document, data: bytes
     ) -> tuple[Readback, bytes, FileState]:
         """Return what was read, the file as it should be, and its state."""
         options, touched = self._options, one.is_changed
@@ -579,9 +545,7 @@ class NotesSync:
         self._folder.write(space_prefix(self._space) + path, data, expected=expected)
         self._tally.written += 1
 
-    def _record_changes(
-        self, path: str, changes: Sequence[NoteChange], problem: str | None
-    ) -> None:
+    def _record_changes(self, path: str, changes: Sequence[NoteChange], problem: str | None) -> None:
         self._tally.changes += changes
         self._tally.read_back += any(one.act in _STORE_ACTS for one in changes)
         self._tally.problems.pop(path, None)

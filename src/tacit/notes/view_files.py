@@ -19,14 +19,7 @@ from tacit.notes import paths
 from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
 from tacit.notes.edits import SetItem, apply_edits, extract_layout, fill_layout, list_other_lines
 from tacit.notes.markdown import strip_ids
-from tacit.notes.paths import (
-    INDEX_FILE,
-    PAGE_SUFFIXES,
-    check_page_name,
-    fold_file_name,
-    note_path,
-    parse_note_path,
-)
+from tacit.notes.paths import INDEX_FILE, PAGE_SUFFIXES, check_page_name, fold_file_name, note_path, parse_note_path
 from tacit.notes.readback import AgreedLine, Readback
 from tacit.notes.sessions import find_session, has_same_audience
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
@@ -94,9 +87,7 @@ def align_items(old: Sequence[NoteItem], new: Sequence[NoteItem]) -> list[NoteIt
     return found
 
 
-def _pair_edited(
-    removed: dict[int, NoteItem], added: dict[int, NoteItem], found: list[NoteItem | None]
-) -> None:
+def _pair_edited(removed: dict[int, NoteItem], added: dict[int, NoteItem], found: list[NoteItem | None]) -> None:
     """Pair the lines replaced at one place, most similar first."""
     before = {one: _first_words(item) for one, item in removed.items()}
     after = {one: _first_words(item) for one, item in added.items()}
@@ -250,11 +241,7 @@ class FileTree:
         if self.request.private:
             mine, space = self.request.own_identities, self.request.space
             found += notes.list_notes_of(self.connection, space, mine, NoteKind.LONG_TERM)
-            found += (
-                notes.list_notes_of(self.connection, space, mine, NoteKind.PAGE)
-                if self.has_pages
-                else ()
-            )
+            found += notes.list_notes_of(self.connection, space, mine, NoteKind.PAGE) if self.has_pages else ()
         return found
 
     def _get_rows(self, where: ViewPath) -> list[NoteRow]:
@@ -266,9 +253,7 @@ class FileTree:
         request = self.request
         if row.chat_kind is ChatKind.GROUP:
             return request.private or (
-                request.kind is ChatKind.GROUP
-                and row.chat is not None
-                and row.chat in request.chat_ids
+                request.kind is ChatKind.GROUP and row.chat is not None and row.chat in request.chat_ids
             )
         if row.kind is NoteKind.PAGE and not self.has_pages:
             return False
@@ -300,9 +285,7 @@ class FileTree:
         if first.kind is NoteKind.PAGE:
             return fill_layout(first.layout or "", items)
         # The head has ids of people and times of hidden items, so it is not shown.
-        place = NoteRef(
-            kind=first.kind, subject=first.subject, day=first.day, session=first.session
-        )
+        place = NoteRef(kind=first.kind, subject=first.subject, day=first.day, session=first.session)
         own = first.chat_kind is not ChatKind.GROUP and self.request.private
         note = Note(
             place=place,
@@ -450,9 +433,7 @@ class FileEditor:
         count = sum(row.layout is not None for row in rows)
         taken = {name for row in rows if (name := view_name(row.path)) is not None}
         if count >= limits.PAGES_MAX_COUNT and besides is None:
-            raise InvalidInput(
-                "path", f"there are {limits.PAGES_MAX_COUNT:,} pages already; delete one first"
-            )
+            raise InvalidInput("path", f"there are {limits.PAGES_MAX_COUNT:,} pages already; delete one first")
         if self.tree.open_file(view_path) is not None:
             raise Conflict("the file exists already; choose another name")
         for name in taken - {view_path.path, besides}:
@@ -497,10 +478,7 @@ class FileEditor:
             shown=shown,
             agreed={  # what was read
                 memory.id: AgreedLine(
-                    digest=digest_item(item),
-                    version=memory.version,
-                    done=item.done,
-                    content=item.content,
+                    digest=digest_item(item), version=memory.version, done=item.done, content=item.content
                 )
                 for (_, memory), item in zip(shown, old, strict=True)
             },
@@ -526,10 +504,7 @@ class FileEditor:
         The items share the positions they had: hidden items between them stay where they are,
         unnoticed.
         """
-        had = {
-            item.memory_id: item
-            for item in notes.list_items(self.tx.connection, self.tx.space, row.path)
-        }
+        had = {item.memory_id: item for item in notes.list_items(self.tx.connection, self.tx.space, row.path)}
         wanted = [item for item in items if item.id in had]
         free = sorted(had[item.id].position for item in wanted if item.id is not None)
         places: dict[str, int] = {}
@@ -574,16 +549,12 @@ def _check_form(view_path: ViewPath, document: Document, before: str, said: str)
     for line in list_other_lines(document):
         if line not in usual:
             raise InvalidInput(
-                "text",
-                f"has a line that is not a bullet under one of {', '.join(headings)}; "
-                "put free text into a page",
+                "text", f"has a line that is not a bullet under one of {', '.join(headings)}; put free text into a page"
             )
     count, chars = limits.LONG_TERM_ITEMS_MAX_COUNT, limits.LONG_TERM_MAX_CHARS
     size = sum(len(item.content) for item in document.items)
     grows = view_path.kind is NoteKind.LONG_TERM and len(said) > len(before)
     if grows and (len(document.items) > count or size > chars):
         raise InvalidInput(
-            "text",
-            f"the index holds {count} lines of {chars:,} characters in all; "
-            "put the rest into a page",
+            "text", f"the index holds {count} lines of {chars:,} characters in all; put the rest into a page"
         )

@@ -30,9 +30,7 @@ class FolderWatcher:
     of them. Each folder is watched by itself: watching a tree as a whole follows links.
     """
 
-    def __init__(
-        self, folder: NotesFolder, changed: Callable[[set[str]], None], *, poll: bool = False
-    ) -> None:
+    def __init__(self, folder: NotesFolder, changed: Callable[[set[str]], None], *, poll: bool = False) -> None:
         """Set up; `poll` does without notifications, for a folder on a network."""
         self._folder, self._changed = folder, changed
         self._poll = poll
@@ -109,10 +107,7 @@ class FolderWatcher:
             self._stop.wait(limits.NOTE_POLL_MS / 1_000)
             return set()
         told = notify.watch(
-            limits.NOTE_WATCH_GATHER_MAX_MS,
-            limits.NOTE_WATCH_STEP_MS,
-            limits.NOTE_WATCH_ROUND_MS,
-            self._stop,
+            limits.NOTE_WATCH_GATHER_MAX_MS, limits.NOTE_WATCH_STEP_MS, limits.NOTE_WATCH_ROUND_MS, self._stop
         )
         return set() if isinstance(told, str) else {path for _, path in told}
 

@@ -268,6 +268,4 @@ class ViewNoteWriter(NoteWriter):
 
     def _require_shareable(self, content: str) -> None:
         if self.by_model and chat_sensitivity(content) is not Sensitivity.PUBLIC:
-            raise InvalidInput(
-                "text", "has a line that is too private for a note of the whole group; leave it out"
-            )
+            raise InvalidInput("text", "has a line that is too private for a note of the whole group; leave it out")

@@ -110,11 +110,7 @@ def sql_literal(value: str) -> ColumnElement[str]:
 def build_branches(shape: RequestShape, rows: PolicyTables) -> tuple[PredicateBranch, ...]:
     build = _BranchBuilder(shape, rows)
     if shape.purpose is Purpose.MANAGE:
-        return (
-            PredicateBranch(
-                AccessPath.ME, and_(build.space, build.kept, build.owner_is_me), by_owner=True
-            ),
-        )
+        return (PredicateBranch(AccessPath.ME, and_(build.space, build.kept, build.owner_is_me), by_owner=True),)
     if shape.private:
         return build.private_branches()
     return build.shared_branches()
@@ -147,12 +143,9 @@ class _BranchBuilder:
         self.said_by_me: SqlCondition = m.speaker.in_(_expanding("p_me"))
         # Not IS NOT NULL: an index on learned_in would answer that with every row of the space.
         somewhere = func.length(m.learned_in) > literal_column("0")
-        self.group_learned: SqlCondition = and_(
-            m.learned_kind == sql_literal(ChatKind.GROUP), somewhere
-        )
+        self.group_learned: SqlCondition = and_(m.learned_kind == sql_literal(ChatKind.GROUP), somewhere)
         self.provenance: SqlCondition = and_(
-            somewhere,
-            m.learned_kind.in_([sql_literal(ChatKind.GROUP), sql_literal(ChatKind.PRIVATE)]),
+            somewhere, m.learned_kind.in_([sql_literal(ChatKind.GROUP), sql_literal(ChatKind.PRIVATE)])
         )
         self.open: SqlCondition = and_(  # effective visibility is not private_only
             m.inferred.is_(False),
@@ -160,9 +153,7 @@ class _BranchBuilder:
             m.visibility != sql_literal(Visibility.PRIVATE_ONLY),
             or_(m.visibility == sql_literal(Visibility.PUBLIC_OK), self.group_learned),
         )
-        self.public: SqlCondition = and_(
-            m.sensitivity == sql_literal(Sensitivity.PUBLIC), m.inferred.is_(False)
-        )
+        self.public: SqlCondition = and_(m.sensitivity == sql_literal(Sensitivity.PUBLIC), m.inferred.is_(False))
         self.not_sensitive: SqlCondition = and_(
             m.sensitivity != sql_literal(Sensitivity.SENSITIVE), m.inferred.is_(False)
         )
@@ -171,8 +162,7 @@ class _BranchBuilder:
         )
         self.heard_by_me: SqlCondition = m.audience.in_(self.audiences_with_me())
         active = and_(
-            m.state == sql_literal(State.ACTIVE),
-            or_(m.expires_at.is_(None), m.expires_at > bindparam("p_at")),
+            m.state == sql_literal(State.ACTIVE), or_(m.expires_at.is_(None), m.expires_at > bindparam("p_at"))
         )
         self.live: SqlCondition = and_(
             self.space,
@@ -197,18 +187,10 @@ class _BranchBuilder:
                     m.inferred.is_(False),
                 ),
             ),
-            PredicateBranch(
-                AccessPath.ME, and_(self.live, about_me, self.open, self.may_leave)
-            ),  # P3b
+            PredicateBranch(AccessPath.ME, and_(self.live, about_me, self.open, self.may_leave)),  # P3b
             PredicateBranch(  # P3a, P4
                 AccessPath.HEARD_BY_ME,
-                and_(
-                    self.live,
-                    self.heard_by_me,
-                    self.open,
-                    self.group_learned,
-                    or_(self.not_sensitive, about_me),
-                ),
+                and_(self.live, self.heard_by_me, self.open, self.group_learned, or_(self.not_sensitive, about_me)),
             ),
         )
 
@@ -234,11 +216,7 @@ class _BranchBuilder:
                 sayable,
                 self.group_learned,
                 m.learned_in.in_(_expanding("p_rooms")),
-                or_(
-                    self.said_by_me,
-                    about_me,
-                    and_(self.public, self._subjects_here_know()),
-                ),
+                or_(self.said_by_me, about_me, and_(self.public, self._subjects_here_know())),
             ),
         )
         about = PredicateBranch(  # G3a
@@ -247,8 +225,7 @@ class _BranchBuilder:
         if not self.shape.complete:
             return (owned, room, about)
         heard = PredicateBranch(  # G3b
-            AccessPath.HEARD_BY_ALL,
-            and_(sayable, m.audience.in_(self.audiences_with_all()), self.may_leave),
+            AccessPath.HEARD_BY_ALL, and_(sayable, m.audience.in_(self.audiences_with_all()), self.may_leave)
         )
         return (owned, room, about, heard)
 
@@ -277,9 +254,7 @@ class _BranchBuilder:
 
     def audiences_with_me(self) -> Select[Any]:
         a = self.rows.audience_people.alias().c
-        return select(a.audience).where(
-            a.space_id == bindparam("p_space"), a.person.in_(_expanding("p_me"))
-        )
+        return select(a.audience).where(a.space_id == bindparam("p_space"), a.person.in_(_expanding("p_me")))
 
     def audiences_with_all(self) -> Select[Any]:
         a = self.rows.audience_people.alias().c
@@ -309,11 +284,7 @@ class _BranchBuilder:
         p, a = named.c, listeners.c
         was_there = (
             select(a.person)
-            .where(
-                a.space_id == m.space_id,
-                a.audience == m.audience,
-                self._person(a.person) == self._person(p.person),
-            )
+            .where(a.space_id == m.space_id, a.audience == m.audience, self._person(a.person) == self._person(p.person))
             .correlate(self.rows.memories, named)
         )
         absent = (

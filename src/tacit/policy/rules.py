@@ -9,16 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from tacit import limits
-from tacit.records.memory import (
-    ChatKind,
-    Kind,
-    Memory,
-    Purpose,
-    Sensitivity,
-    Source,
-    State,
-    Visibility,
-)
+from tacit.records.memory import ChatKind, Kind, Memory, Purpose, Sensitivity, Source, State, Visibility
 from tacit.records.request import Decision, Request
 from tacit.records.results import AudiencePreview, Explanation
 from tacit.screening.instructions import is_standing_instruction
@@ -98,12 +89,7 @@ RULES: tuple[Rule, ...] = (
     Rule("D3", False, lambda f: f.withheld, "it is withheld from a person who is or may be here"),
     Rule("P1", True, lambda f: f.private and f.mine, "the owner asks in private"),
     Rule("D4", False, lambda f: not f.provenance, "the chat it was learned in is unknown"),
-    Rule(
-        "P2",
-        True,
-        lambda f: f.private and f.said_by_me and not f.inferred,
-        "the person who said it asks in private",
-    ),
+    Rule("P2", True, lambda f: f.private and f.said_by_me and not f.inferred, "the person who said it asks in private"),
     Rule("PV", False, lambda f: f.private and f.private_only, "it is private to its owner"),
     Rule(
         "P3a",
@@ -130,10 +116,7 @@ RULES: tuple[Rule, ...] = (
         "G1a",
         True,
         lambda f: (
-            f.in_group
-            and f.here
-            and f.public
-            and all(s in f.heard or s == f.speaker for s in f.subjects & f.audience)
+            f.in_group and f.here and f.public and all(s in f.heard or s == f.speaker for s in f.subjects & f.audience)
         ),
         "it is public and was said in this very group",
     ),
@@ -187,11 +170,7 @@ def decide(request: Request, memory: Memory) -> Decision:
 def _derive_facts(request: Request, memory: Memory) -> _Facts:
     person = request.person_by_identity.get
     audience = request.audience
-    owner, speaker, place = (
-        _parse_name(memory.owner),
-        _parse_name(memory.speaker),
-        _parse_name(memory.learned_in),
-    )
+    owner, speaker, place = (_parse_name(memory.owner), _parse_name(memory.speaker), _parse_name(memory.learned_in))
     owner = person(owner, owner) if owner else None
     speaker = person(speaker, speaker) if speaker else None
     subjects = frozenset([person(s, s) for s in _parse_people(memory.subjects)])
@@ -306,9 +285,7 @@ def can_see_data(request: Request, memory: Memory) -> bool:
     return can_see_all_fields(request, memory) or (here and is_owner(request, memory))
 
 
-def redact_memory(
-    request: Request, memory: Memory, called: Mapping[str, str] = MappingProxyType({})
-) -> Memory:
+def redact_memory(request: Request, memory: Memory, called: Mapping[str, str] = MappingProxyType({})) -> Memory:
     """Return the record with the fields that this request may see.
 
     `called` maps identities to names that the requester may know, for the names of speakers.
@@ -325,9 +302,7 @@ def redact_memory(
         memory,
         owner=None if memory.owner is None else request.visible_identity(memory.owner),
         speaker=None if memory.speaker is None else request.visible_identity(memory.speaker),
-        subjects=memory.subjects
-        if own
-        else frozenset(map(request.visible_identity, memory.subjects)),
+        subjects=memory.subjects if own else frozenset(map(request.visible_identity, memory.subjects)),
         learned_in=None,
         heard_by=frozenset(),
         withheld_from=frozenset(),
@@ -409,21 +384,13 @@ _ALLOWED_ROLES: dict[ChangeAction, frozenset[RequesterRole]] = {
     ChangeAction.PIN: frozenset({RequesterRole.OWNER, RequesterRole.MEMBER}),
     ChangeAction.FORGET: frozenset(RequesterRole),
     ChangeAction.RESTORE: frozenset(RequesterRole),
-    ChangeAction.ERASE: frozenset(
-        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
-    ),
-    ChangeAction.SET_VISIBILITY: frozenset(
-        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
-    ),
-    ChangeAction.WITHHOLD: frozenset(
-        {RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}
-    ),
+    ChangeAction.ERASE: frozenset({RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}),
+    ChangeAction.SET_VISIBILITY: frozenset({RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}),
+    ChangeAction.WITHHOLD: frozenset({RequesterRole.OWNER, RequesterRole.SPEAKER, RequesterRole.SUBJECT}),
 }
 
 
-_ACTIONS_ON_ALL_VERSIONS = frozenset(
-    {ChangeAction.ERASE, ChangeAction.SET_VISIBILITY, ChangeAction.WITHHOLD}
-)
+_ACTIONS_ON_ALL_VERSIONS = frozenset({ChangeAction.ERASE, ChangeAction.SET_VISIBILITY, ChangeAction.WITHHOLD})
 
 
 def may_change(

@@ -363,9 +363,7 @@ class BlockCache:
         )
         self._lock = Lock()
 
-    def block(
-        self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter
-    ) -> Block:
+    def block(self, connection: Connection, request: Request, wanted: BlockSpec, count: TokenCounter) -> Block:
         """Return the cached block if the candidates are the same and none has expired."""
         whole = RecallQuery(text="", categories=wanted.categories)
         candidates = self._retriever.candidates(connection, request, whole)
@@ -403,30 +401,19 @@ class BlockCache:
         positions = np.flatnonzero(shown)
         until = int(candidates.facts[EXPIRES, positions].min()) if len(positions) else NEVER_EXPIRES
         while True:
-            ids = [
-                candidates.id(at)
-                for at in _select_positions(candidates, positions, wanted.items_max)
-            ]
+            ids = [candidates.id(at) for at in _select_positions(candidates, positions, wanted.items_max)]
             found = self._read_memories(connection, request, ids)
-            others = {
-                id for id, (memory, _) in found.items() if not may_enter_prompt(request, memory)
-            }
+            others = {id for id, (memory, _) in found.items() if not may_enter_prompt(request, memory)}
             if not others:
                 break
             # Select again without the instructions of others, so that they take no memory's place.
-            positions = np.array(
-                [at for at in positions.tolist() if candidates.id(at) not in others], np.int64
-            )
+            positions = np.array([at for at in positions.tolist() if candidates.id(at) not in others], np.int64)
         called = candidates.names.labels
         lines = [
-            make_line(
-                redact_memory(request, memory, called), candidates.names.labels_of(memory.subjects)
-            )
+            make_line(redact_memory(request, memory, called), candidates.names.labels_of(memory.subjects))
             for memory, _ in found.values()
         ]
-        rendered = render_block(
-            lines, wanted.style, items_max=wanted.items_max, chars_max=wanted.chars_max
-        )
+        rendered = render_block(lines, wanted.style, items_max=wanted.items_max, chars_max=wanted.chars_max)
         # Add those of each category that were not selected.
         categories = candidates.facts[CATEGORY]
         selected = [at for at in map(candidates.position_of, ids) if at is not None]
@@ -435,9 +422,7 @@ class BlockCache:
         cut.subtract(map(codes.word, categories[selected].tolist()))
         return _make_block(rendered, cut, wanted, count), until
 
-    def _read_memories(
-        self, connection: Connection, request: Request, ids: Sequence[str]
-    ) -> dict[str, MemoryDecision]:
+    def _read_memories(self, connection: Connection, request: Request, ids: Sequence[str]) -> dict[str, MemoryDecision]:
         found: dict[str, MemoryDecision] = {}
         for start in range(0, len(ids), _READ_BATCH_COUNT):
             some = ids[start : start + _READ_BATCH_COUNT]
@@ -463,23 +448,15 @@ class BlockCache:
         recent = readable_notes.list_recent_sessions(*where, wanted.notes_since, usable)
         rendered = render_notes_block(
             [make_line(memory) for memory in lasting],
-            [
-                SessionLine(summary=one.summary, ids=tuple(memory.id for memory in one.sources))
-                for one in recent
-            ],
+            [SessionLine(summary=one.summary, ids=tuple(memory.id for memory in one.sources)) for one in recent],
             items_max=wanted.items_max,
         )
         heard = [*lasting, *(memory for one in recent for memory in one.memories)]
-        until = min(
-            (to_micros(m.expires_at) for m in heard if m.expires_at),
-            default=NEVER_EXPIRES,
-        )
+        until = min((to_micros(m.expires_at) for m in heard if m.expires_at), default=NEVER_EXPIRES)
         return _make_block(rendered, rendered.cut, wanted, count), until
 
 
-def _make_block(
-    rendered: RenderedBlock, cut: Mapping[str, int], wanted: BlockSpec, count: TokenCounter
-) -> Block:
+def _make_block(rendered: RenderedBlock, cut: Mapping[str, int], wanted: BlockSpec, count: TokenCounter) -> Block:
     return Block(
         text=rendered.text,
         revision=wanted.taken_at,

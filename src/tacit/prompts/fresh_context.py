@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tacit import limits
-from tacit.prompts.fence import (
-    MemoryLine,
-    category_label,
-    category_title,
-    make_label,
-    render_line,
-    wrap_in_fence,
-)
+from tacit.prompts.fence import MemoryLine, category_label, category_title, make_label, render_line, wrap_in_fence
 from tacit.records.results import Change
 from tacit.records.text import TokenCounter, count_parts_within
 
@@ -44,16 +37,12 @@ def select_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(newest[: limits.FRESH_CHANGES_MAX_COUNT])
 
 
-def render_changes(
-    changes: Iterable[Change], since: int, lines: Mapping[str, MemoryLine]
-) -> list[str]:
+def render_changes(changes: Iterable[Change], since: int, lines: Mapping[str, MemoryLine]) -> list[str]:
     """Return a header and at most three bullets; an empty list without changes.
 
     `lines` maps ids to memories. A change without content or line is shown by its id alone.
     """
-    bullets = [
-        _render_change(change, lines.get(change.memory_id)) for change in select_changes(changes)
-    ]
+    bullets = [_render_change(change, lines.get(change.memory_id)) for change in select_changes(changes)]
     return [f"Memory updates since rev {since}:", *bullets] if bullets else []
 
 
@@ -67,9 +56,7 @@ def _render_change(change: Change, line: MemoryLine | None) -> str:
     return f"- {sign}{event}: {filed}{render_line(line, limits.FRESH_CHANGE_MAX_CHARS)}{weight}"
 
 
-def render_recalled(
-    recalled: Sequence[MemoryLine], related: Sequence[MemoryLine] = ()
-) -> list[str]:
+def render_recalled(recalled: Sequence[MemoryLine], related: Sequence[MemoryLine] = ()) -> list[str]:
     """Render the results, best first, then a few related memories that are not among them."""
     ids = {line.id for line in recalled}
     others = [line for line in related if line.id not in ids]

@@ -78,16 +78,10 @@ def list_index_items(
 
 
 def list_recent_sessions(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    since: date,
-    usable: MemoryFilter,
+    connection: Connection, audiences: AudienceCache, request: Request, since: date, usable: MemoryFilter
 ) -> list[ReadableSession]:
     """List sessions with summary and tasks, newest first by what the request may see."""
-    rows = notes.list_recent_sessions(
-        connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT
-    )
+    rows = notes.list_recent_sessions(connection, audiences, request, since, limits.NOTES_RECENT_MAX_COUNT)
     found = read_sessions(connection, audiences, request, rows, usable, whole=False)
     return sorted(found, key=lambda one: (one.summary.day, one.newest, one.row.path), reverse=True)
 
@@ -128,10 +122,7 @@ def read_sessions(
         for path, items in heard.items()
     }
     found = (
-        _make_session(
-            row, [one for one in heard[row.path] if usable(one[1])], summed_up.get(row.path)
-        )
-        for row in rows
+        _make_session(row, [one for one in heard[row.path] if usable(one[1])], summed_up.get(row.path)) for row in rows
     )
     return [one for one in found if one is not None]
 
@@ -141,9 +132,7 @@ def _is_private(row: NoteRow) -> bool:
     return row.chat_kind is ChatKind.PRIVATE
 
 
-def _make_session(
-    row: NoteRow, rows: ItemMemories, summary: Memory | None
-) -> ReadableSession | None:
+def _make_session(row: NoteRow, rows: ItemMemories, summary: Memory | None) -> ReadableSession | None:
     words, made_of = (summary.content, (summary,)) if summary is not None else compose_summary(rows)
     if not words:
         return None
@@ -200,9 +189,7 @@ def _split_label(line: str) -> tuple[str, str]:
 
 
 def _progress(rows: ItemMemories, section: Section) -> TaskProgress:
-    boxes = [
-        item_from_memory(memory, section).done for row, memory in rows if row.section is section
-    ]
+    boxes = [item_from_memory(memory, section).done for row, memory in rows if row.section is section]
     return TaskProgress(done=sum(map(bool, boxes)), total=len(boxes))
 
 

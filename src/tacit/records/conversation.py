@@ -54,16 +54,11 @@ def check_message_list(messages: object) -> list[object]:
     found = list(messages)
     if len(found) > limits.MESSAGES_MAX_COUNT:
         raise InvalidInput("messages", f"takes at most {limits.MESSAGES_MAX_COUNT} at a time")
-    size = sum(
-        len(one.content)
-        for one in found
-        if isinstance(one, Message) and isinstance(one.content, str)
-    )
+    size = sum(len(one.content) for one in found if isinstance(one, Message) and isinstance(one.content, str))
     if size > limits.MESSAGES_MAX_CHARS:
         most = limits.MESSAGES_MAX_CHARS
         raise InvalidInput(
-            "messages",
-            f"are {size:,} characters in all; at most {most:,} are taken at a time: send fewer",
+            "messages", f"are {size:,} characters in all; at most {most:,} are taken at a time: send fewer"
         )
     return found
 
@@ -189,9 +184,7 @@ def parse_turns(turns: object) -> tuple[TalkTurn, ...]:
             raise InvalidInput("turns", _TURNS_EXPECTED)
         if isinstance(turn, ToolTurn):
             if open_calls.pop(str(turn.call), None) != turn.name:
-                raise InvalidInput(
-                    "turns", "hold a ToolTurn that answers no call of the turn before it"
-                )
+                raise InvalidInput("turns", "hold a ToolTurn that answers no call of the turn before it")
         elif open_calls:
             raise InvalidInput("turns", "leave a call of a tool unanswered: add a ToolTurn for it")
         one = _check_turn(turn)
@@ -214,9 +207,7 @@ def parse_tools(tools: object) -> tuple[ToolSpec, ...]:
         if not isinstance(one, ToolSpec):
             raise InvalidInput("tools", expected)
         if not _is_tool_name(one.name) or one.name in names:
-            raise InvalidInput(
-                "tools", "each needs a name of its own: up to 64 letters, digits, dashes"
-            )
+            raise InvalidInput("tools", "each needs a name of its own: up to 64 letters, digits, dashes")
         names.add(one.name)
         dump_json_object("tools", one.parameters)
         checked.append(ToolSpec(one.name, make_encodable("tools", one.description), one.parameters))
@@ -265,9 +256,7 @@ def _check_calls(turn: ModelTurn) -> tuple[ToolCall, ...]:
     ids: set[str] = set()
     checked: list[ToolCall] = []
     for call in _parse_list("turns", turn.calls, _TURNS_EXPECTED, limits.TALK_CALLS_MAX_COUNT):
-        if not isinstance(call, ToolCall) or not (
-            _is_tool_name(call.id) and _is_tool_name(call.name)
-        ):
+        if not isinstance(call, ToolCall) or not (_is_tool_name(call.id) and _is_tool_name(call.name)):
             raise InvalidInput("turns", "hold a call that no model made: repeat it as it came")
         if call.id in ids:
             raise InvalidInput("turns", "hold two calls of the same id")

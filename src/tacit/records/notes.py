@@ -41,13 +41,7 @@ SECTION_HEADINGS: Mapping[Section, str] = {
 }
 CHECKBOX_SECTIONS = frozenset({Section.TASKS, Section.FOLLOW_UPS})
 SECTIONS_BY_KIND: Mapping[NoteKind, tuple[Section, ...]] = {
-    NoteKind.SESSION: (
-        Section.SUMMARY,
-        Section.FACTS,
-        Section.TASKS,
-        Section.FOLLOW_UPS,
-        Section.LINKS,
-    ),
+    NoteKind.SESSION: (Section.SUMMARY, Section.FACTS, Section.TASKS, Section.FOLLOW_UPS, Section.LINKS),
     NoteKind.LONG_TERM: (Section.GOALS, Section.KEY_FACTS, Section.TASKS, Section.FOLLOW_UPS),
     NoteKind.PAGE: (Section.PAGE,),
 }
@@ -253,9 +247,7 @@ def filing_of_section(section: Section) -> Filing:
     return _FILING_BY_SECTION[section]
 
 
-def tags_of_item(
-    section: Section, done: bool | None, before: Sequence[str] = ()
-) -> tuple[str, ...]:
+def tags_of_item(section: Section, done: bool | None, before: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sorted tags of an item: the section's, `done` if it is, and other tags of before."""
     own = {TASK_TAG, FOLLOW_UP_TAG, DONE_TAG} if section in CHECKBOX_SECTIONS else set()
     kept = [tag for tag in before if tag not in own]

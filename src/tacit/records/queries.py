@@ -106,9 +106,7 @@ def _parse_include(field: str, value: object) -> str:
 
 _FILTER_CHECKS: dict[str, Callable[[str, Any], Any]] = {
     # Which categories are known depends on the settings: parse_recall_query checks that.
-    "categories": _collection_parser(
-        partial(validation.parse_identifier, max_chars=limits.CATEGORY_MAX_CHARS)
-    ),
+    "categories": _collection_parser(partial(validation.parse_identifier, max_chars=limits.CATEGORY_MAX_CHARS)),
     "kinds": _collection_parser(validation.enum_parser(Kind)),
     "user": validation.parse_label,
     "agent": validation.parse_label,

@@ -35,9 +35,7 @@ class Chat:
         return cls(id, ChatKind.PRIVATE)
 
     @classmethod
-    def group(
-        cls, id: str, participants: Iterable[str | Requester] = (), *, complete: bool = False
-    ) -> Chat:
+    def group(cls, id: str, participants: Iterable[str | Requester] = (), *, complete: bool = False) -> Chat:
         if isinstance(participants, str) or not isinstance(participants, Iterable):
             raise InvalidInput("participants", "expected a list: telegram:123 or Requesters")
         return cls(id, ChatKind.GROUP, tuple(participants), complete)
@@ -82,11 +80,7 @@ class Request:
 
     @property
     def private(self) -> bool:
-        return (
-            self.kind is ChatKind.PRIVATE
-            and self.requester is not None
-            and self.participants <= {self.requester}
-        )
+        return self.kind is ChatKind.PRIVATE and self.requester is not None and self.participants <= {self.requester}
 
     def person(self, identity: str) -> str:
         return self.person_by_identity.get(identity, identity)

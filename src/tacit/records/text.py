@@ -65,9 +65,7 @@ def fold_text(text: str) -> str:
 def _accents() -> re.Pattern[str]:
     """Match marks above and below letters; voiced kana and Indic vowels are distinct letters."""
     marks = (chr(code) for code in range(0x300, 0x1F000))
-    return re.compile(
-        f"[{''.join(m for m in marks if unicodedata.combining(m) >= _ACCENT_CLASS_MIN)}]+"
-    )
+    return re.compile(f"[{''.join(m for m in marks if unicodedata.combining(m) >= _ACCENT_CLASS_MIN)}]+")
 
 
 def split_words(text: str) -> list[str]:
@@ -277,9 +275,7 @@ def _estimate_line(line: str) -> float:
     lengths = [len(word) for word in _LATIN_WORD.findall(plain)]
     digits = _DIGITS.findall(plain)
     tokens: float = len(lengths) + 0.25 * endings + len(digits) + len(_BLANKS.findall(plain))
-    tokens += _TOKENS_PER_LETTER * sum(
-        size - _ONE_TOKEN_CHARS for size in lengths if size > _ONE_TOKEN_CHARS
-    )
+    tokens += _TOKENS_PER_LETTER * sum(size - _ONE_TOKEN_CHARS for size in lengths if size > _ONE_TOKEN_CHARS)
     tokens += sum(part[0] == " " for part in digits)
     for marks, letter in _MARKS.findall(plain):
         # A mark before a word is often one token with it: "_id", ".com", "(see".
@@ -340,11 +336,7 @@ def load_token_counter(path: str) -> TokenCounter:
 
 
 def count_parts_within(
-    parts: Sequence[str],
-    budget: int,
-    count: TokenCounter,
-    *,
-    join: Callable[[Sequence[str]], str] = "\n".join,
+    parts: Sequence[str], budget: int, count: TokenCounter, *, join: Callable[[Sequence[str]], str] = "\n".join
 ) -> int:
     """Return how many parts, from the first on, fit the budget when joined.
 

@@ -31,9 +31,7 @@ def check_storable(field: str, value: object, max_chars: int) -> str:
     if not isinstance(value, str):
         raise InvalidInput(field, f"expected text, got {type(value).__name__}")
     if len(value) > max_chars:
-        raise InvalidInput(
-            field, f"is {len(value):,} characters long; at most {max_chars:,} are kept: shorten it"
-        )
+        raise InvalidInput(field, f"is {len(value):,} characters long; at most {max_chars:,} are kept: shorten it")
     if "\x00" in value:
         raise InvalidInput(field, "contains a NUL character; remove it")
     try:
@@ -64,9 +62,7 @@ def _check_visible(field: str, value: object) -> str:
         raise InvalidInput(field, "is empty; write at least one visible character")
     for char in text:
         if unicodedata.category(char) == "Cc" and char not in _CONTROLS_ALLOWED_IN_CONTENT:
-            raise InvalidInput(
-                field, f"contains the control character U+{ord(char):04X}; remove it"
-            )
+            raise InvalidInput(field, f"contains the control character U+{ord(char):04X}; remove it")
     return text
 
 
@@ -79,9 +75,7 @@ def parse_identifier(field: str, value: object, max_chars: int) -> str:
         return text
     for char in text:
         if unicodedata.category(char) in _INVISIBLE:
-            raise InvalidInput(
-                field, f"contains the invisible character U+{ord(char):04X}; remove it"
-            )
+            raise InvalidInput(field, f"contains the invisible character U+{ord(char):04X}; remove it")
     return unicodedata.normalize("NFC", text)
 
 
@@ -197,9 +191,7 @@ def parse_iso_datetime(field: str, value: object) -> object:
     try:
         found = datetime.fromisoformat(value.strip())
     except ValueError:
-        raise InvalidInput(
-            field, "is not a date; write it as 2026-03-01 or 2026-03-01T12:00Z"
-        ) from None
+        raise InvalidInput(field, "is not a date; write it as 2026-03-01 or 2026-03-01T12:00Z") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -242,9 +234,7 @@ class JsonLimits:
     depth: int
 
 
-_DATA_LIMITS = JsonLimits(
-    field="data", bytes=limits.DATA_MAX_BYTES, depth=limits.DATA_DEPTH_MAX_COUNT
-)
+_DATA_LIMITS = JsonLimits(field="data", bytes=limits.DATA_MAX_BYTES, depth=limits.DATA_DEPTH_MAX_COUNT)
 
 
 _NAMES_COUNT = 4  # nearest names above a value that are screened with it
@@ -273,8 +263,7 @@ def encode_json_value(value: object, bounds: JsonLimits) -> str:
     size = len(whole.encode())
     if size > bounds.bytes:
         raise InvalidInput(
-            bounds.field,
-            f"is {size:,} bytes of JSON; at most {bounds.bytes:,} are kept: save less of it",
+            bounds.field, f"is {size:,} bytes of JSON; at most {bounds.bytes:,} are kept: save less of it"
         )
     return whole
 
@@ -328,19 +317,13 @@ class _JsonChecker:
         else:
             self._refuse(f"holds a {type(value).__name__}; use JSON types only")
 
-    def _check_object(
-        self, value: dict[object, object], names: tuple[str, ...], depth: int
-    ) -> None:
+    def _check_object(self, value: dict[object, object], names: tuple[str, ...], depth: int) -> None:
         self._spend(limits.SCREENED_LIST_CHARS)
         for name, one in value.items():
             if not isinstance(name, str):
                 self._refuse(f"holds a {type(name).__name__} as a name; use text")
             self._screen(self._storable(name), ())
-            inner = (
-                (*names, _CAMEL_CASE_BOUNDARY.sub("_", name))
-                if self._names_secrets(name)
-                else names
-            )
+            inner = (*names, _CAMEL_CASE_BOUNDARY.sub("_", name)) if self._names_secrets(name) else names
             self.check(one, inner[-_NAMES_COUNT:], depth - 1)
             if isinstance(one, str):
                 self._screen_alone(f"{name}: {_visible_start(one)}")

@@ -108,9 +108,7 @@ def _make_signatures(vectors: Floats) -> Bits:
     chosen so that comparing two coordinates gives the side.
     """
     bits = signature_bits(vectors.shape[-1])
-    sides: Bits = np.packbits(vectors[..., :bits] > vectors[..., bits : 2 * bits], axis=-1).view(
-        np.uint64
-    )
+    sides: Bits = np.packbits(vectors[..., :bits] > vectors[..., bits : 2 * bits], axis=-1).view(np.uint64)
     return sides
 
 
@@ -242,9 +240,7 @@ class PartitionIndex:
             self.matrix[place] = vector
             self.placed[place] = True
 
-    def _columns(
-        self, row: Any, observed: int, length: int, about: frozenset[str]
-    ) -> Sequence[int]:
+    def _columns(self, row: Any, observed: int, length: int, about: frozenset[str]) -> Sequence[int]:
         code = self._codes.of
         return (
             row.importance,
@@ -462,21 +458,14 @@ class IndexCache:
         self._lock = Lock()
 
     def build_candidates(
-        self,
-        connection: Connection,
-        request: Request,
-        held: CandidateIds,
-        known: Sequence[Person] = (),
+        self, connection: Connection, request: Request, held: CandidateIds, known: Sequence[Person] = ()
     ) -> CandidateSet:
         """Return these ids at these stamps; load what is missing into the indexes first."""
         space = request.space
         by_home: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         for id, (stamp, home) in held.items():
             by_home[home].append((id, stamp))
-        gathered = [
-            self._load_rows(connection, space, home, wanted)
-            for home, wanted in sorted(by_home.items())
-        ]
+        gathered = [self._load_rows(connection, space, home, wanted) for home, wanted in sorted(by_home.items())]
         self._evict()
         return self._assemble(gathered, KnownNames(request, known), _own_identities(request))
 
@@ -503,9 +492,7 @@ class IndexCache:
             index, places = self._load_rows(connection, request.space, home, wanted)
             old = by_index.get(index, np.zeros(0, np.int32))
             by_index[index] = np.concatenate([old, places])
-        return self._assemble(
-            list(by_index.items()), KnownNames(request, known), _own_identities(request)
-        )
+        return self._assemble(list(by_index.items()), KnownNames(request, known), _own_identities(request))
 
     def restrict(self, candidates: CandidateSet, kept: NDArray[np.bool_]) -> CandidateSet:
         """Return the candidates under a mask, as if there were no others."""
@@ -519,15 +506,10 @@ class IndexCache:
         return self._assemble([(index, places)], candidates.names, candidates.own_identities)
 
     def _assemble(
-        self,
-        gathered: Sequence[tuple[PartitionIndex, RowNumbers]],
-        names: KnownNames,
-        mine: frozenset[str],
+        self, gathered: Sequence[tuple[PartitionIndex, RowNumbers]], names: KnownNames, mine: frozenset[str]
     ) -> CandidateSet:
         every = [index.facts[places] for index, places in gathered]
-        rows = (
-            np.concatenate(every) if every else np.zeros((0, PartitionIndex.FACTS_COUNT), np.int64)
-        )
+        rows = np.concatenate(every) if every else np.zeros((0, PartitionIndex.FACTS_COUNT), np.int64)
         self._redact(rows, mine)
         count = len(rows)
         position = np.arange(count, dtype=np.int32)
@@ -544,9 +526,7 @@ class IndexCache:
             position_of = np.full(len(index), -1, np.int32)
             position_of[places] = positions
             part_of[positions], place_of[positions] = number, places
-            parts.append(
-                IndexSlice(index, places, positions, position_of, index.matrix, index.placed)
-            )
+            parts.append(IndexSlice(index, places, positions, position_of, index.matrix, index.placed))
             start += len(places)
         spoken = np.unique(facts[NAME, facts[SESSION] >= 0])
         speakers = frozenset(self.codes.word(int(code)) for code in spoken if code >= 0)
@@ -602,9 +582,7 @@ class IndexCache:
             return None
         return index
 
-    def add_written(
-        self, row: Mapping[str, Any], vector: bytes, edges: Iterable[MemoryEdge]
-    ) -> None:
+    def add_written(self, row: Mapping[str, Any], vector: bytes, edges: Iterable[MemoryEdge]) -> None:
         """Add a memory that this process has just written, with its edges.
 
         If there was no other write in between, the owner's index stays complete.
@@ -629,12 +607,7 @@ class IndexCache:
             return index, np.array([index.rows[id][1] for id, _ in wanted], np.int32)
 
     def _fill(
-        self,
-        connection: Connection,
-        space: str,
-        home: str,
-        index: PartitionIndex,
-        wanted: list[tuple[str, int]],
+        self, connection: Connection, space: str, home: str, index: PartitionIndex, wanted: list[tuple[str, int]]
     ) -> None:
         """Load the missing ids. The caller holds the lock of the index."""
         missing = index.list_missing(wanted)
@@ -642,9 +615,7 @@ class IndexCache:
             stamps, found = dict(wanted), {}
             if self.model is not None:
                 some = missing if len(missing) <= _VECTORS_BY_ID_MAX_COUNT else None
-                found = vectors.read_vectors(
-                    connection, self._dialect, space, home, some, self.model
-                )
+                found = vectors.read_vectors(connection, self._dialect, space, home, some, self.model)
             for row in memory_reads.read_features(connection, space, missing):
                 index.add(row, stamps[row.id], found.get(row.id))
             for edge in memory_reads.list_edges(connection, space, missing):
@@ -679,11 +650,7 @@ _ERRORS = 3.0  # tolerated deviation of a Hamming distance, in standard deviatio
 
 
 def find_neighbors(
-    index_cache: IndexCache,
-    connection: Connection,
-    request: Request,
-    vector: bytes,
-    link_min: float,
+    index_cache: IndexCache, connection: Connection, request: Request, vector: bytes, link_min: float
 ) -> Mapping[str, float]:
     """Return the writer's nearest own memories with at least `link_min`, as of this snapshot.
 
@@ -725,9 +692,7 @@ def _find_nearest(index: PartitionIndex, vector: bytes, link_min: float) -> Simi
     return SimilarMemories(similarity=found, revision=whole_at)
 
 
-def _compare_vectors(
-    index: PartitionIndex, vector: bytes, link_min: float
-) -> tuple[NDArray[np.intp], Floats]:
+def _compare_vectors(index: PartitionIndex, vector: bytes, link_min: float) -> tuple[NDArray[np.intp], Floats]:
     """Return rows and cosines: of all rows or, in a large index, of those with a near signature."""
     asked = np.frombuffer(vector, np.float32)
     count, matrix = len(index), index.matrix

@@ -27,9 +27,7 @@ from tacit.telemetry.metrics import EMBEDDING_FAILURES
 _log = logging.getLogger(__name__)
 
 
-def embed_page(
-    store: Store, embedder: Embedder, space: str, after: str
-) -> list[tuple[Unembedded, bytes]]:
+def embed_page(store: Store, embedder: Embedder, space: str, after: str) -> list[tuple[Unembedded, bytes]]:
     """Embed the next memories without a vector; the caller saves the vectors."""
     with store.database.read() as connection:
         most = limits.EMBEDDING_BATCH_COUNT
@@ -116,9 +114,7 @@ class VectorIndexer:
             found = embed_page(self._store, self._embedder, space, after)
             if not found or self._closing.is_set():
                 break
-            save = partial(
-                save_vectors, dialect=database.dialect, space=space, model=model, made=found
-            )
+            save = partial(save_vectors, dialect=database.dialect, space=space, model=model, made=found)
             made += database.write(save)
             after = found[-1][0].id
             progress(made)
@@ -131,11 +127,7 @@ class VectorIndexer:
         with self._lock:
             running = self._thread is not None and self._thread.is_alive()
         return EmbeddingStatus(
-            model=self._embedder.name,
-            dimension=self._embedder.dimension,
-            done=done,
-            total=total,
-            running=running,
+            model=self._embedder.name, dimension=self._embedder.dimension, done=done, total=total, running=running
         )
 
     def close(self) -> None:

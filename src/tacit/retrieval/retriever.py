@@ -25,15 +25,7 @@ from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Decision, Request
 from tacit.records.text import join_neighbors, split_terms
-from tacit.retrieval.index_cache import (
-    CREATED,
-    EXPIRES,
-    CandidateIds,
-    CandidateSet,
-    Floats,
-    IndexCache,
-    PartitionIndex,
-)
+from tacit.retrieval.index_cache import CREATED, EXPIRES, CandidateIds, CandidateSet, Floats, IndexCache, PartitionIndex
 from tacit.retrieval.scoring import (
     RecallAnswer,
     build_answers,
@@ -49,14 +41,7 @@ from tacit.retrieval.text_features import find_personal_topics
 from tacit.storage import memory_reads, people, search
 from tacit.storage.memories import NO_VECTORS, TextVectors
 from tacit.storage.memory_reads import Candidate, MemoryDecision, to_row
-from tacit.storage.revisions import (
-    Revisions,
-    chat_path,
-    home_path,
-    is_audience_path,
-    person_path,
-    read_revisions,
-)
+from tacit.storage.revisions import Revisions, chat_path, home_path, is_audience_path, person_path, read_revisions
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
@@ -91,9 +76,7 @@ class PermittedSet:
         self._branches: dict[tuple[bool, int, str | None], _BranchIds] = {}
         self._candidates: CandidateSet | None = None
 
-    def load(
-        self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]
-    ) -> CandidateSet:
+    def load(self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]) -> CandidateSet:
         """Return the permitted memories of this snapshot. The caller holds the lock."""
         request = requests[0]
         if self._identity_rev != request.identity_rev:
@@ -118,31 +101,23 @@ class PermittedSet:
         elif tokens != [unit.token for unit in self._branches.values()]:
             changes = {id: self._find_id(id) for id in moved}
             known = list_known_people(connection, request)
-            self._candidates = index_cache.update_candidates(
-                connection, request, self._candidates, changes, known
-            )
+            self._candidates = index_cache.update_candidates(connection, request, self._candidates, changes, known)
         self._drop_expired(connection, index_cache, request)
         self.count = len(self._candidates)
         return self._candidates
 
-    def _drop_expired(
-        self, connection: Connection, index_cache: IndexCache, request: Request
-    ) -> None:
+    def _drop_expired(self, connection: Connection, index_cache: IndexCache, request: Request) -> None:
         """Remove expired memories, so that they do not count in term statistics either."""
         candidates, at = self._candidates, to_micros(request.at)
         if candidates is None or candidates.static_scores.valid_until > at:
             return
-        lapsed = [
-            candidates.id(one) for one in np.flatnonzero(candidates.facts[EXPIRES] <= at).tolist()
-        ]
+        lapsed = [candidates.id(one) for one in np.flatnonzero(candidates.facts[EXPIRES] <= at).tolist()]
         for unit in self._branches.values():
             for id in lapsed:
                 unit.ids.pop(id, None)
         changes = dict.fromkeys(lapsed)
         known = list_known_people(connection, request)
-        self._candidates = index_cache.update_candidates(
-            connection, request, candidates, changes, known
-        )
+        self._candidates = index_cache.update_candidates(connection, request, candidates, changes, known)
 
     def _find_id(self, id: str) -> tuple[int, str] | None:
         return next((unit.ids[id] for unit in self._branches.values() if id in unit.ids), None)
@@ -169,10 +144,7 @@ class PermittedSet:
         if unit is not None and unit.token == token:
             return set()
         if owner is not None and unit is not None and cleared <= unit.token < token:
-            changed = {
-                id
-                for id, _ in memory_reads.list_changed(connection, request.space, owner, unit.token)
-            }
+            changed = {id for id, _ in memory_reads.list_changed(connection, request.space, owner, unit.token)}
             held = self._query_ids(connection, request, number, owner, unit.token)
             for id in changed:
                 unit.ids.pop(id, None)
@@ -184,17 +156,10 @@ class PermittedSet:
         return _diff_ids(unit.ids, held) if unit is not None else None
 
     def _query_ids(
-        self,
-        connection: Connection,
-        request: Request,
-        number: int,
-        owner: str | None,
-        since: int | None = None,
+        self, connection: Connection, request: Request, number: int, owner: str | None, since: int | None = None
     ) -> CandidateIds:
         most = limits.PERMITTED_SET_MAX_COUNT
-        found = memory_reads.list_candidates(
-            connection, request, number, most + 1, owner=owner, since=since
-        )
+        found = memory_reads.list_candidates(connection, request, number, most + 1, owner=owner, since=since)
         key = (request.turns, number, owner)
         others = sum(len(unit.ids) for at, unit in self._branches.items() if at != key)
         own = len(self._branches[key].ids) if since is not None else 0
@@ -230,9 +195,7 @@ def _revision_token(path: AccessPath, request: Request, revisions: Revisions) ->
         paths = [person_path(one) for one in sorted(request.own_identities)]
         return tuple(revisions.get(one, _NO_REVISION) for one in paths)
     if path is AccessPath.ROOM:
-        return tuple(
-            revisions.get(chat_path(one), _NO_REVISION) for one in sorted(request.chat_ids)
-        )
+        return tuple(revisions.get(chat_path(one), _NO_REVISION) for one in sorted(request.chat_ids))
     return frozenset(item for item in revisions.items() if is_audience_path(item[0]))
 
 
@@ -311,14 +274,9 @@ def generate_candidates(
             ids |= {memory.id for memory, _ in page}
         if own and request.private:
             slots = frozenset().union(*(topic.slots for topic in own))
-            ids |= {
-                one.id
-                for one in memory_reads.list_slot_candidates(connection, request, slots, most)
-            }
+            ids |= {one.id for one in memory_reads.list_slot_candidates(connection, request, slots, most)}
         if vector is not None and model is not None:
-            near = memory_reads.list_nearest(
-                connection, dialect, request, model, vector.tobytes(), most
-            )
+            near = memory_reads.list_nearest(connection, dialect, request, model, vector.tobytes(), most)
             ids |= {one.id for one in near}
         found |= collect_ids(memory_reads.filter_visible(connection, request, sorted(ids)))
     return found
@@ -381,12 +339,7 @@ def _list_superseded(
     while True:
         wanted = ListFilter(state=State.SUPERSEDED.value, after=after)
         page = search.list_memories(
-            connection,
-            store.audiences,
-            store.database.dialect,
-            own,
-            wanted,
-            limits.PAGE_MAX_COUNT,
+            connection, store.audiences, store.database.dialect, own, wanted, limits.PAGE_MAX_COUNT
         )
         for memory, decision in page:
             lapsed = memory.expires_at is not None and memory.expires_at <= request.at
@@ -450,9 +403,7 @@ class Retriever:
         self._permitted_sets = PermittedSetCache(self.index_cache)
         self._cached_vector = lru_cache(maxsize=_QUESTION_VECTORS_MAX_COUNT)(self._embed)
 
-    def candidates(
-        self, connection: Connection, request: Request, question: RecallQuery
-    ) -> CandidateSet:
+    def candidates(self, connection: Connection, request: Request, question: RecallQuery) -> CandidateSet:
         """Return the permitted memories, or a selection if there are too many to keep in memory."""
         requests, only = _included_requests(request, question), question.only
         try:
@@ -460,22 +411,16 @@ class Retriever:
         except TooManyCandidates:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
             vector = self.embed_question(text)
-            found = generate_candidates(
-                connection, self._store, requests, text, model, vector, only
-            )
+            found = generate_candidates(connection, self._store, requests, text, model, vector, only)
             candidates = self.index_cache.build_candidates(
                 connection, request, found, list_known_people(connection, request)
             )
         if only is None:
             return candidates
         # Memories outside the allowed categories must not count in term statistics either.
-        return self.index_cache.restrict(
-            candidates, mask_categories(candidates, only, self.index_cache.codes)
-        )
+        return self.index_cache.restrict(candidates, mask_categories(candidates, only, self.index_cache.codes))
 
-    def recall(
-        self, read: SnapshotReader, question: RecallQuery, convert: ConvertAnswer[T]
-    ) -> list[T]:
+    def recall(self, read: SnapshotReader, question: RecallQuery, convert: ConvertAnswer[T]) -> list[T]:
         """Answer a query. `read` runs work in a snapshot, in which `convert` gets each answer.
 
         The embedding model is never called inside a snapshot.
@@ -486,9 +431,7 @@ class Retriever:
             speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
             plain = parse_query(plain, {}, speakers).text
         vector = self.embed_question(plain)
-        return read(
-            lambda c, r: [convert(c, r, one) for one in self._answer(c, r, question, vector)]
-        )
+        return read(lambda c, r: [convert(c, r, one) for one in self._answer(c, r, question, vector)])
 
     def _answer(
         self, connection: Connection, request: Request, question: RecallQuery, vector: Floats | None
@@ -501,9 +444,7 @@ class Retriever:
                 connection, self._store, self.index_cache, requests, candidates, question.as_of
             )
             if question.only is not None:
-                candidates = self.index_cache.restrict(
-                    candidates, mask_categories(candidates, question.only, codes)
-                )
+                candidates = self.index_cache.restrict(candidates, mask_categories(candidates, question.only, codes))
         text = question.text[: limits.QUESTION_MAX_CHARS]
         asked = parse_query(text, candidates.names.find_in(text), candidates.speakers)
         kept = build_filter_mask(connection, request, question, candidates, codes)
@@ -545,10 +486,7 @@ class Retriever:
         """
         if self.embedder is None or not self.embedder.inline:
             return NO_VECTORS
-        if (
-            sum(min(len(text), _TEXT_COST_MAX_CHARS) for text in texts)
-            > limits.EMBEDDING_INLINE_MAX_CHARS
-        ):
+        if sum(min(len(text), _TEXT_COST_MAX_CHARS) for text in texts) > limits.EMBEDDING_INLINE_MAX_CHARS:
             return NO_VECTORS
         try:
             made = self.embedder.embed(texts)

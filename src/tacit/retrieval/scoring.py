@@ -82,18 +82,14 @@ class ParsedQuery:
     personal_topics: tuple[PersonalTopic, ...] = ()  # questions of the requester about themselves
 
 
-def parse_query(
-    text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]
-) -> ParsedQuery:
+def parse_query(text: str, people: Mapping[str, frozenset[str]], speakers: frozenset[str]) -> ParsedQuery:
     """Parse a question.
 
     The name of a speaker selects who, not what, so it is removed from terms and text: the episodes
     that contain it are mostly other people's. In a memory a name is a term like any other.
     """
     words = set(split_words(text))
-    named = frozenset(
-        name for name in speakers if set(split_words(name)) & words and _contains_name(text, name)
-    )
+    named = frozenset(name for name in speakers if set(split_words(name)) & words and _contains_name(text, name))
     dropped = {stem_word(part) for name in named for part in split_words(name)}
     terms = tuple(dict.fromkeys(stem_words(text)))[: limits.RECALL_TERMS_MAX_COUNT]
     pairs = _join_pairs(split_words(text)[: limits.RECALL_TERMS_MAX_COUNT])
@@ -140,11 +136,7 @@ Mask = NDArray[np.bool_]
 
 
 def build_filter_mask(
-    connection: Connection,
-    request: Request,
-    question: RecallQuery,
-    candidates: CandidateSet,
-    codes: StringCodes,
+    connection: Connection, request: Request, question: RecallQuery, candidates: CandidateSet, codes: StringCodes
 ) -> Mask:
     facts = candidates.facts
     kept: Mask = facts[EXPIRES] > to_micros(request.at)
@@ -157,16 +149,10 @@ def build_filter_mask(
     ):
         if words is not None:
             kept &= _mask_values(candidates, column, words, codes)
-    for column, word in (
-        (AGENT, question.agent),
-        (RUN, question.run),
-    ):
+    for column, word in ((AGENT, question.agent), (RUN, question.run)):
         if word is not None:
             kept &= owned & (facts[column] == codes.of(word))
-    for column, who, name in (
-        (OWNER, question.user, "user"),
-        (SPEAKER, question.actor, "actor"),
-    ):
+    for column, who, name in ((OWNER, question.user, "user"), (SPEAKER, question.actor, "actor")):
         if who is not None:
             meant = people.resolve_person(connection, request, who, name) or frozenset()
             kept &= _mask_shown_people(request, candidates, column, meant, codes)
@@ -191,26 +177,19 @@ def build_filter_mask(
 
 
 def _mask_shown_people(
-    request: Request,
-    candidates: CandidateSet,
-    column: int,
-    meant: frozenset[str],
-    codes: StringCodes,
+    request: Request, candidates: CandidateSet, column: int, meant: frozenset[str], codes: StringCodes
 ) -> Mask:
     """Match only by identities that the result would show."""
     mine = meant & request.own_identities if request.private else frozenset()
     found = [
         code
         for code in np.unique(candidates.facts[column]).tolist()
-        if code >= 0
-        and ((who := codes.word(code)) in mine or request.visible_identity(who) in meant)
+        if code >= 0 and ((who := codes.word(code)) in mine or request.visible_identity(who) in meant)
     ]
     return np.isin(candidates.facts[column], found)
 
 
-def mask_categories(
-    candidates: CandidateSet, categories: Collection[str], codes: StringCodes
-) -> Mask:
+def mask_categories(candidates: CandidateSet, categories: Collection[str], codes: StringCodes) -> Mask:
     return _mask_values(candidates, CATEGORY, categories, codes)
 
 
@@ -221,9 +200,7 @@ def mask_owned(request: Request, candidates: CandidateSet, codes: StringCodes) -
     return _mask_values(candidates, OWNER, request.own_identities, codes)
 
 
-def _mask_values(
-    candidates: CandidateSet, column: int, words: Collection[str], codes: StringCodes
-) -> Mask:
+def _mask_values(candidates: CandidateSet, column: int, words: Collection[str], codes: StringCodes) -> Mask:
     return np.isin(candidates.facts[column], [codes.of(str(word)) for word in words])
 
 
@@ -232,9 +209,7 @@ def _mask_values(
 BoolArray = NDArray[np.bool_]
 
 
-def mask_about_requester(
-    candidates: CandidateSet, request: Request, codes: StringCodes
-) -> BoolArray:
+def mask_about_requester(candidates: CandidateSet, request: Request, codes: StringCodes) -> BoolArray:
     """Mask what the requester stated about themselves."""
     facts = candidates.facts
     mine: BoolArray = np.isin(facts[OWNER], [codes.of(one) for one in request.own_identities])
@@ -244,11 +219,7 @@ def mask_about_requester(
 
 
 def score_own_facts(
-    topics: Sequence[PersonalTopic],
-    of_them: BoolArray,
-    candidates: CandidateSet,
-    request: Request,
-    codes: StringCodes,
+    topics: Sequence[PersonalTopic], of_them: BoolArray, candidates: CandidateSet, request: Request, codes: StringCodes
 ) -> Floats:
     """Score each position: 1 for a matching slot, less for matching words alone, else 0.
 
@@ -289,11 +260,7 @@ class Scores:
 
 
 def score_candidates(
-    query: ParsedQuery,
-    vector: Floats | None,
-    candidates: CandidateSet,
-    request: Request,
-    codes: StringCodes,
+    query: ParsedQuery, vector: Floats | None, candidates: CandidateSet, request: Request, codes: StringCodes
 ) -> Scores:
     static, sessions = candidates.static_scores, candidates.static_scores.sessions
     terms, term_counts = _count_terms(query, candidates)
@@ -335,9 +302,7 @@ def score_candidates(
     if query.personal_topics:
         of_them = mask_about_requester(candidates, request, codes)
         parts["own"] = score_own_facts(query.personal_topics, of_them, candidates, request, codes)
-        evidence *= np.where(
-            of_them | (sessions >= 0), np.float32(1), np.float32(WEIGHTS.of_others)
-        )
+        evidence *= np.where(of_them | (sessions >= 0), np.float32(1), np.float32(WEIGHTS.of_others))
         evidence += WEIGHTS.own * parts["own"]
         fits |= parts["own"] > 0
         similarity = np.maximum(similarity, parts["own"])
@@ -365,9 +330,7 @@ def _count_terms(query: ParsedQuery, candidates: CandidateSet) -> tuple[tuple[st
         term_counts[line, positions] = counts
     if query.speaker_terms:
         # In an episode a name selects the speaker; in a memory it is a term.
-        term_counts[
-            len(terms) - len(query.speaker_terms) :, candidates.static_scores.sessions >= 0
-        ] = 0
+        term_counts[len(terms) - len(query.speaker_terms) :, candidates.static_scores.sessions >= 0] = 0
     return terms, term_counts
 
 
@@ -402,9 +365,7 @@ def _spread_to_neighbors(values: Floats, static: StaticScores, reach: Sequence[f
 def _score_vectors(cosines: Floats, static: StaticScores) -> Floats:
     full = np.sqrt(np.float32(1 + 2 * sum(WEIGHTS.vector_reach)))
     if not static.has_turns:  # a memory without neighbors counts as its own neighborhood
-        alone: Floats = (
-            np.float32(WEIGHTS.vector + WEIGHTS.vector_around * full + WEIGHTS.session) * cosines
-        )
+        alone: Floats = np.float32(WEIGHTS.vector + WEIGHTS.vector_around * full + WEIGHTS.session) * cosines
         return alone
     sessions = static.sessions
     share = _spread_to_neighbors(np.ones_like(cosines), static, WEIGHTS.vector_reach)
@@ -426,9 +387,7 @@ def _term_coverage(term_counts: Floats, rarity: Floats) -> Floats:
 
 
 def _recency(candidates: CandidateSet, request: Request) -> Floats:
-    age = (to_micros(request.at) - candidates.facts[CONTENT_CHANGED]).astype(
-        np.float32
-    ) / MICROS_PER_DAY
+    age = (to_micros(request.at) - candidates.facts[CONTENT_CHANGED]).astype(np.float32) / MICROS_PER_DAY
     fading: Floats = np.exp(-np.maximum(age, 0) / np.float32(WEIGHTS.recency_days))
     return fading
 
@@ -629,17 +588,11 @@ def build_answers(
 
 
 def _make_signals(scores: Scores, one: RankedCandidate) -> Signals:
-    values = {
-        name: round(float(scores.parts[name][one.position]), 4)
-        for name in _SIGNAL_NAMES
-        if name in scores.parts
-    }
+    values = {name: round(float(scores.parts[name][one.position]), 4) for name in _SIGNAL_NAMES if name in scores.parts}
     return Signals(**values, related=round(one.related, 4))
 
 
-def _explain(
-    scores: Scores, query: ParsedQuery, signals: Signals, position: int, memory: Memory, facts: Ints
-) -> str:
+def _explain(scores: Scores, query: ParsedQuery, signals: Signals, position: int, memory: Memory, facts: Ints) -> str:
     term_counts = scores.term_counts[:, position].tolist()
     shared = []
     if any(term_counts):

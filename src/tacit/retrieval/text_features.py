@@ -34,8 +34,7 @@ _MENTIONS_TIME = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHEN = re.compile(
-    r"^\W*(?:since )?when\b|\bhow (?:long|often)\b|\b(?:what|which) (?:date|day|month|year|week)\b",
-    re.IGNORECASE,
+    r"^\W*(?:since )?when\b|\bhow (?:long|often)\b|\b(?:what|which) (?:date|day|month|year|week)\b", re.IGNORECASE
 )
 _ISO_DAY = re.compile(r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -197,9 +196,7 @@ def find_personal_topics(question: str) -> tuple[PersonalTopic, ...]:
     ]
     if not asked:
         return ()
-    return tuple(
-        topic for topic in _load_topics().values() if any(map(topic.question_pattern.search, asked))
-    )
+    return tuple(topic for topic in _load_topics().values() if any(map(topic.question_pattern.search, asked)))
 
 
 @cache

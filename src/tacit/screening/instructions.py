@@ -83,9 +83,7 @@ _HIDDEN_MARKUP = (
 # Zero-width characters have no use in Latin script.
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060-\u2064\ufeff\u180e"
 _ZERO_WIDTH_IN_WORD = re.compile(f"(?<=[A-Za-z])[{_ZERO_WIDTH}]+(?=[A-Za-z])")
-_HIDDEN_RUN = re.compile(
-    f"[{_ZERO_WIDTH}]{{3,}}|[\ufe00-\ufe0f]{{2,}}|[\U000e0100-\U000e01ef]{{2,}}|[\u202d\u202e]"
-)
+_HIDDEN_RUN = re.compile(f"[{_ZERO_WIDTH}]{{3,}}|[\ufe00-\ufe0f]{{2,}}|[\U000e0100-\U000e01ef]{{2,}}|[\u202d\u202e]")
 _TAG = re.compile("[\U000e0000-\U000e007f]")
 # The flags of England, Scotland and Wales consist of tags.
 _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
@@ -105,8 +103,7 @@ def _mark_checks() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
         ("encoded_text", _ENCODED, "decode|base64|rot13|hex|decrypt|decipher|unscramble|dekodier|entschl|entziffer"),
     )  # fmt: skip
     return tuple(
-        (reason, tuple(hints.split("|")), re.compile(pattern, re.IGNORECASE))
-        for reason, pattern, hints in checks
+        (reason, tuple(hints.split("|")), re.compile(pattern, re.IGNORECASE)) for reason, pattern, hints in checks
     )
 
 

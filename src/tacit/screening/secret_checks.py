@@ -157,9 +157,7 @@ def is_cookie(match: re.Match[str]) -> bool:
 
 def is_url_token(match: re.Match[str]) -> bool:
     value = match[1]
-    return not is_placeholder(value) and (
-        is_random(value) or (len(value) >= 12 and mixes_letters_and_digits(value))
-    )
+    return not is_placeholder(value) and (is_random(value) or (len(value) >= 12 and mixes_letters_and_digits(value)))
 
 
 def mixes_letters_and_digits(value: str) -> bool:

@@ -142,10 +142,7 @@ def has_ssn(text: str) -> bool:
         before = text[max(0, match.start() - _NUMBER_LOOK_BACK_CHARS) : match.start()]
         if _is_ssn(match[1], match[3], match[4]) and not _OTHER_NUMBER.search(before):
             return True
-    return any(
-        _is_ssn(match[1], match[2], match[3])
-        for match in compile_pattern(_SSN_LABELLED).finditer(text)
-    )
+    return any(_is_ssn(match[1], match[2], match[3]) for match in compile_pattern(_SSN_LABELLED).finditer(text))
 
 
 def _is_ssn(area: str, group: str, serial: str) -> bool:
@@ -211,10 +208,7 @@ def secret_words() -> SecretWords:
             rf"\s{{0,4}}(?:(?P<mark>[:=]=?|[-=]+>|\u2192)|(?<=\s)(?P<word>{links})(?!\w)\s{{0,2}}:?)\s{{0,4}}",
             re.IGNORECASE,
         ),
-        reverse=re.compile(
-            rf"(\S{{3,80}})\s+(?:{links})\s+(?:{owners})\s+(?:\S{{1,30}}\s+){{0,2}}\Z",
-            re.IGNORECASE,
-        ),
+        reverse=re.compile(rf"(\S{{3,80}})\s+(?:{links})\s+(?:{owners})\s+(?:\S{{1,30}}\s+){{0,2}}\Z", re.IGNORECASE),
         stops=frozenset(_split_entries(languages, "stops")),
         meanwhile=frozenset(_split_entries(languages, "meanwhile")),
         ordinary=frozenset(_split_entries(languages, "ordinary")),
@@ -237,9 +231,7 @@ def _alternatives(spellings: Iterable[str]) -> str:
 
 def has_stated_value(kind: str, text: str) -> bool:
     """Whether a label of this kind has a value beside it."""
-    return any(
-        _has_value_beside(text, label) for label in secret_words().labels[kind].finditer(text)
-    )
+    return any(_has_value_beside(text, label) for label in secret_words().labels[kind].finditer(text))
 
 
 def find_label_tails(kind: str, text: str) -> Iterator[tuple[str, bool, str]]:
@@ -262,9 +254,7 @@ def _has_value_beside(text: str, label: re.Match[str]) -> bool:
         return True
     if not re.match(r"[ \t]*(?:[.,;!?)\n]|$)|\s+(?:for|on|at|to|and|but|für|bei|und|zum)\b", tail):
         return False
-    before = secret_words().reverse.search(
-        text[max(0, label.start() - _LABEL_LOOK_BACK_CHARS) : label.start()]
-    )
+    before = secret_words().reverse.search(text[max(0, label.start() - _LABEL_LOOK_BACK_CHARS) : label.start()])
     if not before:
         return False
     return _is_quoted_value(before[1]) or _is_strong(before[1], _SHORTEST_CHARS + 2)
@@ -298,11 +288,7 @@ def _is_odd_value(pieces: list[str], marked: bool) -> bool:
         unit = len(pieces) > 1 and pieces[1].lower().rstrip(_TRAILING) in secret_words().units
         return len(first) >= _SHORTEST_CHARS and not unit
     if _HARMLESS_VALUE.match(first) and not marked:
-        return (
-            bool(re.match(r"\d+[a-z]+\d*\Z", first))
-            and not _is_measure(first)
-            and _stands_alone(pieces)
-        )
+        return bool(re.match(r"\d+[a-z]+\d*\Z", first)) and not _is_measure(first) and _stands_alone(pieces)
     return len(first) >= _SHORTEST_CHARS and any(char.isalnum() for char in first)
 
 
@@ -360,9 +346,7 @@ def _is_strong(value: str, min_chars: int = _STRONG_MIN_CHARS) -> bool:
 
 # Finders of the stated kinds: passwords, PINs, codes, phrases, labelled keys.
 
-_PIN_DIGITS = re.compile(
-    r"(?:'s )?[\"'`*#]{0,2}(\d{3,12}|\d{1,2}(?:[ -]\d{1,2}){2,5})(?![.,:/-]?\d|[A-Za-z])"
-)
+_PIN_DIGITS = re.compile(r"(?:'s )?[\"'`*#]{0,2}(\d{3,12}|\d{1,2}(?:[ -]\d{1,2}){2,5})(?![.,:/-]?\d|[A-Za-z])")
 _DOOR_CODE = (
     r"(?i:\b(?:code|combination|kombination)\s(?:for|to|of|on|at|für|zur|zum|der|vom|von|an)\s"
     r"[^\n.!?:=]{0,40}?(?:door|gate|safe|alarm|garage|lock|entrance|house|building|lift|elevator"
@@ -388,9 +372,7 @@ _OWNED = re.compile(
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"(?i:pin|code)\Z")
-_POSTAL = re.compile(
-    r"(?i:\b(?:india|address|postal|city|district|state|deliver\w*|pin ?codes?)\b)"
-)
+_POSTAL = re.compile(r"(?i:\b(?:india|address|postal|city|district|state|deliver\w*|pin ?codes?)\b)")
 _WIFI_CODE = r"(?i:WIFI:)(?:[TSHR]:[^;\n]{0,80};){0,4}P:([^;\n]{1,80});"
 _WIFI_NEAR = re.compile(r"(?i:\b(?:wi-?fi|wlan|ssid|hotspot|wireless)\b)")
 _NEAR_CHARS = 60
@@ -426,9 +408,7 @@ def has_wifi_password(text: str) -> bool:
     near = _WIFI_NEAR.search(text)
     if not near:
         return False
-    return has_stated_value(
-        "password", text[max(0, near.start() - _NEAR_CHARS) : near.end() + 2 * _NEAR_CHARS]
-    )
+    return has_stated_value("password", text[max(0, near.start() - _NEAR_CHARS) : near.end() + 2 * _NEAR_CHARS])
 
 
 def has_pin(text: str) -> bool:
@@ -464,21 +444,13 @@ def has_one_time_code(text: str) -> bool:
         if code and (linked or len(code[1]) >= _BARE_CODE_MIN_DIGITS):
             return True
         found = _BACKUP_CODE.match(rest.lstrip())
-        if (
-            found
-            and linked
-            and any(char.isdigit() for char in found[1])
-            and _is_backup_label(before)
-        ):
+        if found and linked and any(char.isdigit() for char in found[1]) and _is_backup_label(before):
             return True
     return False
 
 
 def _is_backup_label(before: str) -> bool:
-    return (
-        re.search(r"(?:recovery|backup|wiederherstellungs)[ -]?codes?\Z", before.lower())
-        is not None
-    )
+    return re.search(r"(?:recovery|backup|wiederherstellungs)[ -]?codes?\Z", before.lower()) is not None
 
 
 def has_seed_phrase(text: str) -> bool:
@@ -524,10 +496,7 @@ def _has_long_mix(value: str) -> bool:
     if not _DIGIT.search(value):
         return False  # fast path
     parts = re.split(r"[^A-Za-z0-9]", value)
-    return any(
-        len(part) >= _SECRET_MIN_CHARS and not part.isalpha() and not part.isdigit()
-        for part in parts
-    )
+    return any(len(part) >= _SECRET_MIN_CHARS and not part.isalpha() and not part.isdigit() for part in parts)
 
 
 def has_login(text: str) -> bool:
@@ -545,9 +514,7 @@ def has_login(text: str) -> bool:
 
 # Every secret with a shape has one of these: a mark, a digit in a long word, or a long number. Most
 # sentences have none, so that only stated secrets are searched in them.
-_MAY_HOLD_SHAPE = re.compile(
-    r"[_=:/@$+~]|-----|[A-Za-z0-9-]{6}[0-9]|[0-9][A-Za-z0-9-]{6}|[0-9][0-9\s./-]{6}"
-)
+_MAY_HOLD_SHAPE = re.compile(r"[_=:/@$+~]|-----|[A-Za-z0-9-]{6}[0-9]|[0-9][A-Za-z0-9-]{6}|[0-9][0-9\s./-]{6}")
 _FRAGMENT = re.compile(r"<<(\w+)>>")
 
 

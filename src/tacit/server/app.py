@@ -23,16 +23,7 @@ from tacit.server.docs import mount_docs
 from tacit.server.mcp import mount_mcp
 from tacit.server.middleware import HostMiddleware, RequestIdMiddleware, SizeLimitMiddleware
 from tacit.server.responses import HttpProblem, error_response, input_error
-from tacit.server.routes import (
-    audience,
-    files,
-    learning,
-    memories,
-    operations,
-    people,
-    recall,
-    transfer,
-)
+from tacit.server.routes import audience, files, learning, memories, operations, people, recall, transfer
 from tacit.server.routing import Authenticator, Router
 from tacit.settings import Settings
 
@@ -132,9 +123,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
     if lost is not None and wants_html_page(request):
         return await lost(request)
     if error.status_code == 405:
-        refused = HttpProblem(
-            "method-not-allowed", headers={"Allow": ", ".join(_allowed_methods(request))}
-        )
+        refused = HttpProblem("method-not-allowed", headers={"Allow": ", ".join(_allowed_methods(request))})
     else:
         refused = HttpProblem("no-such-route")
     return error_response(refused, request.state.request_id)

@@ -28,9 +28,7 @@ from tacit.settings import Settings
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})
 # A name, or an address in brackets, and a port.
-_HOST_PATTERN = re.compile(
-    r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::(?P<port>[0-9]{1,5}))?"
-)
+_HOST_PATTERN = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN_PATTERN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@]+)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -84,11 +82,7 @@ def is_host_allowed(header: str | None, allowed: Collection[str]) -> bool:
 
 
 def is_origin_allowed(
-    origin: str | None,
-    host: str | None,
-    *,
-    scheme: Literal["http", "https"] = "http",
-    allowed: Collection[str] = (),
+    origin: str | None, host: str | None, *, scheme: Literal["http", "https"] = "http", allowed: Collection[str] = ()
 ) -> bool:
     """Return whether a page of `origin` may send the request with this host and scheme. A client
     that sends no origin is no web page."""
@@ -336,11 +330,7 @@ def local_person(settings: Settings) -> Requester:
 
 
 def authenticate(
-    memory: Memory,
-    claims: Claims,
-    *,
-    local: Requester | None = None,
-    limiter: RateLimiter | None = None,
+    memory: Memory, claims: Claims, *, local: Requester | None = None, limiter: RateLimiter | None = None
 ) -> Caller:
     """Return the caller of a request.
 
@@ -408,9 +398,7 @@ def _resolve_act_as(_: Memory, claims: Claims, key: Key) -> tuple[Requester | No
     return Requester(who, claims.name, claims.username), here
 
 
-def _resolve_bound(
-    memory: Memory, claims: Claims, key: Key
-) -> tuple[Requester | None, Chat | None]:
+def _resolve_bound(memory: Memory, claims: Claims, key: Key) -> tuple[Requester | None, Chat | None]:
     """Take the requester and the chat of a personal key from the storage, not from its claims."""
     said = (claims.name, claims.username, claims.kind, claims.participants, claims.complete)
     if claims.requester not in (None, key.requester) or any(one is not None for one in said):

@@ -94,6 +94,4 @@ def _has_current_tag(memory: Memory, found: Sequence[str]) -> bool:
 
 
 def _precondition_failed() -> HttpProblem:
-    return HttpProblem(
-        "precondition-failed", "the memory is at another version by now: read it again"
-    )
+    return HttpProblem("precondition-failed", "the memory is at another version by now: read it again")

@@ -63,9 +63,7 @@ def _json_processors() -> list[Any]:
 def _plain_processors(colors: bool) -> list[Any]:
     return [
         structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False, key="at"),
-        structlog.dev.ConsoleRenderer(
-            colors=colors, sort_keys=False, timestamp_key="at", pad_event_to=10
-        ),
+        structlog.dev.ConsoleRenderer(colors=colors, sort_keys=False, timestamp_key="at", pad_event_to=10),
     ]
 
 
@@ -144,9 +142,7 @@ class RequestSpan(Protocol):
 
 
 class RequestSpans(Protocol):
-    def request(
-        self, method: str, headers: Mapping[str, str]
-    ) -> AbstractContextManager[RequestSpan]: ...
+    def request(self, method: str, headers: Mapping[str, str]) -> AbstractContextManager[RequestSpan]: ...
 
 
 class RequestLogMiddleware:
@@ -221,7 +217,5 @@ class _ResponseRecorder:
 
 def _trace_headers(scope: Scope) -> dict[str, str]:
     return {
-        name.decode("latin-1"): value.decode("latin-1")
-        for name, value in scope["headers"]
-        if name in _TRACE_HEADERS
+        name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in _TRACE_HEADERS
     }

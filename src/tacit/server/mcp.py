@@ -35,20 +35,14 @@ class _McpEndpoint:
     def __init__(self, app: FastAPI, profile: ProfileName) -> None:
         self._authenticator: Authenticator = app.state.authenticator
         self._most: int = app.state.settings.server.body_max_bytes
-        self._server = create_mcp_server(
-            lambda request: request.scope[_BOUND_VIEW_KEY], run_in_threadpool, profile
-        )
+        self._server = create_mcp_server(lambda request: request.scope[_BOUND_VIEW_KEY], run_in_threadpool, profile)
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         # `HostMiddleware` has checked host and origin.
         manager = StreamableHTTPSessionManager(
-            self._server,
-            json_response=True,
-            stateless=True,
-            security_settings=None,
-            max_request_body_size=self._most,
+            self._server, json_response=True, stateless=True, security_settings=None, max_request_body_size=self._most
         )
         async with manager.run():
             self._manager = manager
@@ -71,7 +65,5 @@ class _McpEndpoint:
         await self._manager.handle_request(scope, receive, send)
 
     def _bound(self, request: Request) -> BoundView:
-        admitted = self._authenticator.authenticate(
-            parse_claims(request.headers.items()), self._authenticator.limiter
-        )
+        admitted = self._authenticator.authenticate(parse_claims(request.headers.items()), self._authenticator.limiter)
         return BoundView(view=admitted.view(), scopes=frozenset(map(str, admitted.scopes)))

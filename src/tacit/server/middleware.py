@@ -12,12 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tacit import limits
 from tacit.errors import NotAllowed
-from tacit.server.authentication import (
-    allowed_hosts,
-    allowed_origins,
-    is_host_allowed,
-    is_origin_allowed,
-)
+from tacit.server.authentication import allowed_hosts, allowed_origins, is_host_allowed, is_origin_allowed
 from tacit.server.responses import RETRY_AFTER_SECONDS, HttpProblem, error_response
 from tacit.settings import Settings
 
@@ -25,9 +20,7 @@ REQUEST_ID_HEADER = "x-request-id"
 _REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEALTH_PREFIX = "/health/"
 _HEADERS_MAX_BYTES = limits.SERVER_HEADERS_MAX_BYTES
-_HEADERS_TOO_LARGE = (
-    f"headers have at most {_HEADERS_MAX_BYTES:,} bytes in all; leave out the names of participants"
-)
+_HEADERS_TOO_LARGE = f"headers have at most {_HEADERS_MAX_BYTES:,} bytes in all; leave out the names of participants"
 
 
 class RequestIdMiddleware:
@@ -83,10 +76,7 @@ class HostMiddleware:
             if not is_host_allowed(host, self._hosts):
                 raise HttpProblem("misdirected", "this server does not answer to that host")
             scheme: Literal["http", "https"] = "https" if scope["scheme"] == "https" else "http"
-            if not all(
-                is_origin_allowed(one, host, scheme=scheme, allowed=self._origins)
-                for one in origins
-            ):
+            if not all(is_origin_allowed(one, host, scheme=scheme, allowed=self._origins) for one in origins):
                 raise NotAllowed
             if scope["app"].state.draining and not scope["path"].startswith(_HEALTH_PREFIX):
                 later = {"Retry-After": str(RETRY_AFTER_SECONDS), "Connection": "close"}

@@ -35,32 +35,23 @@ _BEYOND_LATIN = (
 _ENCODED_CHAR = f"{_LONE_PERCENT}|%[0-7]{_HEX}|%[Cc][23]{_CONTINUATION_BYTE}|{_BEYOND_LATIN}"
 # Neither a space nor invisible, as far as Latin goes.
 _VISIBLE_LATIN = f"%2[1-9A-Fa-f]|%[3-6]{_HEX}|%7[0-9A-Ea-e]|%[Cc]2%[Aa][1-9A-CEFa-cef]"
-_VISIBLE_CHAR = f"([!-$&-~]|{_LONE_PERCENT}|{_VISIBLE_LATIN}|%[Cc]2%[Bb]{_HEX}|%[Cc]3{_CONTINUATION_BYTE}|{_BEYOND_LATIN})"
+_VISIBLE_CHAR = (
+    f"([!-$&-~]|{_LONE_PERCENT}|{_VISIBLE_LATIN}|%[Cc]2%[Bb]{_HEX}|%[Cc]3{_CONTINUATION_BYTE}|{_BEYOND_LATIN})"
+)
 _LABEL_CHAR = f"( |%20|%[Cc]2%[Aa]0|{_VISIBLE_CHAR})"
-_LABEL_HEADER = {
-    "pattern": f"^{_VISIBLE_CHAR}({_LABEL_CHAR}{{0,{limits.LABEL_MAX_CHARS - 2}}}{_VISIBLE_CHAR})?$"
-}
+_LABEL_HEADER = {"pattern": f"^{_VISIBLE_CHAR}({_LABEL_CHAR}{{0,{limits.LABEL_MAX_CHARS - 2}}}{_VISIBLE_CHAR})?$"}
 _NAME_HEADER = {"pattern": f"^([\t -$&-~]|{_ENCODED_CHAR})*$"}
 _PARTICIPANT_NAME = rf"(;([\t -$&-+\--:<-~]|{_ENCODED_CHAR})*)"  # neither a comma nor a semicolon
 _KEY_LENGTH = f"(?=[^,; \t]{{1,{limits.EXTERNAL_KEY_MAX_CHARS}}}([,; \t]|$))"
 _PARTICIPANT = f"({_KEY_LENGTH}{schemas.PERSON_PATTERN}[ \t]*{_PARTICIPANT_NAME}{{0,2}})?"
-_PARTICIPANTS_HEADER = {
-    "pattern": f"^[ \t]*{_PARTICIPANT}(,[ \t]*{_PARTICIPANT})*$",
-    "examples": ["telegram:2;Bob"],
-}
+_PARTICIPANTS_HEADER = {"pattern": f"^[ \t]*{_PARTICIPANT}(,[ \t]*{_PARTICIPANT})*$", "examples": ["telegram:2;Bob"]}
 _IDEMPOTENCY_KEY = {"pattern": f"^[!-~]{{1,{limits.IDEMPOTENCY_KEY_MAX_CHARS}}}$"}
 
 IDENTITY_HEADERS: dict[str, tuple[str, Document]] = {
-    "X-Tacit-Requester": (
-        "The requester's key on their channel: telegram:1001.",
-        schemas.PERSON_KEY,
-    ),
+    "X-Tacit-Requester": ("The requester's key on their channel: telegram:1001.", schemas.PERSON_KEY),
     "X-Tacit-Name": ("The requester's name.", _NAME_HEADER),
     "X-Tacit-Username": ("The requester's username on the channel.", _NAME_HEADER),
-    "X-Tacit-Chat": (
-        "The chat of the answer; without it, the requester's private chat.",
-        schemas.CHAT_ID,
-    ),
+    "X-Tacit-Chat": ("The chat of the answer; without it, the requester's private chat.", schemas.CHAT_ID),
     "X-Tacit-Chat-Kind": ("The kind of the chat.", {"enum": [str(k) for k in ChatKind]}),
     "X-Tacit-Participants": (
         f"Up to {limits.PARTICIPANTS_MAX_COUNT:,} participants: telegram:2;Bob;bob_l,slack:T1:U2.",
@@ -182,11 +173,7 @@ def describe_operation(
                  for code, more in every.items()}  # fmt: skip
     extra: Document = {}
     if access.scope is not None:
-        names = [
-            *list_identity_headers(access.scope, path),
-            *headers,
-            *([IDEMPOTENCY_PARAMETER] if idempotent else []),
-        ]
+        names = [*list_identity_headers(access.scope, path), *headers, *([IDEMPOTENCY_PARAMETER] if idempotent else [])]
         extra = {
             "x-scope": access.scope.value,
             "security": [{KEY_SCHEME: []}],
@@ -202,9 +189,7 @@ def describe_operation(
 
 def _describe_response(code: int, sends: Sequence[str], media: Sequence[str]) -> Document:
     names = ["X-Request-Id", *_HEADERS_BY_STATUS.get(code, ()), *(sends if code < 400 else ())]
-    response: Document = {
-        "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-    }
+    response: Document = {"headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names}}
     if code >= 400:
         schema = {"$ref": f"#/components/schemas/{PROBLEM_NAME}"}
         response["description"] = HTTPStatus(code).phrase
@@ -245,8 +230,7 @@ def _complete_document(found: Document, categories: Sequence[str], local: bool) 
         schemas.pop(unused, None)
     components["parameters"] = describe_headers()
     components["headers"] = {
-        name: {"description": says, "schema": {"type": "string"}}
-        for name, says in _RESPONSE_HEADERS.items()
+        name: {"description": says, "schema": {"type": "string"}} for name, says in _RESPONSE_HEADERS.items()
     }
     for methods in found["paths"].values():
         for operation in methods.values():

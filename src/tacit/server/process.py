@@ -67,9 +67,7 @@ def bind_socket(host: str, port: int, group: str = "server") -> socket.socket:
         listening.close()
         other = "--port" if group == "server" else f"{group}.port"
         fix = f"stop what is there, or choose another with {other} (0: one that is free)"
-        raise SettingsError(
-            f"{group}.port: cannot listen on {host}, port {port} ({error.strerror}); {fix}"
-        ) from None
+        raise SettingsError(f"{group}.port: cannot listen on {host}, port {port} ({error.strerror}); {fix}") from None
     return listening
 
 
@@ -134,15 +132,7 @@ class DrainingServer(Server):
     """A server that drains before it stops: `/health/ready` and new requests get 503, and running
     requests are finished. It listens meanwhile: a refused connection looks like a broken server."""
 
-    def __init__(
-        self,
-        config: Config,
-        watched: RequestLogMiddleware,
-        state: Any,
-        log: ServerLog,
-        *,
-        drain: int,
-    ):
+    def __init__(self, config: Config, watched: RequestLogMiddleware, state: Any, log: ServerLog, *, drain: int):
         super().__init__(config)
         self._watched = watched
         self._state = state
@@ -195,11 +185,7 @@ def _force_exit_after(seconds: float, log: ServerLog) -> None:
 
 
 def run_server(
-    app: Any,
-    watched: RequestLogMiddleware,
-    listening: socket.socket,
-    how: ServerSettings,
-    log: ServerLog,
+    app: Any, watched: RequestLogMiddleware, listening: socket.socket, how: ServerSettings, log: ServerLog
 ) -> None:
     """Serve until SIGTERM or SIGINT."""
     config = Config(
@@ -233,9 +219,7 @@ _RESTART_PAUSE_SECONDS = 0.5
 class WorkerProcesses:
     """Worker processes with the arguments of `tacit serve`. One that ends by itself is restarted."""
 
-    def __init__(
-        self, argv: Sequence[str], listening: socket.socket, count: int, log: ServerLog
-    ) -> None:
+    def __init__(self, argv: Sequence[str], listening: socket.socket, count: int, log: ServerLog) -> None:
         self._command = [sys.executable, "-m", "tacit.cli", *argv]
         self._listening = listening
         self._count = count
@@ -279,10 +263,7 @@ class WorkerProcesses:
         number = self._listening.fileno()
         # The standard input of a worker ends when this process does, even if it is killed.
         process = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            pass_fds=[number],
-            env={**os.environ, SOCKET_VARIABLE: str(number)},
+            self._command, stdin=subprocess.PIPE, pass_fds=[number], env={**os.environ, SOCKET_VARIABLE: str(number)}
         )
         self._running[process] = time.monotonic()
         self._log.tell("worker started", pid=process.pid)

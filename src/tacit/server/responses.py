@@ -20,16 +20,12 @@ JSON_MEDIA_TYPE = "application/json"
 NDJSON_MEDIA_TYPE = "application/x-ndjson"
 
 
-def record_response(
-    value: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def record_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a record of the public API as JSON."""
     return json_response(encode(value), status, headers)
 
 
-def json_response(
-    value: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def json_response(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a value that is JSON already."""
     written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(written.encode(), status, headers, JSON_MEDIA_TYPE)
@@ -52,9 +48,7 @@ _log = logging.getLogger("tacit.rest")
 class HttpProblem(Exception):
     """A problem of HTTP itself: `name` is one of `wire.HTTP_PROBLEM_STATUSES`."""
 
-    def __init__(
-        self, name: str, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any
-    ) -> None:
+    def __init__(self, name: str, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any) -> None:
         super().__init__(detail)
         self.name = name
         self.detail = detail
@@ -125,13 +119,9 @@ def error_response(error: Exception, request_id: str) -> Response:
     return problem_response(wire.problem_from_error(error, request_id), _error_headers(error))
 
 
-def problem_response(
-    found: Mapping[str, Any], headers: Mapping[str, str] | None = None
-) -> Response:
+def problem_response(found: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     # ASCII: a detail may quote what was sent, which may hold lone surrogates.
-    return Response(
-        json.dumps(found).encode(), found["status"], headers, media_type=wire.PROBLEM_CONTENT_TYPE
-    )
+    return Response(json.dumps(found).encode(), found["status"], headers, media_type=wire.PROBLEM_CONTENT_TYPE)
 
 
 def _error_headers(error: Exception) -> dict[str, str] | None:
@@ -165,9 +155,7 @@ def paginate(found: Sequence[T], name: Callable[[T], str], limit: Any, cursor: A
     """Return a page that begins after the last item of the page before or, where that is gone, at
     the one that came next: a caller who removes what they read misses nothing."""
     most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
-    start = (
-        0 if cursor is None else _start_index([name(one) for one in found], _decode_cursor(cursor))
-    )
+    start = 0 if cursor is None else _start_index([name(one) for one in found], _decode_cursor(cursor))
     end = start + most
     following = None
     if end < len(found):

@@ -50,14 +50,7 @@ from tacit.server.responses import (
     record_response,
     safe_field_name,
 )
-from tacit.server.schemas import (
-    BODY_TYPES,
-    PATH_TYPES,
-    QUERY_TYPES,
-    PageQuery,
-    RequestModel,
-    not_sent,
-)
+from tacit.server.schemas import BODY_TYPES, PATH_TYPES, QUERY_TYPES, PageQuery, RequestModel, not_sent
 from tacit.server.streaming import LineResponse
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -164,9 +157,7 @@ async def read_lines(request: Request) -> Iterator[str]:
     import refuses by line."""
     body = await request.body()
     # One line at a time: a list of them is larger than the body.
-    return (
-        line.rstrip(b"\r\n").decode("utf-8", errors="surrogateescape") for line in io.BytesIO(body)
-    )
+    return (line.rstrip(b"\r\n").decode("utf-8", errors="surrogateescape") for line in io.BytesIO(body))
 
 
 Context = Annotated[RequestContext, Depends(get_context)]
@@ -280,9 +271,7 @@ def _refuse_constant(_: str) -> NoReturn:
 class OperationRoute(APIRoute):
     """A route that FastAPI runs, behind `AuthenticationMiddleware` where it has a scope."""
 
-    def __init__(
-        self, path: str, endpoint: Callable[..., Any], *, access: Access, **options: Any
-    ) -> None:
+    def __init__(self, path: str, endpoint: Callable[..., Any], *, access: Access, **options: Any) -> None:
         super().__init__(path, endpoint, **options)
         if access.scope is not None:
             self.app = AuthenticationMiddleware(self.app, access)
@@ -461,11 +450,7 @@ class Count:
 
 
 def _derive_models(
-    operation: Operation,
-    endpoint: Endpoint,
-    body: str,
-    query: type[RequestModel] | None,
-    types: Mapping[str, Any],
+    operation: Operation, endpoint: Endpoint, body: str, query: type[RequestModel] | None, types: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the models of the body and of the query string, where there are such."""
     known = parameters_of(operation.method)
@@ -509,9 +494,7 @@ def _create_query(defaults: Mapping[str, Any], types: Mapping[str, Any], *, page
     return create_model("Query", __base__=base, **fields)
 
 
-def _arguments(
-    sent: Mapping[str, Any], endpoint: Endpoint, models: Mapping[str, Any]
-) -> dict[str, Any]:
+def _arguments(sent: Mapping[str, Any], endpoint: Endpoint, models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that were sent: null stands for what was not."""
     found = {one: sent[one] for one in endpoint.path_names}
     for model in models:

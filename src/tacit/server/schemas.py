@@ -58,15 +58,11 @@ def not_sent() -> Any:
 class Described:
     """Metadata of a type: JSON schema keywords, and a function that parses the value first."""
 
-    def __init__(
-        self, parse: Callable[[str, Any], Any] | None = None, /, **keywords: object
-    ) -> None:
+    def __init__(self, parse: Callable[[str, Any], Any] | None = None, /, **keywords: object) -> None:
         self._parse = parse
         self._keywords = keywords
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         inner, parse = handler(source), self._parse
         if parse is None:
             return inner
@@ -76,9 +72,7 @@ class Described:
 
         return core_schema.with_info_before_validator_function(before, inner)
 
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> Shape:
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> Shape:
         return {**handler(schema), **self._keywords}
 
 
@@ -94,9 +88,7 @@ class RecordFields:
         self._types = types
         self._model: type[RequestModel] | None = None  # one, wherever the record is used
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         if self._model is None:
             self._model = self._create_model(source)
 
@@ -140,9 +132,7 @@ def whole(low: int, high: int) -> Described:
 def query_whole(low: int, high: int) -> Described:
     """The same in a query string, where every value is text."""
     parse = _parse_whole(low, high)
-    return Described(
-        lambda field, value: parse(field, _parse_digits(value)), minimum=low, maximum=high
-    )
+    return Described(lambda field, value: parse(field, _parse_digits(value)), minimum=low, maximum=high)
 
 
 def _parse_digits(value: Any) -> Any:
@@ -163,14 +153,10 @@ PageSize = Annotated[int, whole(1, limits.PAGE_MAX_COUNT)]
 Tokens = Annotated[int, whole(0, limits.BUDGET_MAX_TOKENS)]
 Revision = Annotated[int, whole(0, limits.REVISION_MAX)]
 Time = Annotated[
-    datetime,
-    Described(lambda field, value: validation.parse_datetime(field, wire.parse_time(field, value))),
+    datetime, Described(lambda field, value: validation.parse_datetime(field, wire.parse_time(field, value)))
 ]
 # In a filter a day will do, and stands for its beginning in UTC.
-DateOrTime = Annotated[
-    str,
-    Described(anyOf=[{"type": "string", "format": one} for one in ("date-time", "date")]),
-]
+DateOrTime = Annotated[str, Described(anyOf=[{"type": "string", "format": one} for one in ("date-time", "date")])]
 
 
 # How people, chats and accounts are named.
@@ -193,17 +179,11 @@ PERSON_PATTERN = f"({_EXTERNAL_KEY_PATTERN}|{_ACCOUNT_PATTERN})"
 
 def _key_schema(pattern: str, example: str) -> Shape:
     # Without an example, tools that look for the smallest one find none.
-    return {
-        "pattern": f"^({pattern})$",
-        "maxLength": limits.EXTERNAL_KEY_MAX_CHARS,
-        "examples": [example],
-    }
+    return {"pattern": f"^({pattern})$", "maxLength": limits.EXTERNAL_KEY_MAX_CHARS, "examples": [example]}
 
 
 PERSON_KEY = _key_schema(PERSON_PATTERN, "telegram:1001")
-CHAT_ID = _key_schema(
-    f"telegram:-?{_TELEGRAM_ID}|{_pattern_except('telegram', 'ext', 'person')}", "telegram:-5"
-)
+CHAT_ID = _key_schema(f"telegram:-?{_TELEGRAM_ID}|{_pattern_except('telegram', 'ext', 'person')}", "telegram:-5")
 _IDENTITY_PATTERN = f"(ext:)?({_EXTERNAL_KEY_PATTERN})|{_ACCOUNT_PATTERN}|person:{_PERSON_ID}"
 PersonKey = Annotated[str, Described(**PERSON_KEY)]
 # A key of a channel, which is what can be linked to an account.
@@ -216,8 +196,7 @@ ChatId = Annotated[str, Described(**CHAT_ID)]
 _MEMORY_ID_PATTERN = f"^[A-Za-z0-9]{{{limits.ID_CHARS}}}$"
 # A malformed id is only ever one that does not exist.
 MemoryId = Annotated[
-    str,
-    Described(lambda _, value: validation.parse_memory_id(value) or "", pattern=_MEMORY_ID_PATTERN),
+    str, Described(lambda _, value: validation.parse_memory_id(value) or "", pattern=_MEMORY_ID_PATTERN)
 ]
 
 
@@ -288,28 +267,19 @@ FormerFileText = Annotated[str, Described(maxLength=limits.NOTE_FILE_MAX_BYTES, 
 # Records that requests hold.
 
 MessageInput = Annotated[
-    Message,
-    RecordFields(
-        role=Role, content=Content, name=PersonName | None, at=Time | None, id=Label | None
-    ),
+    Message, RecordFields(role=Role, content=Content, name=PersonName | None, at=Time | None, id=Label | None)
 ]
 Messages = Annotated[
     list[MessageInput],
-    items(
-        most=limits.MESSAGES_MAX_COUNT,
-        description=f"At most {limits.MESSAGES_MAX_CHARS:,} characters in all.",
-    ),
+    items(most=limits.MESSAGES_MAX_COUNT, description=f"At most {limits.MESSAGES_MAX_CHARS:,} characters in all."),
 ]
 _Line = Annotated[str, at_most(limits.CONTENT_MAX_CHARS)]
-_TopicInput = Annotated[
-    TopicDraft, RecordFields(topic=Content, users=_Line, when=_Line, event=_Line, result=_Line)
-]
+_TopicInput = Annotated[TopicDraft, RecordFields(topic=Content, users=_Line, when=_Line, event=_Line, result=_Line)]
 _TaskInput = Annotated[TaskDraft, RecordFields(text=Content, done=Flag)]
 _LinkInput = Annotated[
     NoteLink,
     RecordFields(
-        text=Annotated[str, at_most(limits.LINK_MAX_CHARS)],
-        target=Annotated[str, text_of(limits.LINK_MAX_CHARS)],
+        text=Annotated[str, at_most(limits.LINK_MAX_CHARS)], target=Annotated[str, text_of(limits.LINK_MAX_CHARS)]
     ),
 ]
 _draft_list = items(most=limits.SESSION_PARTS_MAX_COUNT)
@@ -330,10 +300,7 @@ SessionDraftInput = Annotated[
 ]
 _DisplayName = Annotated[str, at_most(limits.NAME_MAX_CHARS)]
 RequesterInput = Annotated[
-    Requester,
-    RecordFields(
-        key=PersonKey, name=_DisplayName | None, username=_DisplayName | None, is_bot=Flag
-    ),
+    Requester, RecordFields(key=PersonKey, name=_DisplayName | None, username=_DisplayName | None, is_bot=Flag)
 ]
 ChatInput = Annotated[
     Chat,
@@ -341,9 +308,7 @@ ChatInput = Annotated[
         "vouched",
         id=ChatId,
         kind=ChatKind,
-        participants=Annotated[
-            tuple[PersonKey | RequesterInput, ...], items(most=limits.PARTICIPANTS_MAX_COUNT)
-        ],
+        participants=Annotated[tuple[PersonKey | RequesterInput, ...], items(most=limits.PARTICIPANTS_MAX_COUNT)],
         complete=Flag,
     ),
 ]
@@ -402,9 +367,7 @@ class QueryFilters(RequestModel):
 _TurnId = Annotated[str, Described(pattern=_MEMORY_ID_PATTERN)]
 
 
-AssignableNameKind = Annotated[
-    NameKind, Described(enum=[str(one) for one in NameKind if one is not NameKind.WITHHELD])
-]
+AssignableNameKind = Annotated[NameKind, Described(enum=[str(one) for one in NameKind if one is not NameKind.WITHHELD])]
 
 
 # The types of the arguments of operations, by name: in a path, in a JSON body and in a query string.
@@ -431,10 +394,7 @@ BODY_TYPES: Mapping[str, Any] = {
     "content": Content,
     "cursor": str,
     "data": Annotated[
-        dict[Any, Any],
-        Described(
-            description="Kept and returned with the memory: JSON without secrets. {} clears it."
-        ),
+        dict[Any, Any], Described(description="Kept and returned with the memory: JSON without secrets. {} clears it.")
     ],
     "draft": SessionDraftInput,
     "expires_at": Time,

@@ -86,11 +86,7 @@ def parse_dsn(db: DbSettings, home: Path, cwd: Path) -> str:
     if driver == "postgres":
         return _postgres_url("postgresql" + db.dsn[len(scheme) :])
     match = _SQLITE_PATH.fullmatch(db.dsn)
-    path = (
-        validation.check_storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS)
-        if match
-        else db.dsn
-    )
+    path = validation.check_storable("db.dsn", unquote(match[1]), limits.DSN_MAX_CHARS) if match else db.dsn
     if path in (":memory:", "sqlite://", "sqlite:///"):
         return "sqlite://"
     if scheme and match is None:

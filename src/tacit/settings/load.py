@@ -9,35 +9,15 @@ from dataclasses import Field, fields, is_dataclass
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
 from tacit.records import validation
 from tacit.settings import parsers
 from tacit.settings.dsn import FOLDER_NAME, parse_dsn, path_exists, resolve_path
-from tacit.settings.parsers import (
-    SAFE_WORD,
-    URL,
-    Parse,
-    os_error_reason,
-    settings_error,
-    suggest_name,
-)
-from tacit.settings.sections import (
-    CategorySetting,
-    EmbeddingSettings,
-    LanguageSettings,
-    Settings,
-)
+from tacit.settings.parsers import SAFE_WORD, URL, Parse, os_error_reason, settings_error, suggest_name
+from tacit.settings.sections import CategorySetting, EmbeddingSettings, LanguageSettings, Settings
 
 Node = Any  # of yaml, which is imported late; `id` is the kind of a node
 
@@ -125,9 +105,7 @@ class _Found(NamedTuple):
     value: object
 
 
-def load(
-    path: Path | None = None, *, environ: Mapping[str, str], home: Path, cwd: Path
-) -> Settings:
+def load(path: Path | None = None, *, environ: Mapping[str, str], home: Path, cwd: Path) -> Settings:
     """Read the environment over the file over the defaults; raise SettingsError for mistakes."""
     file = _find_file(path, environ, home, cwd)
     found = dict(_SettingsFile(file).read()) if file else {}
@@ -341,9 +319,7 @@ class _SettingsFile:
             column = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
             # Words of the file are left out: they may be a password.
             problem = _QUOTED_WORD.sub("", str(error.problem))
-            raise settings_error(
-                f"{self._path}{column}", f"is not valid YAML: {problem}; correct it there"
-            ) from None
+            raise settings_error(f"{self._path}{column}", f"is not valid YAML: {problem}; correct it there") from None
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
             problem = f"contains the control character U+{error.character:04X}; remove it"
@@ -367,9 +343,7 @@ class _SettingsFile:
             return raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
-            raise settings_error(
-                f"{self._path}, line {line}", "is not UTF-8 text; save it as UTF-8"
-            ) from None
+            raise settings_error(f"{self._path}, line {line}", "is not UTF-8 text; save it as UTF-8") from None
 
 
 def _is_null(node: Node) -> bool:
@@ -394,9 +368,7 @@ def _parse_agent(key: str, value: str) -> str:
     return validation.parse_label(key, value)
 
 
-def _unknown_key_error(
-    where: str, section: str, name: str, known: tuple[str, ...]
-) -> SettingsError:
+def _unknown_key_error(where: str, section: str, name: str, known: tuple[str, ...]) -> SettingsError:
     if not SAFE_WORD.fullmatch(name):
         return settings_error(where, section, f"has an invalid key; use {', '.join(known)}")
     key = _join(section, name)
@@ -470,8 +442,7 @@ def _check_language(language: LanguageSettings) -> None:
         raise _missing_key_error(
             "language.api_key_env",
             f"language.provider is {provider}, at its own address",
-            "the name of the variable that holds the key, or language.base_url to a server of "
-            "your own",
+            "the name of the variable that holds the key, or language.base_url to a server of your own",
         )
     free = not language.price_in_per_million and not language.price_out_per_million
     if language.cost_per_day is not None and free:

@@ -24,9 +24,7 @@ Parse = Callable[[str, str], object]
 # keys have digits.
 SAFE_WORD = re.compile(r"(?:[^\W\d]|[.<-]){1,30}")
 URL = re.compile(r"[A-Za-z0-9+.-]+:/")
-PERIOD_RANGE = (
-    f"`{limits.JOBS_EVERY_MIN_SECONDS // 60}m` to `{limits.JOBS_EVERY_MAX_SECONDS // 3_600}h`"
-)
+PERIOD_RANGE = f"`{limits.JOBS_EVERY_MIN_SECONDS // 60}m` to `{limits.JOBS_EVERY_MAX_SECONDS // 3_600}h`"
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -218,9 +216,7 @@ def variable_name(key: str, value: str) -> str:
         problem = "is not the name of a variable; put the key into an environment variable"
         raise InvalidInput(key, f"{problem}, and its name here, as in OPENAI_API_KEY")
     if value.startswith("TACIT_"):
-        raise InvalidInput(
-            key, "names one of Tacit's own variables; use a name without the prefix TACIT_"
-        )
+        raise InvalidInput(key, "names one of Tacit's own variables; use a name without the prefix TACIT_")
     return value
 
 

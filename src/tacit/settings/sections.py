@@ -46,13 +46,11 @@ class PoolSettings:
     )
     max_idle_conns: int = setting(
         limits.POOL_MAX_CONNECTIONS,
-        "PostgreSQL: connections kept open between requests, at most `max_open_conns`. SQLite "
-        "keeps all.",
+        "PostgreSQL: connections kept open between requests, at most `max_open_conns`. SQLite keeps all.",
         within=(1, limits.CONNECTIONS_MAX_COUNT),
     )
     conn_max_lifetime: timedelta = setting(  # noqa: RUF009 (a field)
-        timedelta(0),
-        "PostgreSQL: replace connections older than this (`45s`, `30m`, `1h30m`). `0s`: never.",
+        timedelta(0), "PostgreSQL: replace connections older than this (`45s`, `30m`, `1h30m`). `0s`: never."
     )
 
 
@@ -64,9 +62,7 @@ class SqliteSettings:
         within=(0, limits.BUSY_TIMEOUT_MAX_MS),
     )
     cache_mib: int = setting(
-        limits.SQLITE_CACHE_MIB,
-        "Page cache of each connection.",
-        within=(1, limits.SQLITE_CACHE_MAX_MIB),
+        limits.SQLITE_CACHE_MIB, "Page cache of each connection.", within=(1, limits.SQLITE_CACHE_MAX_MIB)
     )
     wal: bool = setting(
         True,
@@ -85,9 +81,7 @@ class SqliteSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbSettings:
-    driver: Literal["sqlite", "postgres"] = setting(
-        "sqlite", "The database. `postgres` needs the `postgres` extra."
-    )
+    driver: Literal["sqlite", "postgres"] = setting("sqlite", "The database. `postgres` needs the `postgres` extra.")
     dsn: str = setting(
         "",
         "Path or URL of the database; see [which database is opened](#which-database-is-opened).",
@@ -125,9 +119,7 @@ class SessionsSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
     enabled: bool = setting(
-        True,
-        "`false`: nothing is read or stored. Even when `true`, a request without an identity has "
-        "no memory.",
+        True, "`false`: nothing is read or stored. Even when `true`, a request without an identity has no memory."
     )
     space: str = setting("default", "The tenant of requests that name none.", parse=parsers.space)
     categories: tuple[str, ...] = setting(
@@ -153,14 +145,10 @@ class MemorySettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSettings:
     provider: Literal["auto", "local", "folder", "endpoint", "none"] = setting(
-        "auto",
-        "Which model embeds texts; see "
-        "[which model finds by meaning](#which-model-finds-by-meaning).",
+        "auto", "Which model embeds texts; see [which model finds by meaning](#which-model-finds-by-meaning)."
     )
     folder: str = setting(
-        "",
-        "`folder`: path of a folder with an ONNX model and its `tokenizer.json`.",
-        parse=parsers.path,
+        "", "`folder`: path of a folder with an ONNX model and its `tokenizer.json`.", parse=parsers.path
     )
     url: str = setting(
         "",
@@ -229,19 +217,13 @@ class LanguageSettings:
         within=(0, limits.LANGUAGE_TEMPERATURE_MAX),
     )
     output: Literal["auto", "tool", "schema", "prompt"] = setting(
-        "auto",
-        "How structured answers are requested; see "
-        "[language models](language.md#how-an-answer-is-asked-for).",
+        "auto", "How structured answers are requested; see [language models](language.md#how-an-answer-is-asked-for)."
     )
     price_in_per_million: float = setting(
-        0.0,
-        "Price of a million input tokens, in your currency.",
-        within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION),
+        0.0, "Price of a million input tokens, in your currency.", within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION)
     )
     price_out_per_million: float = setting(
-        0.0,
-        "Price of a million output tokens, in your currency.",
-        within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION),
+        0.0, "Price of a million output tokens, in your currency.", within=(0, limits.LANGUAGE_PRICE_MAX_PER_MILLION)
     )
     tokens_per_day: int | None = setting(
         None,
@@ -250,8 +232,7 @@ class LanguageSettings:
     )
     cost_per_day: float | None = setting(
         None,
-        "Cost that each space may incur per day (UTC), in the currency of the prices, which it "
-        "needs. Empty: no limit.",
+        "Cost that each space may incur per day (UTC), in the currency of the prices, which it needs. Empty: no limit.",
         within=(0, limits.LANGUAGE_COST_MAX_PER_DAY),
     )
 
@@ -275,9 +256,7 @@ class PromptSettings:
         "(long-term memories and recent sessions of [notes](notes.md), limited by "
         "`notes.items_max`).",
     )
-    items_max: int = setting(
-        limits.BLOCK_ITEMS_MAX_COUNT, "Maximum memories in a block.", within=(1, 1_000)
-    )
+    items_max: int = setting(limits.BLOCK_ITEMS_MAX_COUNT, "Maximum memories in a block.", within=(1, 1_000))
     chars_max: int = setting(
         limits.BLOCK_MAX_CHARS,
         "Maximum characters of a block, headings included.",
@@ -285,16 +264,13 @@ class PromptSettings:
     )
     conversation_gap: timedelta = setting(  # noqa: RUF009 (a field)
         timedelta(hours=1),
-        "Build a new block when none was requested for this long: a new conversation began. "
-        "`0s`: every time.",
+        "Build a new block when none was requested for this long: a new conversation began. `0s`: every time.",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnSettings:
-    enabled: bool = setting(
-        True, "`false`: learn nothing from conversations; explicit `remember` still works."
-    )
+    enabled: bool = setting(True, "`false`: learn nothing from conversations; explicit `remember` still works.")
     confirm: Literal["never", "new", "always"] = setting(
         "never",
         "Ask before storing what was mentioned in passing: never, for new facts (not for changes) "
@@ -347,14 +323,11 @@ class LifecycleSettings:
     )
     max_entries: int | None = setting(
         None,
-        "Maximum active memories per owner; the least used beyond it are forgotten. Empty: no "
-        "limit.",
+        "Maximum active memories per owner; the least used beyond it are forgotten. Empty: no limit.",
         within=(1, limits.MEMORIES_PER_OWNER_MAX_COUNT),
     )
     restorable_days: int = setting(
-        limits.RESTORABLE_DAYS,
-        "Days for which a forgotten or expired memory can be restored.",
-        within=_DAYS,
+        limits.RESTORABLE_DAYS, "Days for which a forgotten or expired memory can be restored.", within=_DAYS
     )
 
 
@@ -393,8 +366,7 @@ class JobsSettings:
     every: EverySettings = field(default_factory=EverySettings)
     on_open: bool = setting(
         True,
-        "Run overdue `expire` and `purge` tasks in the background when a process with "
-        "`learn.workers` opens a memory.",
+        "Run overdue `expire` and `purge` tasks in the background when a process with `learn.workers` opens a memory.",
     )
 
 
@@ -410,9 +382,7 @@ class EraseSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidateSettings:
-    enabled: bool = setting(
-        True, "Merge memories that [say the same](consolidation.md) and have the same audience."
-    )
+    enabled: bool = setting(True, "Merge memories that [say the same](consolidation.md) and have the same audience.")
     pairs_per_day: int = setting(
         limits.CONSOLIDATE_PAIRS_PER_DAY,
         "Pairs per person and day that the language model compares.",
@@ -430,8 +400,7 @@ class ReflectSettings:
     insight_days: int = setting(limits.INSIGHT_DAYS, "Days until an insight expires.", within=_DAYS)
     summaries: bool = setting(
         False,
-        "Let it [summarize](consolidation.md#summaries) finished private conversations; needs "
-        "`memory.sessions.keep`.",
+        "Let it [summarize](consolidation.md#summaries) finished private conversations; needs `memory.sessions.keep`.",
     )
 
 
@@ -443,9 +412,7 @@ class NotesSettings:
         "and edit; needs the `notes` extra.",
     )
     dir: str = setting(
-        "",
-        "Folder of these files. Empty: `notes` next to a SQLite file; PostgreSQL needs a path.",
-        parse=parsers.path,
+        "", "Folder of these files. Empty: `notes` next to a SQLite file; PostgreSQL needs a path.", parse=parsers.path
     )
     watch: bool = setting(
         True,
@@ -464,8 +431,7 @@ class NotesSettings:
     )
     forget_at_once_max: int = setting(
         limits.NOTE_FORGET_AT_ONCE_DEFAULT_COUNT,
-        "Lines removed from the files at once that are forgotten without "
-        "[confirmation](notes.md#when-much-is-gone).",
+        "Lines removed from the files at once that are forgotten without [confirmation](notes.md#when-much-is-gone).",
         within=(0, limits.NOTE_FORGET_AT_ONCE_MAX_COUNT),
     )
 
@@ -500,9 +466,7 @@ class ServerSettings:
         "it starts only if there are API keys.",
         parse=parsers.host,
     )
-    port: int = setting(
-        limits.SERVER_DEFAULT_PORT, "`0`: a free port, which is printed on stderr.", within=_PORT
-    )
+    port: int = setting(limits.SERVER_DEFAULT_PORT, "`0`: a free port, which is printed on stderr.", within=_PORT)
     local: bool = setting(
         True,
         "Treat a request from this machine without an API key as the local person "
@@ -528,18 +492,13 @@ class ServerSettings:
     )
     rate_per_minute: int = setting(
         limits.SERVER_RATE_PER_MINUTE,
-        "Requests per minute of one API key, or of the local person, in each process. A key may "
-        "have its own limit.",
+        "Requests per minute of one API key, or of the local person, in each process. A key may have its own limit.",
         within=(1, limits.SERVER_RATE_HIGHEST_PER_MINUTE),
     )
     threads: int = setting(
-        limits.SERVER_THREADS_COUNT,
-        "Concurrent requests per process.",
-        within=(1, limits.SERVER_THREADS_MAX_COUNT),
+        limits.SERVER_THREADS_COUNT, "Concurrent requests per process.", within=(1, limits.SERVER_THREADS_MAX_COUNT)
     )
-    workers: int = setting(
-        1, "Processes. More than one needs PostgreSQL.", within=(1, limits.SERVER_WORKERS_MAX_COUNT)
-    )
+    workers: int = setting(1, "Processes. More than one needs PostgreSQL.", within=(1, limits.SERVER_WORKERS_MAX_COUNT))
     drain_seconds: int = setting(
         limits.SERVER_DRAIN_SECONDS,
         "How long a server that stops waits for running requests.",
@@ -565,9 +524,7 @@ class ConsoleSettings:
         parse=parsers.console_url,
     )
     link_minutes: int = setting(
-        limits.SIGN_IN_DEFAULT_MINUTES,
-        "Lifetime of a one-time sign-in link.",
-        within=(1, limits.SIGN_IN_MAX_MINUTES),
+        limits.SIGN_IN_DEFAULT_MINUTES, "Lifetime of a one-time sign-in link.", within=(1, limits.SIGN_IN_MAX_MINUTES)
     )
     idle_minutes: int = setting(
         limits.WEB_SESSION_IDLE_DEFAULT_MINUTES,
@@ -585,18 +542,14 @@ class ConsoleSettings:
 class ChatSettings:
     instructions: str = setting(
         "",
-        "Instructions for the model of your [bots](chat.md), after the built-in rules: up to "
-        "20000 characters.",
+        "Instructions for the model of your [bots](chat.md), after the built-in rules: up to 20000 characters.",
         parse=parsers.instructions,
     )
     consent: Literal["auto", "buttons"] = setting(
         "auto",
-        "How consent is requested: `auto` (by the model in its own words; without a model, with "
-        "buttons) or `buttons`.",
+        "How consent is requested: `auto` (by the model in its own words; without a model, with buttons) or `buttons`.",
     )
-    confirm: Literal["never", "new", "always"] = setting(
-        "new", "Replaces `learn.confirm` in bots and `tacit chat`."
-    )
+    confirm: Literal["never", "new", "always"] = setting("new", "Replaces `learn.confirm` in bots and `tacit chat`.")
     recent: int = setting(
         limits.CHAT_RECENT_DEFAULT_COUNT,
         "Earlier messages of the chat that the model sees. They are kept in the process only.",
@@ -613,9 +566,7 @@ class ChatSettings:
         within=(1, limits.CHAT_RECALL_MAX_TOKENS),
     )
     threads: int = setting(
-        limits.CHAT_THREADS_DEFAULT_COUNT,
-        "Chats handled concurrently.",
-        within=(1, limits.CHAT_THREADS_MAX_COUNT),
+        limits.CHAT_THREADS_DEFAULT_COUNT, "Chats handled concurrently.", within=(1, limits.CHAT_THREADS_MAX_COUNT)
     )
 
 
@@ -623,22 +574,18 @@ class ChatSettings:
 class TelegramSettings:
     token_env: str = setting(
         "TELEGRAM_BOT_TOKEN",
-        "**Name** of the environment variable that holds the bot token; it must not begin with "
-        "`TACIT_`.",
+        "**Name** of the environment variable that holds the bot token; it must not begin with `TACIT_`.",
         parse=parsers.required_variable_name,
         secret=True,
     )
     api_url: str = setting(
         "",
-        "URL of the Bot API, such as `https://host`, with nothing after the path. Empty: "
-        "Telegram's.",
+        "URL of the Bot API, such as `https://host`, with nothing after the path. Empty: Telegram's.",
         parse=parsers.address("telegram.token_env", "https://host"),
         secret=True,
     )
     mode: Literal["polling", "webhook"] = setting(
-        "polling",
-        "`polling`: the bot fetches updates. `webhook`: Telegram posts them to "
-        "`telegram.webhook_url`.",
+        "polling", "`polling`: the bot fetches updates. `webhook`: Telegram posts them to `telegram.webhook_url`."
     )
     webhook_url: str = setting(
         "",
@@ -653,9 +600,7 @@ class TelegramSettings:
         secret=True,
     )
     host: str = setting(
-        limits.SERVER_DEFAULT_HOST,
-        "`webhook`: where the bot listens, behind a proxy.",
-        parse=parsers.host,
+        limits.SERVER_DEFAULT_HOST, "`webhook`: where the bot listens, behind a proxy.", parse=parsers.host
     )
     port: int = setting(limits.TELEGRAM_DEFAULT_PORT, "`0`: a free port.", within=_PORT)
     allowed_chats: tuple[str, ...] = setting(
@@ -670,8 +615,7 @@ class TelegramSettings:
 class SlackSettings:
     token_env: str = setting(
         "SLACK_BOT_TOKEN",
-        "**Name** of the environment variable that holds the bot token; it must not begin with "
-        "`TACIT_`.",
+        "**Name** of the environment variable that holds the bot token; it must not begin with `TACIT_`.",
         parse=parsers.required_variable_name,
         secret=True,
     )
@@ -683,14 +627,11 @@ class SlackSettings:
     )
     api_url: str = setting(
         "",
-        "URL of the Web API, such as `https://host/api`, with nothing after the path. Empty: "
-        "Slack's.",
+        "URL of the Web API, such as `https://host/api`, with nothing after the path. Empty: Slack's.",
         parse=parsers.address("slack.token_env", "https://host/api"),
         secret=True,
     )
-    host: str = setting(
-        limits.SERVER_DEFAULT_HOST, "Where the bot listens, behind a proxy.", parse=parsers.host
-    )
+    host: str = setting(limits.SERVER_DEFAULT_HOST, "Where the bot listens, behind a proxy.", parse=parsers.host)
     port: int = setting(limits.SLACK_DEFAULT_PORT, "`0`: a free port.", within=_PORT)
     allowed_chats: tuple[str, ...] = setting(
         (),

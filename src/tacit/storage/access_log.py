@@ -34,11 +34,7 @@ class LoggedMemory(Protocol):
 
 
 def insert_access_log_entry(
-    tx: Transaction,
-    actor: str,
-    word: str,
-    memories: Iterable[LoggedMemory],
-    people: Iterable[str] = (),
+    tx: Transaction, actor: str, word: str, memories: Iterable[LoggedMemory], people: Iterable[str] = ()
 ) -> None:
     """Record a read by an operator, with the owners of the memories shown.
 
@@ -89,9 +85,7 @@ def list_access_log(tx: Transaction, after: AccessLogPosition, limit: int) -> li
     return [to_record(AccessLogEntry, row) for row in tx.connection.execute(page)]
 
 
-def _older(
-    rows: Select[Any], by: tuple[ColumnElement[Any], ...], after: AccessLogPosition, limit: int
-) -> Select[Any]:
+def _older(rows: Select[Any], by: tuple[ColumnElement[Any], ...], after: AccessLogPosition, limit: int) -> Select[Any]:
     """Select the newest rows, or the newest before a position."""
     if after is not None:
         rows = rows.where(tuple_(*by) < tuple_(*after))
@@ -114,6 +108,5 @@ def delete_access_log_of_people(connection: Connection, space: str, who: Collect
     delete_rows(connection, access_log_people, space, theirs)
     others = select(_P.entry_id).where(_P.space_id == space, _P.entry_id == _L.id)
     return sum(
-        delete_rows(connection, access_log_table, space, _L.id.in_(some), ~others.exists())
-        for some in chunks(ids)
+        delete_rows(connection, access_log_table, space, _L.id.in_(some), ~others.exists()) for some in chunks(ids)
     )

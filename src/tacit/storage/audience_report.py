@@ -10,14 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from tacit import limits
-from tacit.identity import (
-    EXTERNAL_PREFIX,
-    PERSON_PREFIX,
-    Identities,
-    RawRequest,
-    StoredChat,
-    resolve_request,
-)
+from tacit.identity import EXTERNAL_PREFIX, PERSON_PREFIX, Identities, RawRequest, StoredChat, resolve_request
 from tacit.policy.rules import decide_with_precedence, explain_decision
 from tacit.records.accounts import LinkKind, Person
 from tacit.records.memory import ChatKind, Memory
@@ -72,9 +65,7 @@ def hypothetical_request(
     alone = theirs and asking.kind is ChatKind.PRIVATE
     if alone or place.members.isdisjoint(request.own_identities):
         place = StoredChat(id=asking.chat)
-    links = load_identities(
-        connection, request.space, asking.people | place.members | request.own_identities
-    )
+    links = load_identities(connection, request.space, asking.people | place.members | request.own_identities)
     known = visible_links(connection, request, links)
     return resolve_hypothetical(request, asking, place, links, known, alone=alone)
 
@@ -89,8 +80,7 @@ def resolve_hypothetical(
     alone: bool = False,
 ) -> HypotheticalRequest:
     asked, as_known = (
-        resolve_request(request.space, request.at, asking, place, some, union=True)
-        for some in (links, known)
+        resolve_request(request.space, request.at, asking, place, some, union=True) for some in (links, known)
     )
     if alone:
         asked, as_known = (replace(one, participants=frozenset()) for one in (asked, as_known))
@@ -108,11 +98,7 @@ def visible_links(connection: Connection, request: Request, links: Identities) -
     merges = {one for one in links.links if one.kind is LinkKind.MERGE and one.holds} - own
     if merges:
         met = people.list_met_identities(connection, request)
-        own |= {
-            link
-            for link in merges
-            if all(end in met or end.startswith(f"{PERSON_PREFIX}:") for end in ends[link])
-        }
+        own |= {link for link in merges if all(end in met or end.startswith(f"{PERSON_PREFIX}:") for end in ends[link])}
     return Identities(tuple(one for one in links.links if one in own))
 
 
@@ -140,9 +126,7 @@ def _select_groups_of(space: str, who: Collection[str]) -> Select[Any]:
     )
 
 
-def list_groups_of(
-    connection: Connection, space: str, who: Collection[str], most: int
-) -> list[str]:
+def list_groups_of(connection: Connection, space: str, who: Collection[str], most: int) -> list[str]:
     """List the groups that these identities are in now, the last joined first."""
     groups = _select_groups_of(space, who).order_by(func.max(_C.joined_at).desc(), _H.id)
     return list(connection.execute(groups.limit(most)).scalars())
@@ -184,11 +168,7 @@ class GroupMembers:
 
 
 def read_group_members(
-    connection: Connection,
-    space: str,
-    ids: Sequence[str],
-    besides: Collection[str] = (),
-    also: Iterable[str] = (),
+    connection: Connection, space: str, ids: Sequence[str], besides: Collection[str] = (), also: Iterable[str] = ()
 ) -> GroupMembers:
     """Read groups and their first members; `also` adds people whose public names are read."""
     if not ids:
@@ -196,9 +176,7 @@ def read_group_members(
     chat_ids = chats.read_chat_ids(connection, space, ids)
     named = select(_H.id, _H.confidential).where(_H.space_id == space, _H.id.in_(ids))
     places = {
-        row.id: to_record(
-            StoredChat, row, kind=ChatKind.GROUP, chat_ids=frozenset(chat_ids[row.id])
-        )
+        row.id: to_record(StoredChat, row, kind=ChatKind.GROUP, chat_ids=frozenset(chat_ids[row.id]))
         for row in connection.execute(named)
     }
     number = func.row_number().over(partition_by=_C.chat, order_by=_C.person).label("number")
@@ -224,9 +202,7 @@ def list_members_among(
     return found
 
 
-def count_group_people(
-    connection: Connection, space: str, ids: Sequence[str], besides: Collection[str]
-) -> int:
+def count_group_people(connection: Connection, space: str, ids: Sequence[str], besides: Collection[str]) -> int:
     others = (_C.chat.in_(ids), _C.person.not_in(sorted(besides)))
     counted = select(func.count(_C.person.distinct())).where(*_is_member(space), *others)
     return (connection.scalar(counted) or 0) if ids else 0
@@ -254,9 +230,7 @@ def concerned_people(memory: Memory) -> frozenset[str]:
 
 def list_own_chats(connection: Connection, request: Request, chat: str) -> list[AudienceChat]:
     """List the requester's private chat and the groups that the requester is in now."""
-    ids = list_groups_of(
-        connection, request.space, request.own_identities, limits.AUDIENCE_CHATS_MAX_COUNT
-    )
+    ids = list_groups_of(connection, request.space, request.own_identities, limits.AUDIENCE_CHATS_MAX_COUNT)
     found = read_group_members(connection, request.space, ids, request.own_identities)
     return [private_chat(chat), *(found.to_audience_chat(place) for place in found.places)]
 
@@ -274,9 +248,7 @@ class _MemoryAudience:
     links: Identities
     known: Identities
 
-    def decide_in_group(
-        self, group: StoredChat, members: Iterable[str], subject: str | None
-    ) -> Decision:
+    def decide_in_group(self, group: StoredChat, members: Iterable[str], subject: str | None) -> Decision:
         """Decide whether the memory may be shown in this group.
 
         The request is made by `subject` or, if that is denied, by any member that the memory
@@ -300,9 +272,7 @@ class _MemoryAudience:
         """Decide whether the memory may be shown to a person in a private chat."""
         chat = identity.removeprefix(f"{EXTERNAL_PREFIX}:")
         asking = RawRequest(identity, chat, ChatKind.PRIVATE, _NOBODY, complete=False)
-        at = resolve_hypothetical(
-            self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True
-        )
+        at = resolve_hypothetical(self.request, asking, StoredChat(id=chat), self.known, self.known, alone=True)
         return at.decide(self.memory)
 
     def concerned_members(self, connection: Connection, ids: Sequence[str]) -> dict[str, set[str]]:
@@ -323,16 +293,13 @@ def report_for_person(
     there = told.concerned_members(connection, ids)
     named = named_people(memory)
     first = {
-        one
-        for one in set().union(*there.values()) - mine
-        if not told.known.current_identities(one).isdisjoint(named)
+        one for one in set().union(*there.values()) - mine if not told.known.current_identities(one).isdisjoint(named)
     }
     found = read_group_members(connection, space, ids, mine, first)
     others = {one for some in found.first_members.values() for one in some} - first
     shown = [*sorted(first), *sorted(others)][: limits.AUDIENCE_PEOPLE_MAX_COUNT]
     in_rooms = (
-        (found.to_audience_chat(place), told.decide_in_group(place, there[place.id], subject))
-        for place in found.places
+        (found.to_audience_chat(place), told.decide_in_group(place, there[place.id], subject)) for place in found.places
     )
     own = (private_chat(chat), explain_decision(decide_with_precedence(request, memory)))
     return AudienceReport(
@@ -354,20 +321,15 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     told = _MemoryAudience(request, memory, links, links)
     ids = _relevant_groups(connection, space, memory, links)
     there = told.concerned_members(connection, ids)
-    heads = sorted(
-        {links.person_id(one) for one in named_people(memory) if links.is_recognizable(one)}
-    )
-    found = read_group_members(
-        connection, space, ids, also={i for one in heads for i in links.current_identities(one)}
-    )
+    heads = sorted({links.person_id(one) for one in named_people(memory) if links.is_recognizable(one)})
+    found = read_group_members(connection, space, ids, also={i for one in heads for i in links.current_identities(one)})
     in_rooms = []
     for place in found.places:
         members = there[place.id] | {*found.first_members.get(place.id, ())[:1]}
         decision = told.decide_in_group(place, members, min(members, default=None))
         in_rooms.append((found.to_audience_chat(place), decision))
     by_person = sort_allowed_first(
-        (_whole_person(found.people, links.current_identities(one)), told.decide_alone(one))
-        for one in heads
+        (_whole_person(found.people, links.current_identities(one)), told.decide_alone(one)) for one in heads
     )
     most = limits.AUDIENCE_PEOPLE_MAX_COUNT
     return AudienceReport(
@@ -378,16 +340,12 @@ def report_for_space(connection: Connection, request: Request, memory: Memory) -
     )
 
 
-def _relevant_groups(
-    connection: Connection, space: str, memory: Memory, links: Identities
-) -> list[str]:
+def _relevant_groups(connection: Connection, space: str, memory: Memory, links: Identities) -> list[str]:
     """List the group where it was learned, then groups of the people it concerns, then others."""
     most = limits.AUDIENCE_CHATS_MAX_COUNT
     learned = memory.learned_in if memory.learned_kind is ChatKind.GROUP else None
     here = [chats.read_chat(connection, space, learned).id] if learned else []
-    theirs = {
-        identity for one in concerned_people(memory) for identity in links.current_identities(one)
-    }
+    theirs = {identity for one in concerned_people(memory) for identity in links.current_identities(one)}
     first = [*here, *list_groups_of(connection, space, theirs, most)] if theirs else here
     return list(dict.fromkeys([*first, *list_groups(connection, space, most)]))[:most]
 

@@ -42,9 +42,7 @@ class ApiKeyCache:
     """
 
     def __init__(self) -> None:
-        self._kept: FIFOCache[tuple[str, bytes], tuple[datetime, Key]] = FIFOCache(
-            limits.API_KEYS_CACHED_MAX_COUNT
-        )
+        self._kept: FIFOCache[tuple[str, bytes], tuple[datetime, Key]] = FIFOCache(limits.API_KEYS_CACHED_MAX_COUNT)
         self._turn = 0  # incremented by each change, so that older reads are not cached
         self._lock = Lock()
 
@@ -141,16 +139,12 @@ class SignInLink:
     expires_at: datetime
 
 
-def insert_sign_in_link(
-    tx: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime
-) -> None:
+def insert_sign_in_link(tx: Transaction, id: str, digest: bytes, who: SignInOwner, expires_at: datetime) -> None:
     """Insert a sign-in link; delete the owner's oldest links above the limit."""
     _lock_sign_ins(tx, who)
     _delete_oldest(tx, sign_in_links, who, _L.created_at, limits.SIGN_INS_MAX_COUNT - 1)
     columns = {"person": who.person, "operator": who.operator, "expires_at": expires_at}
-    insert_row(
-        tx.connection, sign_in_links, tx.space, id=id, digest=digest, created_at=tx.at, **columns
-    )
+    insert_row(tx.connection, sign_in_links, tx.space, id=id, digest=digest, created_at=tx.at, **columns)
 
 
 def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInLink | None:
@@ -161,9 +155,7 @@ def find_sign_in_link(connection: Connection, id: str, digest: bytes) -> SignInL
     return None
 
 
-def begin_web_session(
-    tx: Transaction, used: SignInLink, digest: bytes, sitting: WebSession
-) -> bool:
+def begin_web_session(tx: Transaction, used: SignInLink, digest: bytes, sitting: WebSession) -> bool:
     """Replace a sign-in link with a web session.
 
     One DELETE takes the link, so that only one of several concurrent callers succeeds. Return False
@@ -201,9 +193,7 @@ def end_web_session(connection: Connection, one: WebSession) -> None:
     delete_rows(connection, web_sessions, one.space, _S.id == one.id)
 
 
-def end_web_sessions(
-    connection: Connection, space: str, people: Collection[str], operator: str | None = None
-) -> int:
+def end_web_sessions(connection: Connection, space: str, people: Collection[str], operator: str | None = None) -> int:
     """End the web sessions of a person's identities or of an operator; delete their sign-in links.
 
     Return the number of web sessions.
@@ -220,9 +210,7 @@ def _find_by_digest(connection: Connection, rows: Select[Any], digest: bytes) ->
     return [row for row in found if hmac.compare_digest(bytes(row.digest), digest)]
 
 
-def _is_owned(
-    table: Table, people: Collection[str | None], operator: str | None
-) -> ColumnElement[bool]:
+def _is_owned(table: Table, people: Collection[str | None], operator: str | None) -> ColumnElement[bool]:
     c = table.c
     if operator is None:
         return c.person.in_(sorted(one for one in people if one is not None))
@@ -300,16 +288,12 @@ def accept_link_offer(tx: Transaction, who: str, code: str) -> PendingLink | Non
     return found
 
 
-def find_pending_link(
-    connection: Connection, space: str, who: str, at: datetime
-) -> PendingLink | None:
+def find_pending_link(connection: Connection, space: str, who: str, at: datetime) -> PendingLink | None:
     """Return the link that waits for confirmation by this identity."""
     return _find_offer(connection, space, at, _O.offered_by == who, _O.state == OFFER_ASKED)
 
 
-def find_accepted_link(
-    connection: Connection, space: str, who: str, at: datetime
-) -> PendingLink | None:
+def find_accepted_link(connection: Connection, space: str, who: str, at: datetime) -> PendingLink | None:
     """Return the link that this identity has accepted and the other one has not confirmed."""
     return _find_offer(connection, space, at, _O.accepted_by == who)
 
@@ -337,9 +321,7 @@ def insert_link_try(tx: Transaction, who: str) -> None:
     insert_row(tx.connection, link_attempts, tx.space, person=who, id=new_id(), at=tx.at)
 
 
-def _find_offer(
-    connection: Connection, space: str, at: datetime, *which: ColumnElement[bool]
-) -> PendingLink | None:
+def _find_offer(connection: Connection, space: str, at: datetime, *which: ColumnElement[bool]) -> PendingLink | None:
     """Return the only row, unless it is expired.
 
     The expiry is checked here and not in SQL: the database could choose the index by expiry and

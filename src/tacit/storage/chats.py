@@ -32,9 +32,7 @@ _SELECT_CHAT = select(chats_table).where(_C.space_id == _SPACE, _C.id == bindpar
 _SELECT_EARLIER_IDS = select(_C.id, _C.migrated_to).where(
     _C.space_id == _SPACE, _C.migrated_to.in_(bindparam("ids", expanding=True))
 )
-_SELECT_MEMBERS = select(_M.person).where(
-    _M.space_id == _SPACE, _M.chat == bindparam("id"), _M.left_at.is_(None)
-)
+_SELECT_MEMBERS = select(_M.person).where(_M.space_id == _SPACE, _M.chat == bindparam("id"), _M.left_at.is_(None))
 
 
 def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
@@ -58,9 +56,7 @@ def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
     )
 
 
-def read_chat_ids(
-    connection: Connection, space: str, newest: Collection[str]
-) -> dict[str, set[str]]:
+def read_chat_ids(connection: Connection, space: str, newest: Collection[str]) -> dict[str, set[str]]:
     """Return every id that each chat has had, by its newest id, which is included."""
     newest_of = {id: id for id in newest}
     fringe = sorted(newest_of)
@@ -126,9 +122,7 @@ def register_chat(connection: Connection, space: str, asking: RawRequest, at: da
 
 
 def _register_people(connection: Connection, space: str, asking: RawRequest, at: datetime) -> bool:
-    have = select(subjects.c.id).where(
-        subjects.c.space_id == space, subjects.c.id.in_(sorted(asking.people))
-    )
+    have = select(subjects.c.id).where(subjects.c.space_id == space, subjects.c.id.in_(sorted(asking.people)))
     missing = asking.people - select_set(connection, have)
     rows = [{"id": id, "created_at": at} for id in sorted(missing)]
     insert_missing(connection, subjects, space, rows)
@@ -201,9 +195,7 @@ def _insert_chat(connection: Connection, space: str, id: str, kind: ChatKind, at
     insert_missing(connection, chats_table, space, [row])
 
 
-def _add_members(
-    connection: Connection, space: str, chat: str, people: Collection[str], at: datetime
-) -> bool:
+def _add_members(connection: Connection, space: str, chat: str, people: Collection[str], at: datetime) -> bool:
     same = {"chat": chat, "joined_at": at, "left_at": None}
     rows = [same | {"person": person} for person in sorted(people)]
     insert_missing(connection, chat_members, space, rows)
@@ -214,9 +206,7 @@ def _add_members(
     return bool(rows)
 
 
-def _remove_members(
-    connection: Connection, space: str, chat: str, people: Collection[str], at: datetime
-) -> bool:
+def _remove_members(connection: Connection, space: str, chat: str, people: Collection[str], at: datetime) -> bool:
     these = (_M.chat == chat, _M.person.in_(sorted(people)), _M.left_at.is_(None))
     return bool(people) and update_rows(connection, chat_members, space, *these, left_at=at) > 0
 

@@ -28,14 +28,7 @@ from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import Conflict, InvalidInput
 from tacit.identity import RawRequest
-from tacit.records.checkpoints import (
-    Checkpoint,
-    GraphStep,
-    StepValue,
-    StepWrite,
-    StoredGraphStep,
-    dump_compact_json,
-)
+from tacit.records.checkpoints import Checkpoint, GraphStep, StepValue, StepWrite, StoredGraphStep, dump_compact_json
 from tacit.records.memory import ChatKind
 from tacit.records.request import Request
 from tacit.storage import memory_reads, statements
@@ -43,15 +36,7 @@ from tacit.storage.engine import Database
 from tacit.storage.erasures import Exposure
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
-from tacit.storage.rows import (
-    chunks,
-    delete_rows,
-    insert_for,
-    insert_row,
-    select_set,
-    to_record,
-    update_rows,
-)
+from tacit.storage.rows import chunks, delete_rows, insert_for, insert_row, select_set, to_record, update_rows
 from tacit.storage.schema import (
     audience_people,
     checkpoints_table,
@@ -61,15 +46,7 @@ from tacit.storage.schema import (
     spaces_table,
 )
 from tacit.storage.statements import Statement, insert_statement
-from tacit.storage.store import (
-    FAST_PATH_MISS,
-    SELECT_NEWEST_MARK,
-    FastPathMiss,
-    RecentSteps,
-    StepKey,
-    StepMark,
-    Store,
-)
+from tacit.storage.store import FAST_PATH_MISS, SELECT_NEWEST_MARK, FastPathMiss, RecentSteps, StepKey, StepMark, Store
 
 # Checkpoints: one row for each person and thread, under any identity of the person.
 
@@ -88,9 +65,7 @@ class StoredCheckpoint:
         return allowed is None or (self.categories is not None and self.categories <= allowed)
 
 
-def find_checkpoint(
-    connection: Connection, space: str, who: Collection[str], thread: str
-) -> StoredCheckpoint | None:
+def find_checkpoint(connection: Connection, space: str, who: Collection[str], thread: str) -> StoredCheckpoint | None:
     """Return the newest checkpoint of the thread.
 
     Identities that were linked later may each have saved their own.
@@ -124,20 +99,14 @@ def save_checkpoint(
     found = 0 if kept is None else kept.checkpoint.version
     if version is not None and version != found:
         raise Conflict(f"the checkpoint is at version {found} by now: read it again")
-    values: dict[str, Any] = {
-        "data": data,
-        "categories": allowed,
-        "version": found + 1,
-        "updated_at": tx.at,
-    }
+    values: dict[str, Any] = {"data": data, "categories": allowed, "version": found + 1, "updated_at": tx.at}
     where = (tx.connection, checkpoints_table, tx.space)
     if kept is None:
         theirs = (_C.space_id == tx.space, _C.person.in_(sorted(mine)))
         counted = select(func.count()).select_from(checkpoints_table).where(*theirs)
         if tx.connection.execute(counted).scalar_one() >= limits.CHECKPOINTS_MAX_COUNT:
             raise InvalidInput(
-                "checkpoint",
-                f"of one person at most {limits.CHECKPOINTS_MAX_COUNT:,} are kept: forget some",
+                "checkpoint", f"of one person at most {limits.CHECKPOINTS_MAX_COUNT:,} are kept: forget some"
             )
         insert_row(*where, person=tx.request.subject, thread=thread, **values)
     else:
@@ -145,9 +114,7 @@ def save_checkpoint(
     return Checkpoint(thread=thread, data=json.loads(data), version=found + 1, updated_at=tx.at)
 
 
-def delete_checkpoints(
-    connection: Connection, space: str, who: Collection[str], thread: str | None
-) -> int:
+def delete_checkpoints(connection: Connection, space: str, who: Collection[str], thread: str | None) -> int:
     """Delete the checkpoint of one thread, or all checkpoints of these identities."""
     theirs: Conditions = [_C.person.in_(sorted(who))]
     if thread is not None:
@@ -276,13 +243,9 @@ def read_step_access(
     lists: dict[str, list[str]] = {}
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
-        lists["audience"] = sorted(
-            id for id, people in sets.items() if id and _includes_everyone(request, people)
-        )
+        lists["audience"] = sorted(id for id, people in sets.items() if id and _includes_everyone(request, people))
     if allowed is not None:
-        lists["categories"] = sorted(
-            {row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed}
-        )
+        lists["categories"] = sorted({row[1] for row in rows if row[1] and set(json.loads(row[1])) <= allowed})
     return replace(whole, lists=lists) if all(lists.values()) else None
 
 
@@ -313,12 +276,7 @@ def _step_query(
 
 
 def get_step_fast(
-    database: Database,
-    recent: RecentSteps,
-    kept: tuple[int, Request],
-    thread: str,
-    ns: str,
-    id: str | None,
+    database: Database, recent: RecentSteps, kept: tuple[int, Request], thread: str, ns: str, id: str | None
 ) -> StoredGraphStep | FastPathMiss | None:
     """Read a step in private with one driver statement; FAST_PATH_MISS if that is not possible."""
     rev, request = kept
@@ -342,9 +300,7 @@ def get_step_fast(
     return whole
 
 
-def _get_recent_step(
-    database: Database, recent: RecentSteps, key: StepKey, rev: int
-) -> StoredGraphStep | None:
+def _get_recent_step(database: Database, recent: RecentSteps, key: StepKey, rev: int) -> StoredGraphStep | None:
     params = {"space": key[0], "person": key[1], "thread": key[2], "ns": key[3]}
     rows = database.fetch_directly(SELECT_NEWEST_MARK, params)
     return recent.find(key, rows[0][1:]) if rows and rows[0][0] == rev else None
@@ -378,9 +334,7 @@ def _to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
             one = StepValue(channel=name, version=version, type=type_, data=blob)
             values.setdefault(name, one)
         elif part == _WRITE:
-            writes.append(
-                StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path)
-            )
+            writes.append(StepWrite(task=task, index=index, channel=name, type=type_, data=blob, path=path))
     if values.keys() != json.loads(versions).keys():
         return None
     if len(writes) > 1:
@@ -401,11 +355,7 @@ def _to_stored_step(rows: StepRows, thread: str) -> StoredGraphStep | None:
 
 
 def list_step_rows(
-    connection: Connection,
-    access: StepAccess,
-    wanted: Mapping[str, str],
-    after: tuple[str, str, str] | None,
-    most: int,
+    connection: Connection, access: StepAccess, wanted: Mapping[str, str], after: tuple[str, str, str] | None, most: int
 ) -> StepRows:
     """List steps as (id, thread, ns, metadata), the newest first, after the previous page.
 
@@ -416,9 +366,7 @@ def list_step_rows(
         rows = rows.where(_S.id < value if name == "before" else _S[name] == value)
     if after is not None:
         id, *rest = after
-        rows = rows.where(
-            or_(_S.id < id, and_(_S.id == id, tuple_(_S.thread, _S.ns) > tuple_(*rest)))
-        )
+        rows = rows.where(or_(_S.id < id, and_(_S.id == id, tuple_(_S.thread, _S.ns) > tuple_(*rest))))
     page = rows.distinct().order_by(_S.id.desc(), _S.thread, _S.ns).limit(most)
     return connection.execute(page).all()
 
@@ -502,10 +450,7 @@ _REPLACE_WRITE = text(_upsert_text(graph_writes))
 # Locked, so that they stay unchanged until the write ends.
 _IDENTITIES_UNCHANGED = (
     select(spaces_table.c.identity_rev)
-    .where(
-        spaces_table.c.space_id == bindparam("space"),
-        spaces_table.c.identity_rev == bindparam("rev"),
-    )
+    .where(spaces_table.c.space_id == bindparam("space"), spaces_table.c.identity_rev == bindparam("rev"))
     .with_for_update(read=True)
 )
 _NAMESPACE_SEPARATOR = "|"  # separates the names of a graph and its subgraph in LangGraph
@@ -543,9 +488,7 @@ def _payload(one: StepValue | StepWrite) -> dict[str, Any]:
     return {"type": one.type, "data": one.data}
 
 
-def write_inserts(
-    same: Mapping[str, Any], id: str, writes: Sequence[StepWrite], replace: bool
-) -> list[Statement]:
+def write_inserts(same: Mapping[str, Any], id: str, writes: Sequence[StepWrite], replace: bool) -> list[Statement]:
     """Build the inserts of the writes of a step.
 
     The step `id` may not be inserted yet. With `replace`, overwrite earlier writes of a task with
@@ -565,9 +508,7 @@ def write_inserts(
     ]
 
 
-def insert_steps_fast(
-    store: Store, space: str, asking: RawRequest, to: StepTarget, rows: StepStatements
-) -> int | None:
+def insert_steps_fast(store: Store, space: str, asking: RawRequest, to: StepTarget, rows: StepStatements) -> int | None:
     """Insert rows in private with a cached request; return the time of the write.
 
     The statements and the check of the identity revision run together. Return None if the cached
@@ -582,9 +523,7 @@ def insert_steps_fast(
         return None
     at = to_micros(store.clock())
     same = _shared_columns(request, "", to, None, at)
-    done = store.database.write_if(
-        (_IDENTITIES_UNCHANGED, {"space": space, "rev": rev}), rows(same)
-    )
+    done = store.database.write_if((_IDENTITIES_UNCHANGED, {"space": space, "rev": rev}), rows(same))
     return at if done else None
 
 
@@ -595,9 +534,7 @@ def insert_steps(tx: Transaction, to: StepTarget, rows: StepStatements) -> None:
     statements.run_statements(tx.connection, rows(same))
 
 
-def _shared_columns(
-    request: Request, chat: str, to: StepTarget, audience: str | None, at: int
-) -> dict[str, Any]:
+def _shared_columns(request: Request, chat: str, to: StepTarget, audience: str | None, at: int) -> dict[str, Any]:
     """Return the columns that a step shares with its values and writes."""
     key = {"space_id": request.space, "person": request.subject, "chat": chat}
     key |= {"thread": to.thread, "ns": to.ns}
@@ -607,9 +544,7 @@ def _shared_columns(
 def require_step_places(tx: Transaction) -> list[str]:
     found = step_places(tx.request)
     if found is None:
-        raise InvalidInput(
-            "chat", "steps of a graph are kept in a private chat, or in a group that one is in"
-        )
+        raise InvalidInput("chat", "steps of a graph are kept in a private chat, or in a group that one is in")
     return found
 
 
@@ -700,9 +635,7 @@ def prune_thread(tx: Transaction, thread: str, allowed: AllowedCategories) -> No
         _delete_steps(tx, thread, ns, set(here) - kept, allowed)
 
 
-def _required_steps(
-    tx: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str
-) -> set[str]:
+def _required_steps(tx: Transaction, thread: str, ns: str, here: Mapping[str, Any], id: str) -> set[str]:
     """Return the steps that delta channels are rebuilt from, back to the last full value."""
     waiting = set(json.loads(here[id].metadata).get("counters_since_delta_snapshot") or ())
     whole = _stored_values(tx, thread, ns) if waiting else set()
@@ -721,9 +654,7 @@ def _stored_values(tx: Transaction, thread: str, ns: str) -> set[tuple[str, str]
     return {(channel, version) for channel, version in rows}
 
 
-def _delete_steps(
-    tx: Transaction, thread: str, ns: str, ids: Collection[str], allowed: AllowedCategories
-) -> None:
+def _delete_steps(tx: Transaction, thread: str, ns: str, ids: Collection[str], allowed: AllowedCategories) -> None:
     if not ids:
         return
 
@@ -753,9 +684,7 @@ def copy_thread(tx: Transaction, source: str, target: str, allowed: AllowedCateg
         c, names = table.c, [column.name for column in table.columns]
         there = [literal(target) if name == "thread" else c[name] for name in names]
         rows = select(*there).where(*_own_rows(tx, table, allowed), c.thread == source)
-        tx.connection.execute(
-            insert_for(tx.connection, table).on_conflict_do_nothing().from_select(names, rows)
-        )
+        tx.connection.execute(insert_for(tx.connection, table).on_conflict_do_nothing().from_select(names, rows))
 
 
 def delete_steps_of_people(connection: Connection, space: str, who: Collection[str]) -> int:
@@ -791,8 +720,6 @@ def _is_in(c: Any, rooms: Collection[str]) -> ColumnElement[bool]:
     return (c.chat != "") & c.chat.in_(sorted(rooms))  # type: ignore[no-any-return]
 
 
-def _delete_matching(
-    connection: Connection, space: str, which: Callable[[Any], ColumnElement[bool]]
-) -> int:
+def _delete_matching(connection: Connection, space: str, which: Callable[[Any], ColumnElement[bool]]) -> int:
     counts = [delete_rows(connection, table, space, which(table.c)) for table in STEP_TABLES]
     return counts[0]

@@ -35,9 +35,7 @@ def fts_document(memory: Memory) -> FtsDocument:
     return build_fts_document(memory.space, owner, memory.content, memory.key)
 
 
-def build_fts_document(
-    space: str, owner: str | None, content: str, key: str | None = None
-) -> FtsDocument:
+def build_fts_document(space: str, owner: str | None, content: str, key: str | None = None) -> FtsDocument:
     """Build a document; `owner` is None for a turn, too, which has no prefix search."""
     words = index_terms(content)
     if key is not None:

@@ -72,11 +72,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with (
-            self._acquire_turn(reading=True),
-            _translate_errors(self.dialect),
-            self._reader.connect() as connection,
-        ):
+        with self._acquire_turn(reading=True), _translate_errors(self.dialect), self._reader.connect() as connection:
             connection.begin()
             yield connection
             # Commit, not rollback: after a rollback psycopg drops every prepared statement.
@@ -92,9 +88,7 @@ class Database:
         """Fetch the rows of one statement, which is its own snapshot; None on an error."""
         sql, values = statements.render(self.engine.dialect, statement, params)
         return self._run_on_driver(
-            lambda driver: statements.execute_on_driver(
-                driver, sql, values, binary=binary
-            ).fetchall()
+            lambda driver: statements.execute_on_driver(driver, sql, values, binary=binary).fetchall()
         )
 
     def write_if(self, guard: Statement, steps: Sequence[Statement]) -> bool:
@@ -104,9 +98,7 @@ class Database:
             if len(steps) >= statements.JOINED_MAX_COUNT:
                 return False
             sql, values = statements.render_guarded(grammar, guard, steps)
-            rows = self._run_on_driver(
-                lambda driver: statements.driver_cursor(driver).execute(sql, values).fetchall()
-            )
+            rows = self._run_on_driver(lambda driver: statements.driver_cursor(driver).execute(sql, values).fetchall())
             done = bool(rows and rows[0][0])
         else:
             rendered = [statements.render(grammar, *one) for one in (guard, *steps)]
@@ -152,15 +144,11 @@ class Database:
                 self._count_write()
                 return done
             except (StoreBusy, IntegrityError) as error:
-                if (
-                    isinstance(error, IntegrityError)
-                    and attempt >= limits.WRITE_CONFLICTS_MAX_COUNT
-                ):
+                if isinstance(error, IntegrityError) and attempt >= limits.WRITE_CONFLICTS_MAX_COUNT:
                     raise StoreBusy("other writers kept getting in the way; try again") from error
                 if time.monotonic() >= deadline:
                     raise StoreBusy(
-                        f"the database was held by other writers for "
-                        f"{limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
+                        f"the database was held by other writers for {limits.WRITE_WAIT_MAX_SECONDS:.0f} s; try again"
                     ) from error
             attempt += 1
             # The exponent is capped: after a thousand attempts the number would overflow.
@@ -173,9 +161,7 @@ class Database:
         the tables, which takes about a minute.
         """
         if self.dialect.plans_go_stale and next(self._writes) in _ANALYZED_AFTER_WRITES:
-            self._analysis = threading.Thread(
-                target=self._analyze, name="tacit-analyse", daemon=True
-            )
+            self._analysis = threading.Thread(target=self._analyze, name="tacit-analyse", daemon=True)
             self._analysis.start()
 
     def _analyze(self) -> None:
@@ -185,11 +171,7 @@ class Database:
     @contextmanager
     def autocommit_connection(self) -> Iterator[Connection]:
         """Open a connection outside any transaction, for maintenance."""
-        with (
-            self._acquire_turn(reading=False),
-            _translate_errors(self.dialect),
-            self._bare.connect() as connection,
-        ):
+        with self._acquire_turn(reading=False), _translate_errors(self.dialect), self._bare.connect() as connection:
             yield connection
 
     def close(self) -> None:
@@ -253,9 +235,7 @@ def _translate_errors(dialect: Dialect) -> Iterator[None]:
         if dialect.is_busy(error):
             raise StoreBusy("the database is held by another writer") from error
         # The statement and its parameters hold personal data: report only the type of the error.
-        raise StoreUnavailable(
-            f"the database failed with {type(error.orig).__name__}: run `tacit maintain`"
-        ) from None
+        raise StoreUnavailable(f"the database failed with {type(error.orig).__name__}: run `tacit maintain`") from None
     except PoolTimeout as error:
         raise StoreBusy("all database connections are in use; try again") from error
 
@@ -309,9 +289,7 @@ _idle_engines: LRUCache[Hashable, Engine] = LRUCache(_IDLE_ENGINES_MAX_COUNT)
 _idle_lock = threading.Lock()
 
 
-def _take_engine(
-    create: Callable[[URL, DatabaseOptions], Engine], url: URL, options: DatabaseOptions
-) -> Engine:
+def _take_engine(create: Callable[[URL, DatabaseOptions], Engine], url: URL, options: DatabaseOptions) -> Engine:
     """Return an engine that no open database uses. Disposing of it gives it back."""
     key = (url, options)
     with _idle_lock:

@@ -86,17 +86,11 @@ class Exposure:
 
 def read_exposure(connection: Connection, space: str, ids: Collection[str]) -> Exposure:
     """Read who may have seen these memories, before they are erased."""
-    rows = connection.execute(
-        select(memories_table).where(_M.space_id == space, _M.id.in_(ids))
-    ).all()
+    rows = connection.execute(select(memories_table).where(_M.space_id == space, _M.id.in_(ids))).all()
     said = _read_wordings(connection, space, rows)
     reached = _reached_people(connection, space, said)
     found = load_identities(connection, space, reached)
-    told = [
-        row
-        for row, wording, heard in said
-        if heard and wording.sensitivity != Sensitivity.SENSITIVE
-    ]
+    told = [row for row, wording, heard in said if heard and wording.sensitivity != Sensitivity.SENSITIVE]
     chats = {one.learned_in for one in told if one.learned_kind == ChatKind.GROUP}
     rooms = {room for chat in chats for room in read_chat(connection, space, chat).chat_ids}
     return Exposure(
@@ -240,9 +234,7 @@ def list_space_secrets(connection: Connection) -> dict[str, str]:
     return dict(connection.execute(rows).all())
 
 
-def count_rows_of_memories(
-    connection: Connection, space: str, ids: Collection[str]
-) -> Counter[str]:
+def count_rows_of_memories(connection: Connection, space: str, ids: Collection[str]) -> Counter[str]:
     """Count the rows of each table that refer to these memories."""
     found: Counter[str] = Counter()
     for table in metadata.sorted_tables:
@@ -284,14 +276,10 @@ def list_owners_of(connection: Connection, space: str, ids: Collection[str]) -> 
 def list_memories_about(connection: Connection, space: str, who: Collection[str]) -> set[str]:
     """List memories about these people, in the current or an earlier version."""
     v = memory_versions.c
-    now = select(_P.memory_id).where(
-        _P.space_id == space, _P.person.in_(who), _P.role.in_(["subject", "mentioned"])
-    )
+    now = select(_P.memory_id).where(_P.space_id == space, _P.person.in_(who), _P.role.in_(["subject", "mentioned"]))
     found = select_set(connection, now)
     for one in who:  # JSON list: a person's id never contains a quotation mark
-        then = select(v.memory_id).where(
-            v.space_id == space, v.subjects.contains(json.dumps(one), autoescape=True)
-        )
+        then = select(v.memory_id).where(v.space_id == space, v.subjects.contains(json.dumps(one), autoescape=True))
         found |= select_set(connection, then)
     return found
 

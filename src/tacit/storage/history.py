@@ -29,11 +29,7 @@ from sqlalchemy import (
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import DisclosureBreach
-from tacit.policy.predicate import (
-    RequestShape,
-    predicate_parameters,
-    sql_literal,
-)
+from tacit.policy.predicate import RequestShape, predicate_parameters, sql_literal
 from tacit.policy.rules import decide, may_enter_prompt
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, State
 from tacit.records.request import Request
@@ -159,9 +155,7 @@ def _newest_entries(wanted: ActivityRange, most: int, *which: ColumnElement[bool
     return select(found.limit(most).subquery())
 
 
-def _is_own_memory(
-    own: ColumnElement[bool], categories: tuple[str, ...] | None
-) -> ColumnElement[bool]:
+def _is_own_memory(own: ColumnElement[bool], categories: tuple[str, ...] | None) -> ColumnElement[bool]:
     """Test whether an entry is of an own memory, with a scalar subquery.
 
     For EXISTS, a planner that uses averages builds a join that starts with all memories of the
@@ -192,16 +186,11 @@ def _read_activity(
 def _to_activity(row: Any) -> PositionedActivity:
     detail = json.loads(row.detail)
     reason = next((detail[name] for name in _REASON_FIELDS if detail.get(name)), None)
-    return ActivityPosition(row.at, row.memory_id, row.seq), to_record(
-        ActivityEntry, row, reason=reason
-    )
+    return ActivityPosition(row.at, row.memory_id, row.seq), to_record(ActivityEntry, row, reason=reason)
 
 
 def _count_days(
-    connection: Connection,
-    since: int,
-    which: Sequence[ColumnElement[bool]],
-    params: dict[str, Any],
+    connection: Connection, since: int, which: Sequence[ColumnElement[bool]], params: dict[str, Any]
 ) -> dict[int, dict[str, int]]:
     day = (_H.at - _H.at % literal_column(str(DAY_MICROS))).label("day")
     counts = (
@@ -228,10 +217,7 @@ _REMOVALS = ("deleted", "soft_deleted", "expired", "superseded")
 def _select_changes(shape: RequestShape, newest: bool) -> Select[Any]:
     """Select changes of visible memories, and removals of memories that were visible before."""
     removal = _C.event.in_([sql_literal(event) for event in _REMOVALS])
-    told = or_(
-        any_branch_condition(shape),
-        and_(removal, any_branch_condition(replace(shape, inactive=True))),
-    )
+    told = or_(any_branch_condition(shape), and_(removal, any_branch_condition(replace(shape, inactive=True))))
     seen = or_(_C.event != sql_literal(_UPDATED), _is_rewording(), sees_all_condition(shape))
     return (
         select(_C.rev, _C.event, _C.at, *MEMORY_COLUMNS)
@@ -251,11 +237,7 @@ def _select_changes(shape: RequestShape, newest: bool) -> Select[Any]:
 
 def _is_rewording() -> ColumnElement[bool]:
     """Test whether the change altered the content. Only the owner sees changes of other fields."""
-    return exists().where(
-        _V.space_id == _C.space_id,
-        _V.memory_id == _C.memory_id,
-        _V.created_at == _C.at,
-    )
+    return exists().where(_V.space_id == _C.space_id, _V.memory_id == _C.memory_id, _V.created_at == _C.at)
 
 
 def read_delta(
@@ -277,15 +259,7 @@ def read_delta(
     told: dict[str, Change] = {}
     after, before = since, 2**62
     for _ in range(_PAGES_MAX_COUNT):
-        rows = fetch_permitted(
-            connection,
-            request,
-            _select_changes,
-            newest,
-            thread=thread,
-            since=after,
-            before=before,
-        )
+        rows = fetch_permitted(connection, request, _select_changes, newest, thread=thread, since=after, before=before)
         changed = audiences.to_memories(connection, request.space, [row[3:] for row in rows])
         for (rev, event, at, *_), memory in zip(rows, changed, strict=True):
             if len(told) >= limits.DELTA_MAX_COUNT and memory.id not in told:
@@ -363,9 +337,7 @@ def audience_key(request: Request) -> str:
 
 
 def _read_block(connection: Connection, space: str, thread: str, audience: str) -> Any:
-    found = select(_B.built_at, _B.used_at).where(
-        _B.space_id == space, _B.thread == thread, _B.audience == audience
-    )
+    found = select(_B.built_at, _B.used_at).where(_B.space_id == space, _B.thread == thread, _B.audience == audience)
     return connection.execute(found).first()
 
 
@@ -374,9 +346,7 @@ def block_taken_at(connection: Connection, request: Request, thread: str) -> int
     return None if row is None else row.built_at
 
 
-def current_block(
-    connection: Connection, request: Request, thread: str, gap: timedelta
-) -> tuple[int | None, str]:
+def current_block(connection: Connection, request: Request, thread: str, gap: timedelta) -> tuple[int | None, str]:
     """Return when the current block was built, and the key of its audience.
 
     The time is None if a new conversation begins, or if `used_at` must be updated.
@@ -398,19 +368,14 @@ def take_block(tx: Transaction, audience: str, gap: timedelta) -> int:
     at = to_micros(tx.at)
     row = _read_block(tx.connection, tx.space, tx.thread, audience)
     # `used_at` may be older than the last use by up to a quarter of the gap.
-    goes_on = (
-        row is not None
-        and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
-    )
+    goes_on = row is not None and row.used_at >= at - _gap_micros(gap) - _gap_micros(gap) // _USES_PER_GAP_COUNT
     taken = int(row.built_at) if goes_on else next_one
     key = {"space_id": tx.space, "thread": tx.thread, "audience": audience}
     upsert(tx.connection, blocks, {**key, "built_at": taken, "used_at": at})
     return taken
 
 
-def list_new_since_block(
-    connection: Connection, request: Request, thread: str, since: int
-) -> set[str]:
+def list_new_since_block(connection: Connection, request: Request, thread: str, since: int) -> set[str]:
     """List memories added to the thread after its block was built. Do not disclose the result."""
     params = {"space": request.space, "thread": thread, "since": since}
     return set(connection.execute(_SELECT_NEW, params).scalars())
@@ -426,9 +391,7 @@ _PRUNED_AT_ONCE_COUNT = 2_000  # more than a batch: pruning outpaces inserts
 _E = events.c
 # Locked, so that an erasure of the space waits for this write.
 _SELECT_LOCKED_SPACE = (
-    select(spaces_table.c.space_id)
-    .where(spaces_table.c.space_id == bindparam("space"))
-    .with_for_update(read=True)
+    select(spaces_table.c.space_id).where(spaces_table.c.space_id == bindparam("space")).with_for_update(read=True)
 )
 _ANY_TIME = 2**63 - 1
 _SELECT_OLD_EVENTS = (
@@ -440,14 +403,10 @@ _SELECT_OLD_EVENTS = (
 )
 # Events of memories that were erased meanwhile are dropped. If another process erases one between
 # this read and the insert, the foreign key refuses the row, and the batch is retried.
-_SELECT_EXISTING = select(_M.id).where(
-    _M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True))
-)
+_SELECT_EXISTING = select(_M.id).where(_M.space_id == bindparam("space"), _M.id.in_(bindparam("ids", expanding=True)))
 
 
-def insert_events(
-    connection: Connection, space: str, rows: Sequence[Mapping[str, Any]], before: int | None
-) -> None:
+def insert_events(connection: Connection, space: str, rows: Sequence[Mapping[str, Any]], before: int | None) -> None:
     """Insert events of a space that exists, and delete a batch of those before that time."""
     if not statements.fetch_rows(connection, _SELECT_LOCKED_SPACE, {"space": space}):
         return
@@ -466,9 +425,7 @@ def _prune_events(connection: Connection, space: str, before: int | None) -> Non
     named = {"space": space, "before": _ANY_TIME if before is None else before}
     for node in EventNode:  # the leading column of the index
         most = _PRUNED_AT_ONCE_COUNT - len(ids)
-        old = statements.fetch_rows(
-            connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most}
-        )
+        old = statements.fetch_rows(connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most})
         ids += [id for (id,) in old]
     if ids:
         delete_rows(connection, events, space, _E.id.in_(ids))
@@ -513,9 +470,7 @@ def count_events(
     ]
 
 
-def count_recent_events(
-    connection: Connection, at: datetime, span: timedelta
-) -> list[tuple[str, str, str, int]]:
+def count_recent_events(connection: Connection, at: datetime, span: timedelta) -> list[tuple[str, str, str, int]]:
     """Count recent events of all spaces by node, operation and status, for the gauges."""
     found = select(_E.node, _E.op, _E.status, func.count()).where(_E.at >= to_micros(at - span))
     found = found.group_by(_E.node, _E.op, _E.status)
@@ -537,12 +492,7 @@ class EndedSession:
 
 
 def next_ended_session(
-    connection: Connection,
-    space: str,
-    owner: str,
-    done: tuple[datetime, int] | None,
-    still: datetime,
-    now: datetime,
+    connection: Connection, space: str, owner: str, done: tuple[datetime, int] | None, still: datetime, now: datetime
 ) -> EndedSession | None:
     """Return the first session that ended after the `done` ones and has no turn after `still`.
 
@@ -571,20 +521,12 @@ def next_ended_session(
 
 
 def list_turns(
-    connection: Connection,
-    audiences: AudienceCache,
-    space: str,
-    session: EndedSession,
-    now: datetime,
+    connection: Connection, audiences: AudienceCache, space: str, session: EndedSession, now: datetime
 ) -> list[Memory]:
     """List the last turns of a session, oldest first."""
     found = (
         select(*MEMORY_COLUMNS)
-        .where(
-            *_is_turn_of(space, session.owner, now),
-            _M.session == session.name,
-            _M.learned_in == session.chat,
-        )
+        .where(*_is_turn_of(space, session.owner, now), _M.session == session.name, _M.learned_in == session.chat)
         .order_by(_M.seq.desc(), _M.id)
         .limit(limits.SUMMARY_TURNS_MAX_COUNT)
     )

@@ -21,14 +21,10 @@ ERASED = ""  # the fingerprint of what was erased
 _O = idempotency_keys.c
 _I = idempotency_memories.c
 _SELECT_RESULT = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
-    _O.space_id == bindparam("space"),
-    _O.person.in_(bindparam("who", expanding=True)),
-    _O.token == bindparam("token"),
+    _O.space_id == bindparam("space"), _O.person.in_(bindparam("who", expanding=True)), _O.token == bindparam("token")
 )
 _SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
-    _I.space_id == bindparam("space"),
-    _I.person == bindparam("person"),
-    _I.token == bindparam("token"),
+    _I.space_id == bindparam("space"), _I.person == bindparam("person"), _I.token == bindparam("token")
 )
 _INSERT_RESULT = statements.insert_statement(idempotency_keys)
 # Only if the memory still exists: declining a proposal deletes its memory.
@@ -53,9 +49,7 @@ class IdempotentResult:
     ids: Mapping[int, str]  # by position in the result; without erased memories
 
 
-def find_result(
-    connection: Connection, request: Request, wanted: IdempotencyKey
-) -> IdempotentResult | None:
+def find_result(connection: Connection, request: Request, wanted: IdempotencyKey) -> IdempotentResult | None:
     """Return the stored result for any identity of the requester, None if there is none.
 
     Raises Conflict if the key was used for another call, NotFound if the result was erased.
@@ -73,8 +67,7 @@ def find_result(
     first = min(same, key=lambda row: (row["at"], row["person"]))
     one = {"space": request.space, "person": first["person"], "token": wanted.token}
     return IdempotentResult(
-        result=json.loads(first["result"]),
-        ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one)),
+        result=json.loads(first["result"]), ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one))
     )
 
 
@@ -89,11 +82,7 @@ def lock_idempotency_key(tx: Transaction, wanted: IdempotencyKey) -> None:
 
 
 def insert_result(
-    tx: Transaction,
-    person: str | None,
-    wanted: IdempotencyKey,
-    told: Mapping[str, Any],
-    ids: Sequence[str | None],
+    tx: Transaction, person: str | None, wanted: IdempotencyKey, told: Mapping[str, Any], ids: Sequence[str | None]
 ) -> None:
     """Store the result in the transaction of the write, under the identity that made the call."""
     key = {"person": person, "token": wanted.token}

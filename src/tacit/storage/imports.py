@@ -73,9 +73,7 @@ def find_known_tokens(
     return dict(connection.execute(known).all()) if tokens else {}
 
 
-def find_same_contents(
-    connection: Connection, request: Request, contents: Collection[str]
-) -> dict[str, str]:
+def find_same_contents(connection: Connection, request: Request, contents: Collection[str]) -> dict[str, str]:
     """Map contents to the requester's memories with exactly the same content."""
     if not contents:
         return {}
@@ -87,17 +85,13 @@ def find_same_contents(
     return dict(connection.execute(found).all())
 
 
-def find_key_holders(
-    connection: Connection, request: Request, category: str, keys: Collection[str]
-) -> dict[str, str]:
+def find_key_holders(connection: Connection, request: Request, category: str, keys: Collection[str]) -> dict[str, str]:
     """Map these keys to the requester's active memories that hold them."""
     found = _select_holders(request, category, keys).where(_is_live(request))
     return dict(connection.execute(found).all())
 
 
-def list_expired_holders(
-    connection: Connection, request: Request, category: str, keys: Collection[str]
-) -> list[str]:
+def list_expired_holders(connection: Connection, request: Request, category: str, keys: Collection[str]) -> list[str]:
     """List expired memories that still hold these keys."""
     expired = _M.expires_at <= to_micros(request.at)
     found = _select_holders(request, category, keys).where(expired)
@@ -130,21 +124,15 @@ def lock_imports(tx: Transaction) -> None:
 def avoid_ids_of_second(tx: Transaction) -> None:
     """Reserve the ids of this second: hundreds of inserts in one second could draw an id twice."""
     ids = _M.id.between(*id_range_of_second(tx.at))
-    tx.issued_ids.update(
-        select_set(tx.connection, select(_M.id).where(_M.space_id == tx.space, ids))
-    )
+    tx.issued_ids.update(select_set(tx.connection, select(_M.id).where(_M.space_id == tx.space, ids)))
 
 
-def find_imports(
-    connection: Connection, space: str, who: Collection[str], run: str
-) -> list[StoredImport]:
+def find_imports(connection: Connection, space: str, who: Collection[str], run: str) -> list[StoredImport]:
     """List imports with this run name, the newest first.
 
     Identities that were linked later may each have one.
     """
-    found = select(imports_table).where(
-        _R.space_id == space, _R.person.in_(sorted(who)), _R.run == run
-    )
+    found = select(imports_table).where(_R.space_id == space, _R.person.in_(sorted(who)), _R.run == run)
     rows = connection.execute(found.order_by(_R.started_at.desc(), _R.person))
     return [_to_import(row) for row in rows]
 
@@ -176,9 +164,7 @@ def update_import(tx: Transaction, kept: StoredImport, values: Mapping[str, Any]
     update_rows(tx.connection, imports_table, tx.space, *this, **values, updated_at=tx.at)
 
 
-def add_import_counts(
-    tx: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None
-) -> ImportRun:
+def add_import_counts(tx: Transaction, kept: StoredImport, more: Mapping[str, int], total: int | None) -> ImportRun:
     """Add the counts of this call to the run and return it."""
     values: dict[str, Any] = {name: getattr(kept.run, name) + by for name, by in more.items()}
     if total is not None:
@@ -193,10 +179,7 @@ def insert_imported(tx: Transaction, made: Iterable[tuple[str, str | None, str]]
     `run` is None if the memory existed before the import.
     """
     fixed = {"space_id": tx.space, "person": tx.request.subject, "at": to_micros(tx.at)}
-    steps = [
-        (_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id})
-        for t, run, id in made
-    ]
+    steps = [(_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id}) for t, run, id in made]
     statements.insert_rows(tx.connection, steps)
 
 
@@ -242,11 +225,7 @@ def _is_of_run(tx: Transaction, run: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def list_imports(
-    connection: Connection,
-    space: str,
-    who: Collection[str],
-    after: tuple[int, str] | None,
-    most: int,
+    connection: Connection, space: str, who: Collection[str], after: tuple[int, str] | None, most: int
 ) -> list[tuple[str, ImportRun]]:
     """List import runs of these identities with their ids, the newest first."""
     wanted = select(imports_table).where(_R.space_id == space, _R.person.in_(sorted(who)))
@@ -283,11 +262,7 @@ def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
         one: memory_reads.ensure_audience(tx.connection, tx.space, one)
         for one in {memory.heard_by for memory in memories}
     }
-    through = {
-        door
-        for memory in memories
-        for door in access_paths_of(memory, audience_ids[memory.heard_by])
-    }
+    through = {door for memory in memories for door in access_paths_of(memory, audience_ids[memory.heard_by])}
     revisions = increment_revisions(tx.connection, tx.space, through)
     made: list[Statement] = []
     for memory in memories:
@@ -296,26 +271,16 @@ def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
         emit_memory_event(tx, memory, HistoryEvent.ADD)
     whole = all(tx.vectors.of_memory(memory) is not None for memory in memories)
     statements.insert_rows(tx.connection, made)
-    statements.run_statements(
-        tx.connection, [embedded_mark_delete(tx.space, tx.vectors.model if whole else "")]
-    )
-    retention.insert_thread_changes(
-        tx, [(memory.thread or tx.thread, memory.id) for memory in memories], "created"
-    )
+    statements.run_statements(tx.connection, [embedded_mark_delete(tx.space, tx.vectors.model if whole else "")])
+    retention.insert_thread_changes(tx, [(memory.thread or tx.thread, memory.id) for memory in memories], "created")
 
 
-def _memory_inserts(
-    tx: Transaction, memory: Memory, audience: str | None, stamp: int
-) -> list[Statement]:
+def _memory_inserts(tx: Transaction, memory: Memory, audience: str | None, stamp: int) -> list[Statement]:
     made = [
-        *tx.dialect.insert_memory_statements(
-            to_row(memory, audience) | {"stamp": stamp}, memory.content
-        ),
+        *tx.dialect.insert_memory_statements(to_row(memory, audience) | {"stamp": stamp}, memory.content),
         version_insert(memory, audience, tx.actor, tx.at),
         *people_inserts(memory),
-        history_insert(
-            memory, HistoryEvent.ADD, tx.actor, tx.at, {"why": tx.why} if tx.why else None
-        ),
+        history_insert(memory, HistoryEvent.ADD, tx.actor, tx.at, {"why": tx.why} if tx.why else None),
     ]
     vector = tx.vectors.of_memory(memory)
     if vector is not None:

@@ -72,27 +72,18 @@ def _has_row(table: Table, *conditions: Any) -> Any:
 
 
 _SELECT_MEMORY = select(_M.space_id, _M.id)
-_VERSION_COUNT = (
-    select(func.count()).where(_V.space_id == _M.space_id, _V.memory_id == _M.id).scalar_subquery()
-)
-_NEWEST_CHANGE = (
-    select(func.max(_C.rev))
-    .where(_C.space_id == _T.space_id, _C.thread == _T.thread)
-    .scalar_subquery()
-)
+_VERSION_COUNT = select(func.count()).where(_V.space_id == _M.space_id, _V.memory_id == _M.id).scalar_subquery()
+_NEWEST_CHANGE = select(func.max(_C.rev)).where(_C.space_id == _T.space_id, _C.thread == _T.thread).scalar_subquery()
 _HAS_PERSON = or_(_M.owner.is_not(None), _M.speaker.is_not(None))
 _HAS_SUBJECT = _has_row(memory_people, _P.role.in_([ROLE_SUBJECT, ROLE_MENTIONED]))
 
 WITHOUT_CURRENT_VERSION = _SELECT_MEMORY.where(
-    _IS_MEMORY,
-    not_(_has_row(memory_versions, _V.version == _M.version, _V.content == _M.content)),
+    _IS_MEMORY, not_(_has_row(memory_versions, _V.version == _M.version, _V.content == _M.content))
 )
 VERSION_GAPS = _SELECT_MEMORY.where(_IS_MEMORY, _M.version != _VERSION_COUNT)
 WITHOUT_HISTORY = _SELECT_MEMORY.where(_IS_MEMORY, not_(_has_row(history_table, _H.event == "ADD")))
 WITHOUT_SUBJECT = _SELECT_MEMORY.where(_HAS_PERSON, not_(_HAS_SUBJECT))
-UNINDEXED_WITHHELD = _SELECT_MEMORY.where(
-    _M.has_withheld != _has_row(memory_people, _P.role == ROLE_WITHHELD)
-)
+UNINDEXED_WITHHELD = _SELECT_MEMORY.where(_M.has_withheld != _has_row(memory_people, _P.role == ROLE_WITHHELD))
 STALE_THREADS = select(_T.space_id, _T.thread).where(_T.rev < _NEWEST_CHANGE)
 
 # Invariants of every row, on both databases, by the description of a violation.
@@ -109,15 +100,9 @@ INVARIANTS: dict[str, Select[Any]] = {
 _IS_RETIRED = _M.state.in_([State.FORGOTTEN.value, State.EXPIRED.value])
 _IS_KEPT = _M.state.in_([State.ACTIVE.value, State.PENDING.value, State.QUARANTINED.value])
 WRONG_PURGE_DATE = _SELECT_MEMORY.where(
-    _IS_MEMORY,
-    or_(
-        and_(_IS_RETIRED, _M.purge_at.is_(None)),
-        and_(_IS_KEPT, _M.purge_at.is_not(None)),
-    ),
+    _IS_MEMORY, or_(and_(_IS_RETIRED, _M.purge_at.is_(None)), and_(_IS_KEPT, _M.purge_at.is_not(None)))
 )
-PENDING_WITHOUT_PROPOSAL = _SELECT_MEMORY.where(
-    _M.state == State.PENDING.value, not_(_has_row(proposals))
-)
+PENDING_WITHOUT_PROPOSAL = _SELECT_MEMORY.where(_M.state == State.PENDING.value, not_(_has_row(proposals)))
 ANSWERED_PROPOSALS = _SELECT_MEMORY.where(_M.state != State.PENDING.value, _has_row(proposals))
 WITHOUT_SPEAKER = select(_M.space_id, _M.id, _M.owner, _M.subjects, _M.role).where(
     _IS_MEMORY,
@@ -129,9 +114,7 @@ WITHOUT_SPEAKER = select(_M.space_id, _M.id, _M.owner, _M.subjects, _M.role).whe
 )
 _CHAT = chats_table.c
 CHAT_MISMATCH = select(_M.space_id, _M.id, _CHAT.confidential).where(
-    _CHAT.space_id == _M.space_id,
-    _CHAT.id == _M.learned_in,
-    _CHAT.confidential != _M.confidential,
+    _CHAT.space_id == _M.space_id, _CHAT.id == _M.learned_in, _CHAT.confidential != _M.confidential
 )
 _OTHER = memories_table.alias("other")
 SUCCESSORS = select(
@@ -139,9 +122,7 @@ SUCCESSORS = select(
     _M.id,
     _M.superseded_by,
     _M.updated_at,
-    exists()
-    .where(_OTHER.c.space_id == _M.space_id, _OTHER.c.id == _M.superseded_by)
-    .label("has_successor"),
+    exists().where(_OTHER.c.space_id == _M.space_id, _OTHER.c.id == _M.superseded_by).label("has_successor"),
 ).where(_M.superseded_by.is_not(None))
 _HOLDER = case((_M.owner.is_(None), _M.learned_in), else_=_M.owner)
 _SLOT = (_M.space_id, _M.owner, _HOLDER.label("holder"), _M.category, _M.key)
@@ -157,12 +138,7 @@ DUPLICATE_SLOTS = (
     .join(memories_table, and_(_M.space_id == _L.space_id, _M.id == _L.memory_id))
     .where(_L.slot.is_not(None), _M.state == State.ACTIVE.value, _IS_MEMORY)
     .group_by(_L.space_id, _L.owner, _L.slot)
-    .having(
-        or_(
-            func.min(_L.value) != func.max(_L.value),
-            func.min(_NEGATED) != func.max(_NEGATED),
-        )
-    )
+    .having(or_(func.min(_L.value) != func.max(_L.value), func.min(_NEGATED) != func.max(_NEGATED)))
 )
 _SELECT_AUDIENCES = union(
     select(_M.space_id, _M.audience).where(_M.audience.is_not(None)),
@@ -182,9 +158,7 @@ def count_broken_rows(connection: Connection, statement: Select[Any]) -> int:
     return int(connection.execute(count).scalar_one())
 
 
-def iterate_memory_pages(
-    connection: Connection, statement: Select[Any], space: str
-) -> Iterator[list[Any]]:
+def iterate_memory_pages(connection: Connection, statement: Select[Any], space: str) -> Iterator[list[Any]]:
     """Yield pages of a statement on memories, in id order; the id is its first column."""
     page = statement.where(_M.space_id == space).order_by(_M.id).limit(_PAGE_COUNT)
     found = list(connection.execute(page))
@@ -221,9 +195,7 @@ def list_orphans(connection: Connection, space: str, table: Table, column: str) 
     return list(connection.execute(gone).scalars())
 
 
-def delete_orphans(
-    connection: Connection, space: str, table: Table, column: str, ids: Iterable[str]
-) -> int:
+def delete_orphans(connection: Connection, space: str, table: Table, column: str, ids: Iterable[str]) -> int:
     which = (*_orphans(space, table, column), table.c[column].in_(list(ids)))
     return delete_rows(connection, table, space, *which)
 
@@ -272,9 +244,7 @@ def _document_columns(dialect: Dialect) -> tuple[FromClause, Sequence[ColumnElem
     """Return the table and columns of the documents: separate tables, or a column of the memory."""
     if dialect.name == "sqlite":
         of = (FTS_ROWS.c.space_id == _M.space_id) & (FTS_ROWS.c.memory_id == _M.id)
-        joined = memories_table.outerjoin(FTS_ROWS, of).outerjoin(
-            FTS_INDEX, FTS_INDEX.c.rowid == FTS_ROWS.c.number
-        )
+        joined = memories_table.outerjoin(FTS_ROWS, of).outerjoin(FTS_INDEX, FTS_INDEX.c.rowid == FTS_ROWS.c.number)
         waits = func.coalesce(FTS_ROWS.c.number > LAST_INDEXED, false())
         return joined, (FTS_INDEX.c.content, FTS_INDEX.c.acl_tokens, FTS_INDEX.c.owner_words, waits)
     return memories_table, (literal_column("tsvector_to_array(memories.fts_document)"),)

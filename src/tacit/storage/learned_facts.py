@@ -22,13 +22,7 @@ from tacit.storage import statements
 from tacit.storage.engine import Database
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, unpack_people
-from tacit.storage.rows import (
-    delete_rows,
-    insert_missing,
-    to_record,
-    update_rows,
-    upsert,
-)
+from tacit.storage.rows import delete_rows, insert_missing, to_record, update_rows, upsert
 from tacit.storage.schema import (
     declined_proposals,
     learned_facts_table,
@@ -62,11 +56,7 @@ _SELECT_FACTS = (
         _L.about_speaker,
         _L.about,
     )
-    .select_from(
-        memories_table.outerjoin(
-            learned_facts_table, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id)
-        )
-    )
+    .select_from(memories_table.outerjoin(learned_facts_table, (_L.space_id == _M.space_id) & (_L.memory_id == _M.id)))
     .where(
         _M.space_id == bindparam("space"),
         _M.state == State.ACTIVE.value,
@@ -138,22 +128,16 @@ def normalized_digest(content: str) -> str:
     return hashlib.sha256(" ".join(split_terms(content)).encode()).hexdigest()[:32]
 
 
-def list_newest_facts(
-    connection: Connection, space: str, owners: Collection[str], most: int
-) -> list[ComparedMemory]:
+def list_newest_facts(connection: Connection, space: str, owners: Collection[str], most: int) -> list[ComparedMemory]:
     return _fetch_facts(connection, _SELECT_NEWEST_FACTS, space, owners=owners, most=most)
 
 
-def list_chat_facts(
-    connection: Connection, space: str, rooms: Collection[str], most: int
-) -> list[ComparedMemory]:
+def list_chat_facts(connection: Connection, space: str, rooms: Collection[str], most: int) -> list[ComparedMemory]:
     """List the newest facts that these chats own."""
     return _fetch_facts(connection, _SELECT_CHAT_FACTS, space, rooms=rooms, most=most)
 
 
-def get_fact(
-    connection: Connection, space: str, owners: Collection[str], id: str
-) -> ComparedMemory | None:
+def get_fact(connection: Connection, space: str, owners: Collection[str], id: str) -> ComparedMemory | None:
     found = _fetch_facts(connection, _SELECT_FACT, space, owners=owners, id=id)
     return found[0] if found else None
 
@@ -168,30 +152,18 @@ def list_similar_facts(
 ) -> list[ComparedMemory]:
     """List facts of these owners with the same wording or in one of these slots, of any age."""
     digests = {"content_digest": content_digests, "slots": slots}
-    return _fetch_facts(
-        connection, _SELECT_SIMILAR_FACTS, space, owners=owners, **digests, most=most
-    )
+    return _fetch_facts(connection, _SELECT_SIMILAR_FACTS, space, owners=owners, **digests, most=most)
 
 
 def list_hearsay(
-    connection: Connection,
-    space: str,
-    about: Collection[str],
-    slot: str,
-    most: int,
+    connection: Connection, space: str, about: Collection[str], slot: str, most: int
 ) -> list[ComparedMemory]:
     """List what other people said about a person in one slot."""
     return _fetch_facts(connection, _SELECT_HEARSAY, space, people=about, slot=slot, most=most)
 
 
 def save_fact(
-    tx: Transaction,
-    memory_id: str,
-    owner: str,
-    content: str,
-    fact: StoredFact,
-    *,
-    new: bool = False,
+    tx: Transaction, memory_id: str, owner: str, content: str, fact: StoredFact, *, new: bool = False
 ) -> None:
     """Save the fact of a memory. Replace the stored one unless the memory is `new`."""
     if not new:
@@ -217,14 +189,9 @@ def unpack_mentions(text: str) -> list[tuple[str, str | None, str | None, str | 
 
 
 def _fetch_facts(
-    connection: Connection,
-    statement: Select[Any],
-    space: str,
-    **params: int | str | Collection[str],
+    connection: Connection, statement: Select[Any], space: str, **params: int | str | Collection[str]
 ) -> list[ComparedMemory]:
-    given = {
-        name: one if isinstance(one, (int, str)) else sorted(one) for name, one in params.items()
-    }
+    given = {name: one if isinstance(one, (int, str)) else sorted(one) for name, one in params.items()}
     rows = statements.fetch_rows(connection, statement, {"space": space, **given})
     return [_to_compared_memory(row) for row in rows]
 
@@ -241,9 +208,7 @@ def _to_compared_memory(row: tuple[Any, ...]) -> ComparedMemory:
     else:
         fact = StoredFact(slot, bool(about_speaker), value, bool(negated), about)
     at = from_micros(updated_at)
-    return ComparedMemory(
-        id, owner, category, content, subjects, created_at, at, content_digest, fact
-    )
+    return ComparedMemory(id, owner, category, content, subjects, created_at, at, content_digest, fact)
 
 
 # Proposals that wait for consent, and refusals.
@@ -289,33 +254,23 @@ def insert_proposal(
     insert_missing(tx.connection, proposals, tx.space, [row])
 
 
-def list_proposals(
-    connection: Connection, space: str, who: Collection[str], now: datetime
-) -> list[PendingProposal]:
+def list_proposals(connection: Connection, space: str, who: Collection[str], now: datetime) -> list[PendingProposal]:
     waiting = (
         select(proposals)
-        .where(
-            _PROPOSAL.space_id == space,
-            _PROPOSAL.concerns.in_(sorted(who)),
-            _PROPOSAL.expires_at > to_micros(now),
-        )
+        .where(_PROPOSAL.space_id == space, _PROPOSAL.concerns.in_(sorted(who)), _PROPOSAL.expires_at > to_micros(now))
         .order_by(_PROPOSAL.created_at, _PROPOSAL.memory_id)
     )
     return [to_record(PendingProposal, row) for row in connection.execute(waiting)]
 
 
-def get_proposed_memory(
-    connection: Connection, audiences: AudienceCache, space: str, id: str
-) -> Memory | None:
+def get_proposed_memory(connection: Connection, audiences: AudienceCache, space: str, id: str) -> Memory | None:
     """Return the memory of a proposal. The caller checks the disclosure rules."""
     proposed = select(*MEMORY_COLUMNS).where(_M.space_id == space, _M.id == id)
     rows = connection.execute(proposed).all()
     return next(iter(audiences.to_memories(connection, space, rows)), None)
 
 
-def find_same_proposal(
-    tx: Transaction, who: Collection[str], content_digest: str
-) -> PendingProposal | None:
+def find_same_proposal(tx: Transaction, who: Collection[str], content_digest: str) -> PendingProposal | None:
     """Return a waiting proposal with the same wording."""
     params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
     ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_FACT, params)}
@@ -342,18 +297,12 @@ def insert_refusal(tx: Transaction, concerns: str, content_digest: str) -> None:
 
 def is_declined(tx: Transaction, who: Collection[str], content_digest: str) -> bool:
     params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
-    return bool(
-        statements.fetch_rows(tx.connection, _SELECT_REFUSAL, {**params, "now": to_micros(tx.at)})
-    )
+    return bool(statements.fetch_rows(tx.connection, _SELECT_REFUSAL, {**params, "now": to_micros(tx.at)}))
 
 
-def list_expired_proposals(
-    connection: Connection, space: str, now: datetime, most: int
-) -> list[str]:
+def list_expired_proposals(connection: Connection, space: str, now: datetime, most: int) -> list[str]:
     """List the memories whose proposals were not answered in time."""
-    expired = select(_PROPOSAL.memory_id).where(
-        _PROPOSAL.space_id == space, _PROPOSAL.expires_at <= to_micros(now)
-    )
+    expired = select(_PROPOSAL.memory_id).where(_PROPOSAL.space_id == space, _PROPOSAL.expires_at <= to_micros(now))
     return list(connection.execute(expired.limit(most)).scalars())
 
 
@@ -374,9 +323,7 @@ _MARK_LAST_TURN = text(
     "THEN learning_days.last_turn_at + 1 ELSE excluded.last_turn_at END"
 )
 _SELECT_DAY = select(_DAYS.writes, _DAYS.last_turn_at).where(
-    _DAYS.space_id == bindparam("space"),
-    _DAYS.owner == bindparam("owner"),
-    _DAYS.day == bindparam("day"),
+    _DAYS.space_id == bindparam("space"), _DAYS.owner == bindparam("owner"), _DAYS.day == bindparam("day")
 )
 
 
@@ -398,9 +345,7 @@ class DatabaseLedger:
 
 
 def read_llm_usage(connection: Connection, space: str, day: date) -> Usage:
-    found = select(_U.tokens_in, _U.tokens_out, _U.cost_micros).where(
-        _U.space_id == space, _U.day == day.isoformat()
-    )
+    found = select(_U.tokens_in, _U.tokens_out, _U.cost_micros).where(_U.space_id == space, _U.day == day.isoformat())
     row = connection.execute(found).first()
     return Usage() if row is None else to_record(Usage, row)
 
@@ -427,9 +372,7 @@ def mark_last_turn(connection: Connection, space: str, owner: str | None, at: da
         statements.run_statements(connection, [(_MARK_LAST_TURN, params)])
 
 
-def last_turn_at(
-    connection: Connection, space: str, owner: str | None, day: date
-) -> datetime | None:
+def last_turn_at(connection: Connection, space: str, owner: str | None, day: date) -> datetime | None:
     """Return when the owner's last turn of a day was read; None if there was none."""
     at = None if owner is None else _read_day(connection, space, owner, day)[1]
     return None if at is None else from_micros(at)

@@ -76,9 +76,7 @@ _INSERT_EDGE = text(
     f"VALUES (:space, :from_id, :to_id, '{RELATED_TO}', :strength, :found, :at) "
     "ON CONFLICT DO NOTHING RETURNING from_id, to_id, strength, found"
 )
-_DELETE_EMBEDDED_MARK = text(
-    "DELETE FROM embedded_spaces WHERE space_id = :space AND model <> :model"
-)
+_DELETE_EMBEDDED_MARK = text("DELETE FROM embedded_spaces WHERE space_id = :space AND model <> :model")
 _SELECT_LAST_SEQ = select(func.max(history_table.c.seq)).where(
     history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id")
 )
@@ -111,12 +109,7 @@ def embedded_mark_delete(space: str, model: str) -> Statement:
 
 
 def history_insert(
-    memory: Memory,
-    what: HistoryEvent,
-    actor: str,
-    at: datetime,
-    detail: Mapping[str, str] | None = None,
-    seq: int = 1,
+    memory: Memory, what: HistoryEvent, actor: str, at: datetime, detail: Mapping[str, str] | None = None, seq: int = 1
 ) -> Statement:
     """Insert an entry into the history of a memory; the first has the number 1."""
     return _INSERT_EVENT, {
@@ -132,9 +125,7 @@ def history_insert(
     }
 
 
-def upsert_vector(
-    dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes
-) -> Statement:
+def upsert_vector(dialect: Dialect, space: str, home: str, id: str, model: str, vector: bytes) -> Statement:
     """Store a vector under the home path of its memory; `vector` is float32, little-endian."""
     row = {"space": space, "home": home, "id": id, "model": model}
     return _upsert_vector(dialect), row | {"vector": dialect.encode_vector(vector)}
@@ -195,9 +186,7 @@ class EventRecord(NamedTuple):
     likeness: float | None = None  # to the nearest other memory, where that is known
 
     @classmethod
-    def of_memory(
-        cls, memory: Any, node: EventNode, op: EventOperation, likeness: float | None = None
-    ) -> EventRecord:
+    def of_memory(cls, memory: Any, node: EventNode, op: EventOperation, likeness: float | None = None) -> EventRecord:
         """Build the event of a memory or of its row."""
         of = (memory.id, memory.owner, memory.thread, memory.category)
         return cls(node, op, EventStatus.OK, *of, likeness)
@@ -227,9 +216,7 @@ def emit_classification(tx: Transaction, category: str | None) -> None:
 def emit_skipped_classification(tx: Transaction) -> None:
     """Emit a skipped classification for a turn in which nothing was classified."""
     if not any(one.op is EventOperation.CLASSIFY for one in tx.events):
-        tx.events.append(
-            EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.SKIPPED)
-        )
+        tx.events.append(EventRecord(EventNode.HOTPATH, EventOperation.CLASSIFY, EventStatus.SKIPPED))
 
 
 def set_event_similarity(tx: Transaction, id: str, near: Mapping[str, float]) -> None:
@@ -244,9 +231,7 @@ def set_event_similarity(tx: Transaction, id: str, near: Mapping[str, float]) ->
 # Writing memories: each change with its version, history, words and delta, or none of it.
 
 _M = memories_table.c
-_SELECT_MEMORY = select(*MEMORY_COLUMNS).where(
-    _M.space_id == bindparam("space"), _M.id == bindparam("id")
-)
+_SELECT_MEMORY = select(*MEMORY_COLUMNS).where(_M.space_id == bindparam("space"), _M.id == bindparam("id"))
 _SELECT_TOMBSTONE = select(tombstones.c.digest).where(
     tombstones.c.space_id == bindparam("space"), tombstones.c.digest == bindparam("digest")
 )
@@ -300,14 +285,10 @@ class Transaction:
     why: str = ""  # reason, stored with every history entry of this write
     vectors: TextVectors = NO_VECTORS  # for the texts that this write may store
     added: list[dict[str, Any]] = field(default_factory=list)  # rows of `memories`
-    edges: list[MemoryEdge] = field(
-        default_factory=list
-    )  # relations inserted with the rows of `added`
+    edges: list[MemoryEdge] = field(default_factory=list)  # relations inserted with the rows of `added`
     issued_ids: set[str] = field(default_factory=set)  # ids that this write has used
     events: list[EventRecord] = field(default_factory=list)  # to be recorded once it is committed
-    changed_notes: dict[str, set[str]] = field(
-        default_factory=dict
-    )  # notes it changed → superseded there
+    changed_notes: dict[str, set[str]] = field(default_factory=dict)  # notes it changed → superseded there
 
     @property
     def space(self) -> str:
@@ -333,9 +314,7 @@ def _is_erased_id(tx: Transaction, id: str) -> bool:
 
 def get_for_update(tx: Transaction, id: str) -> Memory | None:
     """Lock and return a memory. The caller must ask `may_change` before revealing that it exists."""
-    rows = tx.connection.execute(
-        tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}
-    ).all()
+    rows = tx.connection.execute(tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}).all()
     return next(iter(tx.audiences.to_memories(tx.connection, tx.space, rows)), None)
 
 
@@ -345,11 +324,7 @@ def lock_memories(tx: Transaction, ids: Iterable[str]) -> Iterator[Memory]:
 
 
 def insert_memory(
-    tx: Transaction,
-    memory: Memory,
-    event: HistoryEvent = HistoryEvent.ADD,
-    *,
-    in_delta: bool = True,
+    tx: Transaction, memory: Memory, event: HistoryEvent = HistoryEvent.ADD, *, in_delta: bool = True
 ) -> None:
     """Insert a memory with its first version, people, search words, vector and history.
 
@@ -387,22 +362,14 @@ def insert_turn(tx: Transaction, turn: Memory) -> None:
     row = to_row(turn, audience) | {"stamp": revisions[home], "seq": revisions[place]}
     statements.run_statements(
         tx.connection,
-        [
-            *tx.dialect.insert_memory_statements(row, turn.content),
-            *people_inserts(turn),
-            *_vector_statements(tx, turn),
-        ],
+        [*tx.dialect.insert_memory_statements(row, turn.content), *people_inserts(turn), *_vector_statements(tx, turn)],
     )
     event = EventRecord.of_memory(turn, EventNode.EPISODIC, EventOperation.CREATE)
     tx.events.append(event)
 
 
 def update_content(
-    tx: Transaction,
-    memory: Memory,
-    detail: dict[str, str] | None = None,
-    *,
-    same_words: bool = False,
+    tx: Transaction, memory: Memory, detail: dict[str, str] | None = None, *, same_words: bool = False
 ) -> None:
     """Store a new version: `memory` has the new content and an incremented version number.
 
@@ -419,11 +386,7 @@ def update_content(
 
 
 def update_fields(
-    tx: Transaction,
-    memory: Memory,
-    event: HistoryEvent,
-    shown: str | None,
-    detail: dict[str, str] | None = None,
+    tx: Transaction, memory: Memory, event: HistoryEvent, shown: str | None, detail: dict[str, str] | None = None
 ) -> None:
     """Change fields of a memory but not its content. `shown` is the verb of the delta entry, if any."""
     _replace_row(tx, memory)
@@ -442,11 +405,7 @@ def update_fields(
 
 
 def record_event(
-    tx: Transaction,
-    memory: Memory,
-    event: HistoryEvent,
-    shown: str | None,
-    detail: dict[str, str] | None = None,
+    tx: Transaction, memory: Memory, event: HistoryEvent, shown: str | None, detail: dict[str, str] | None = None
 ) -> None:
     delta = [] if shown is None else _change_log_inserts(tx, memory, shown)
     what = _next_history_insert(tx, memory, event, detail)
@@ -517,17 +476,12 @@ def _vector_statements(tx: Transaction, memory: Memory) -> list[Statement]:
     if vector is None:
         return [embedded_mark_delete(tx.space, "")]
     model, home = tx.vectors.model, home_path_of(memory)
-    return [
-        embedded_mark_delete(tx.space, model),
-        upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector),
-    ]
+    return [embedded_mark_delete(tx.space, model), upsert_vector(tx.dialect, tx.space, home, memory.id, model, vector)]
 
 
 def _delete_vector(tx: Transaction, memory: Memory) -> None:
     v, home = vectors_table.c, home_path_of(memory)
-    delete_rows(
-        tx.connection, vectors_table, tx.space, v.home_path == home, v.memory_id == memory.id
-    )
+    delete_rows(tx.connection, vectors_table, tx.space, v.home_path == home, v.memory_id == memory.id)
 
 
 def _replace_row(tx: Transaction, memory: Memory) -> str | None:
@@ -553,9 +507,7 @@ def _replace_row(tx: Transaction, memory: Memory) -> str | None:
 # Keys: one active value for each (owner or room, category, key).
 
 
-def _list_key_values(
-    tx: Transaction, category: str | None, key: str | None, *which: ColumnElement[bool]
-) -> list[Any]:
+def _list_key_values(tx: Transaction, category: str | None, key: str | None, *which: ColumnElement[bool]) -> list[Any]:
     found = select(_M.id, _M.owner, _M.overridden).where(
         _M.space_id == tx.space, _M.category == category, _M.key == key, _M.key.is_not(None), *which
     )
@@ -612,16 +564,10 @@ def has_duplicate(tx: Transaction, asked: Draft) -> bool:
     if asked.key is not None and asked.category is not None:
         return bool(list_key_holders(tx, asked.category, asked.key, for_room=False))
     same = select(_M.data).where(
-        _M.space_id == tx.space,
-        _is_of_owners(tx.request.own_identities),
-        _M.content == asked.content,
-        _IS_ACTIVE,
+        _M.space_id == tx.space, _is_of_owners(tx.request.own_identities), _M.content == asked.content, _IS_ACTIVE
     )
     kept = tx.connection.execute(same).scalars()
-    return any(
-        validation.is_same_json(unpack_object(one) if one else None, asked.data or None)
-        for one in kept
-    )
+    return any(validation.is_same_json(unpack_object(one) if one else None, asked.data or None) for one in kept)
 
 
 # Columns that the disclosure rules rely on, precomputed: `overridden` (another identity of the same
@@ -630,10 +576,7 @@ def has_duplicate(tx: Transaction, asked: Draft) -> bool:
 
 SELECT_KEYED = (
     select(_M.id, _M.owner, _M.category, _M.key, _V.created_at.label("worded_at"), _M.overridden)
-    .join(
-        memory_versions,
-        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
-    )
+    .join(memory_versions, and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version))
     .where(
         _M.key.is_not(None),
         # A proposal is no value yet.
@@ -642,15 +585,11 @@ SELECT_KEYED = (
 )
 
 
-def update_key_precedence(
-    connection: Connection, space: str, owners: Collection[str], category: str, key: str
-) -> None:
+def update_key_precedence(connection: Connection, space: str, owners: Collection[str], category: str, key: str) -> None:
     """Update which value of a key counts. With one identity there is only one."""
     if len(owners) > 1:
         found = connection.execute(
-            SELECT_KEYED.where(
-                _M.space_id == space, _M.owner.in_(owners), _M.category == category, _M.key == key
-            )
+            SELECT_KEYED.where(_M.space_id == space, _M.owner.in_(owners), _M.category == category, _M.key == key)
         )
         _mark_overridden(connection, space, found.all())
 
@@ -665,9 +604,7 @@ def update_precedence_of_people(
             continue
         person = identities.current_identities(identity)
         seen |= person
-        rows = connection.execute(
-            SELECT_KEYED.where(_M.space_id == space, _M.owner.in_(person))
-        ).all()
+        rows = connection.execute(SELECT_KEYED.where(_M.space_id == space, _M.owner.in_(person))).all()
         slots: dict[tuple[str, str], list[Any]] = {}
         for row in rows:
             slots.setdefault((row.category, row.key), []).append(row)
@@ -698,15 +635,9 @@ def key_precedence(row: Any) -> tuple[bool, int, str]:
 
 def _update_withheld_unknown(connection: Connection, space: str, people: Collection[str]) -> None:
     p = memory_people.c
-    touched = (
-        select(p.memory_id)
-        .where(p.space_id == space, p.role == ROLE_WITHHELD, p.person.in_(people))
-        .distinct()
-    )
+    touched = select(p.memory_id).where(p.space_id == space, p.role == ROLE_WITHHELD, p.person.in_(people)).distinct()
     for id in connection.execute(touched).scalars().all():
-        named = select(p.person).where(
-            p.space_id == space, p.memory_id == id, p.role == ROLE_WITHHELD
-        )
+        named = select(p.person).where(p.space_id == space, p.memory_id == id, p.role == ROLE_WITHHELD)
         withheld_from = connection.execute(named).scalars().all()
         known = load_identities(connection, space, withheld_from).is_recognizable
         unknown = not all(known(person) for person in withheld_from)

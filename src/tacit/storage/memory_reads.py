@@ -16,19 +16,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    false,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, and_, bindparam, false, func, or_, select
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -120,11 +108,7 @@ AUDIENCE_INDEX = MEMORY_COLUMNS.index(_M.audience)
 _FIELD_NAMES = {"space_id": "space"}
 # Interned: as keyword arguments, other strings take many times as long to match.
 _READ_NAMES = [sys.intern(_FIELD_NAMES.get(c.name, str(c.name))) for c in MEMORY_COLUMNS]
-_FLAGS = [
-    name
-    for name, column in zip(_READ_NAMES, MEMORY_COLUMNS, strict=True)
-    if isinstance(column.type, Boolean)
-]
+_FLAGS = [name for name, column in zip(_READ_NAMES, MEMORY_COLUMNS, strict=True) if isinstance(column.type, Boolean)]
 _TIMES = [str(c.name) for c in MEMORY_COLUMNS if isinstance(c.type, BigInteger) and c is not _M.seq]
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_FLAGS, bool),
@@ -141,10 +125,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
 _ENCODERS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_TIMES, to_micros),
     **dict.fromkeys(("subjects", "withheld_from", "tags"), pack_people),
-    **dict.fromkeys(
-        ("learned_kind", "kind", "visibility", "sensitivity", "trust", "state"),
-        attrgetter("value"),
-    ),
+    **dict.fromkeys(("learned_kind", "kind", "visibility", "sensitivity", "trust", "state"), attrgetter("value")),
 }
 _COLUMNS_ONLY = ("audience", "has_withheld", "source_channel", "source_chat", "source_message")
 _WRITTEN_NAMES = [str(c.name) for c in memories_table.c if c.name not in {*_COLUMNS_ONLY, "stamp"}]
@@ -194,11 +175,7 @@ _A = audience_people.c
 _SELECT_AUDIENCE_PEOPLE = select(_A.audience, _A.person).where(
     _A.space_id == bindparam("space"), _A.audience.in_(bindparam("ids", expanding=True))
 )
-_AUDIENCE_EXISTS = (
-    select(_A.audience)
-    .where(_A.space_id == bindparam("space"), _A.audience == bindparam("id"))
-    .limit(1)
-)
+_AUDIENCE_EXISTS = select(_A.audience).where(_A.space_id == bindparam("space"), _A.audience == bindparam("id")).limit(1)
 
 
 class AudienceCache:
@@ -230,9 +207,7 @@ class AudienceCache:
                     self._known[space, id] = frozenset(people)
         return {id: people or _NOBODY for id, people in found.items()}
 
-    def to_memories(
-        self, connection: Connection, space: str, rows: Sequence[Sequence[Any]]
-    ) -> list[Memory]:
+    def to_memories(self, connection: Connection, space: str, rows: Sequence[Sequence[Any]]) -> list[Memory]:
         """Build memories from rows of MEMORY_COLUMNS."""
         people = self.get_people(connection, space, (row[AUDIENCE_INDEX] for row in rows))
         return [to_memory(row, people[row[AUDIENCE_INDEX]]) for row in rows]
@@ -253,11 +228,7 @@ MemoryDecision = tuple[Memory, Decision]
 
 
 def fetch_permitted(
-    connection: Connection,
-    request: Request,
-    build: Callable[..., Select[Any]],
-    *given: Any,
-    **params: Any,
+    connection: Connection, request: Request, build: Callable[..., Select[Any]], *given: Any, **params: Any
 ) -> Sequence[tuple[Any, ...]]:
     """Fetch the rows of the query that `build` makes for the shape of the request and `given`.
 
@@ -333,17 +304,13 @@ def lookup_condition(by: MemoryLookup) -> ColumnElement[bool]:
 
 
 @lru_cache(maxsize=256)
-def _select_permitted(
-    shape: RequestShape, by: MemoryLookup, columns: tuple[Any, ...] = MEMORY_COLUMNS
-) -> Select[Any]:
+def _select_permitted(shape: RequestShape, by: MemoryLookup, columns: tuple[Any, ...] = MEMORY_COLUMNS) -> Select[Any]:
     return select(*columns).where(
         _M.space_id == bindparam("p_space"), lookup_condition(by), any_branch_condition(shape)
     )
 
 
-def get_memory(
-    connection: Connection, audiences: AudienceCache, request: Request, id: str
-) -> MemoryDecision | None:
+def get_memory(connection: Connection, audiences: AudienceCache, request: Request, id: str) -> MemoryDecision | None:
     found = fetch_visible(connection, audiences, request, _select_permitted, "id", id=id)
     return found[0] if found else None
 
@@ -352,9 +319,7 @@ def get_memory_by_key(
     connection: Connection, audiences: AudienceCache, request: Request, category: str, key: str
 ) -> MemoryDecision | None:
     """Return the requester's own value of a key, if it may be disclosed here."""
-    found = fetch_visible(
-        connection, audiences, request, _select_permitted, "key", category=category, key=key
-    )
+    found = fetch_visible(connection, audiences, request, _select_permitted, "key", category=category, key=key)
     return found[0] if found else None
 
 
@@ -368,9 +333,7 @@ def list_visible(
     return {memory.id: (memory, decision) for memory, decision in found}
 
 
-def list_versions(
-    connection: Connection, audiences: AudienceCache, request: Request, memory: Memory
-) -> list[Version]:
+def list_versions(connection: Connection, audiences: AudienceCache, request: Request, memory: Memory) -> list[Version]:
     """List the versions this requester may see, oldest first, each by its own audience.
 
     A version that changed only data is included for requesters who see the data.
@@ -388,18 +351,12 @@ def list_versions(
             subjects=version.subjects,
             heard_by=version.heard_by,
             visibility=min(memory.visibility, to_visibility(row.visibility), key=lambda v: v.rank),
-            sensitivity=max(
-                memory.sensitivity, to_sensitivity(row.sensitivity), key=lambda s: s.rank
-            ),
+            sensitivity=max(memory.sensitivity, to_sensitivity(row.sensitivity), key=lambda s: s.rank),
             portable=memory.portable and bool(row.portable),
         )
         if not decide(request, then).allowed:
             continue
-        if (
-            not found
-            or can_see_data(request, memory)
-            or _wording_of(found[-1]) != _wording_of(version)
-        ):
+        if not found or can_see_data(request, memory) or _wording_of(found[-1]) != _wording_of(version):
             found.append(version)
     return found
 
@@ -430,17 +387,12 @@ def list_memory_history(connection: Connection, memory: Memory) -> list[HistoryE
 
 SELECT_VERSIONS = (
     select(memory_versions)
-    .where(
-        memory_versions.c.space_id == bindparam("space"),
-        memory_versions.c.memory_id == bindparam("id"),
-    )
+    .where(memory_versions.c.space_id == bindparam("space"), memory_versions.c.memory_id == bindparam("id"))
     .order_by(memory_versions.c.version)
 )
 _SELECT_HISTORY = (
     select(history_table)
-    .where(
-        history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id")
-    )
+    .where(history_table.c.space_id == bindparam("space"), history_table.c.memory_id == bindparam("id"))
     .order_by(history_table.c.seq)
 )
 
@@ -488,16 +440,12 @@ def list_candidates(
 ) -> list[Candidate]:
     """List at most `most` memories that the branch with this number permits."""
     which = (number, owner is not None, since is not None)
-    rows = fetch_permitted(
-        connection, request, _select_candidates, *which, c_owner=owner, c_since=since, c_most=most
-    )
+    rows = fetch_permitted(connection, request, _select_candidates, *which, c_owner=owner, c_since=since, c_most=most)
     return [Candidate(*row) for row in rows]
 
 
 @lru_cache(maxsize=512)
-def _select_candidates(
-    shape: RequestShape, number: int, of_owner: bool, since: bool
-) -> Select[Any]:
+def _select_candidates(shape: RequestShape, number: int, of_owner: bool, since: bool) -> Select[Any]:
     branch = build_branches(shape, POLICY_TABLES)[number]
     found = select(*_CANDIDATE_COLUMNS).where(branch.condition)
     if of_owner:
@@ -508,15 +456,11 @@ def _select_candidates(
 
 
 _SELECT_CHANGED = select(_M.id, _M.stamp).where(
-    _M.space_id == bindparam("space"),
-    _M.owner == bindparam("owner"),
-    _M.stamp > bindparam("since"),
+    _M.space_id == bindparam("space"), _M.owner == bindparam("owner"), _M.stamp > bindparam("since")
 )
 
 
-def list_changed(
-    connection: Connection, space: str, owner: str, since: int
-) -> list[tuple[str, int]]:
+def list_changed(connection: Connection, space: str, owner: str, since: int) -> list[tuple[str, int]]:
     """List ids and stamps of changed memories. Do not disclose that they exist."""
     params = {"space": space, "owner": owner, "since": since}
     return [(id, stamp) for id, stamp in statements.fetch_rows(connection, _SELECT_CHANGED, params)]
@@ -531,17 +475,12 @@ def filter_visible(connection: Connection, request: Request, ids: Sequence[str])
     return [Candidate(*row) for row in rows]
 
 
-def list_slot_candidates(
-    connection: Connection, request: Request, slots: frozenset[str], most: int
-) -> list[Candidate]:
+def list_slot_candidates(connection: Connection, request: Request, slots: frozenset[str], most: int) -> list[Candidate]:
     """List the requester's own visible memories that fill one of these slots."""
     shape = shape_of_request(request)
     if shape is None or not request.own_identities:
         return []
-    filled = [
-        or_(_L.slot == slot, and_(_L.slot >= f"{slot}:", _L.slot < f"{slot};"))
-        for slot in sorted(slots)
-    ]
+    filled = [or_(_L.slot == slot, and_(_L.slot >= f"{slot}:", _L.slot < f"{slot};")) for slot in sorted(slots)]
     statement = (
         select(*_CANDIDATE_COLUMNS)
         .join(learned_facts_table, and_(_L.space_id == _M.space_id, _L.memory_id == _M.id))
@@ -554,12 +493,7 @@ def list_slot_candidates(
 
 
 def list_nearest(
-    connection: Connection,
-    dialect: Dialect,
-    request: Request,
-    model: str,
-    vector: bytes,
-    most: int,
+    connection: Connection, dialect: Dialect, request: Request, model: str, vector: bytes, most: int
 ) -> list[Candidate]:
     """List the nearest vectors of each branch, if the database compares vectors."""
     shape = shape_of_request(request)
@@ -629,9 +563,7 @@ _SELECT_FEATURES = select(*(_M[name] for name in RankingFeatures._fields[:-1]), 
 
 def read_features(connection: Connection, space: str, ids: Sequence[str]) -> list[RankingFeatures]:
     """Read the features of ids that passed the predicate in the same snapshot."""
-    return [
-        RankingFeatures(*row) for row in _fetch_in_chunks(connection, _SELECT_FEATURES, space, ids)
-    ]
+    return [RankingFeatures(*row) for row in _fetch_in_chunks(connection, _SELECT_FEATURES, space, ids)]
 
 
 def _fetch_in_chunks(
@@ -656,7 +588,5 @@ def list_edges(connection: Connection, space: str, ids: Sequence[str]) -> set[Me
     The other end may be any memory: check its visibility before use.
     """
     return {
-        MemoryEdge(*row)
-        for statement in _SELECT_EDGES
-        for row in _fetch_in_chunks(connection, statement, space, ids)
+        MemoryEdge(*row) for statement in _SELECT_EDGES for row in _fetch_in_chunks(connection, statement, space, ids)
     }

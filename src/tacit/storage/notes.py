@@ -10,19 +10,7 @@ from datetime import date, datetime
 from itertools import count
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    FromClause,
-    Select,
-    bindparam,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    union_all,
-    update,
-)
+from sqlalchemy import Connection, FromClause, Select, bindparam, exists, func, insert, or_, select, union_all, update
 
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.policy.predicate import sql_literal
@@ -79,13 +67,9 @@ _PATH: Any = bindparam("path")
 _SELECT_NOTES = select(notes_table).where(_N.space_id == _SPACE)
 _SELECT_NOTE = _SELECT_NOTES.where(_N.path == _PATH)
 _SELECT_CHANGED = _SELECT_NOTES.where(_N.stamp > bindparam("stamp")).order_by(_N.stamp, _N.path)
-_SELECT_NOTES_OF = _SELECT_NOTES.where(
-    _N.subject.in_(bindparam("who", expanding=True)), _N.kind == bindparam("kind")
-)
+_SELECT_NOTES_OF = _SELECT_NOTES.where(_N.subject.in_(bindparam("who", expanding=True)), _N.kind == bindparam("kind"))
 _SELECT_ITEMS = (
-    select(*_ITEM_COLUMNS)
-    .where(_I.space_id == _SPACE, _I.path == _PATH)
-    .order_by(_I.position, _I.memory_id)
+    select(*_ITEM_COLUMNS).where(_I.space_id == _SPACE, _I.path == _PATH).order_by(_I.position, _I.memory_id)
 )
 _SELECT_FILE_ITEMS = (
     select(*_ITEM_COLUMNS, *MEMORY)
@@ -150,9 +134,7 @@ def _pack_links(links: Sequence[NoteLink]) -> str:
     return json.dumps([[link.text, link.target] for link in links], ensure_ascii=False)
 
 
-def _list_notes(
-    connection: Connection, statement: Select[Any], params: Mapping[str, Any]
-) -> list[NoteRow]:
+def _list_notes(connection: Connection, statement: Select[Any], params: Mapping[str, Any]) -> list[NoteRow]:
     found = []
     for row in fetch_mappings(connection, statement, params):
         links = (NoteLink(text=text, target=target) for text, target in json.loads(row["links"]))
@@ -256,9 +238,7 @@ def list_items(connection: Connection, space: str, path: str) -> list[ItemRow]:
     return [to_record(ItemRow, row) for row in rows]
 
 
-def list_file_items(
-    connection: Connection, audiences: AudienceCache, space: str, path: str
-) -> ItemMemories:
+def list_file_items(connection: Connection, audiences: AudienceCache, space: str, path: str) -> ItemMemories:
     """List the items that the note's file shows: active and expired memories.
 
     Visibility is not checked: for the mirror only.
@@ -277,24 +257,18 @@ def list_file_items(
     ]
 
 
-def list_note_paths(
-    connection: Connection, space: str, ids: Collection[str]
-) -> dict[str, set[str]]:
+def list_note_paths(connection: Connection, space: str, ids: Collection[str]) -> dict[str, set[str]]:
     """Return, by memory, the notes that hold it as an item or as the summary."""
     found: dict[str, set[str]] = {id: set() for id in ids}
     for some in chunks(ids):
         of_item = select(_I.memory_id, _I.path).where(_I.space_id == space, _I.memory_id.in_(some))
-        of_head = select(_N.summary_id, _N.path).where(
-            _N.space_id == space, _N.summary_id.in_(some)
-        )
+        of_head = select(_N.summary_id, _N.path).where(_N.space_id == space, _N.summary_id.in_(some))
         for id, path in connection.execute(of_item.union_all(of_head)):
             found[id].add(path)
     return found
 
 
-def list_notes_of(
-    connection: Connection, space: str, subjects: Collection[str], kind: NoteKind
-) -> list[NoteRow]:
+def list_notes_of(connection: Connection, space: str, subjects: Collection[str], kind: NoteKind) -> list[NoteRow]:
     """List the index notes or the pages of all identities of a person, by path."""
     params = {"space": space, "who": sorted(subjects), "kind": kind.value}
     found = _list_notes(connection, _SELECT_NOTES_OF, params)
@@ -354,15 +328,12 @@ _SELECT_ITEMS_OF_PATHS = (
 _SELECT_CHATS = select(_C.chat, _C.left_at).where(
     _C.space_id == _SPACE, _C.person.in_(bindparam("mine", expanding=True))
 )
-_SESSIONS = _SELECT_NOTES.where(
-    _N.kind == sql_literal(NoteKind.SESSION), _N.day >= bindparam("since")
-)
+_SESSIONS = _SELECT_NOTES.where(_N.kind == sql_literal(NoteKind.SESSION), _N.day >= bindparam("since"))
 _GROUP_SESSIONS = _SESSIONS.where(
     _N.chat.in_(bindparam("rooms", expanding=True)), _N.chat_kind == sql_literal(ChatKind.GROUP)
 )
 _OWN_SESSIONS = _SESSIONS.where(
-    _N.subject.in_(bindparam("mine", expanding=True)),
-    _N.chat_kind == sql_literal(ChatKind.PRIVATE),
+    _N.subject.in_(bindparam("mine", expanding=True)), _N.chat_kind == sql_literal(ChatKind.PRIVATE)
 )
 
 
@@ -444,9 +415,7 @@ def list_recent_sessions(
     return found[:limit]
 
 
-def _session_pages(
-    connection: Connection, request: Request, since: date
-) -> Iterator[list[NoteRow]]:
+def _session_pages(connection: Connection, request: Request, since: date) -> Iterator[list[NoteRow]]:
     """Yield pages of the sessions that may be listed in this chat."""
     if request.requester is None or not (request.private or request.kind is ChatKind.GROUP):
         return
@@ -501,9 +470,7 @@ def get_file_state(connection: Connection, space: str, folder: str, path: str) -
     return list_file_states(connection, space, folder, path).get(path)
 
 
-def list_file_states(
-    connection: Connection, space: str, folder: str, path: str | None = None
-) -> dict[str, FileState]:
+def list_file_states(connection: Connection, space: str, folder: str, path: str | None = None) -> dict[str, FileState]:
     """Return the state of every file of a folder by path, or of one file, in two statements."""
     files, lines = _SELECT_FILES, _SELECT_LINES
     params = {"space": space, "folder": folder}
@@ -525,9 +492,7 @@ def save_file_state(tx: Transaction, state: FileState) -> None:
     there = {
         id
         for some in chunks(state.lines)
-        for id in select_set(
-            tx.connection, select(_M.id).where(_M.space_id == tx.space, _M.id.in_(some))
-        )
+        for id in select_set(tx.connection, select(_M.id).where(_M.space_id == tx.space, _M.id.in_(some)))
     }
     file = {"space_id": tx.space, "folder": state.folder, "path": state.path}
     row = file | to_columns(state, note_files)
@@ -542,10 +507,7 @@ def save_file_state(tx: Transaction, state: FileState) -> None:
     of_file = (_L.folder == state.folder, _L.path == state.path)
     for some in chunks(old.keys() - same):
         delete_rows(tx.connection, note_lines, tx.space, *of_file, _L.memory_id.in_(some))
-    rows = [
-        file | {"memory_id": id} | to_columns(state.lines[id], note_lines)
-        for id in sorted(there - same)
-    ]
+    rows = [file | {"memory_id": id} | to_columns(state.lines[id], note_lines) for id in sorted(there - same)]
     if rows:
         tx.connection.execute(insert(note_lines), rows)
 
@@ -580,10 +542,7 @@ def delete_empty_sessions(tx: Transaction, paths: Collection[str]) -> int:
     """
     items = select(_I.path).where(_I.space_id == _N.space_id, _I.path == _N.path)
     empty = (_N.kind == NoteKind.SESSION.value, _N.summary_id.is_(None), ~items.exists())
-    return sum(
-        delete_rows(tx.connection, notes_table, tx.space, _N.path.in_(some), *empty)
-        for some in chunks(paths)
-    )
+    return sum(delete_rows(tx.connection, notes_table, tx.space, _N.path.in_(some), *empty) for some in chunks(paths))
 
 
 def is_tombstoned(tx: Transaction, name: str) -> bool:
@@ -593,9 +552,7 @@ def is_tombstoned(tx: Transaction, name: str) -> bool:
     return has_row(tx.connection, this)
 
 
-def erase_notes(
-    tx: Transaction, subjects: Collection[str], chats: Collection[str] = ()
-) -> Counter[str]:
+def erase_notes(tx: Transaction, subjects: Collection[str], chats: Collection[str] = ()) -> Counter[str]:
     """Delete the notes of erased people and chats, and the state of their files.
 
     Hashes of the paths remain, so that the mirror does not import such a file again. Return the

@@ -67,9 +67,7 @@ def merged_identities(groups: MergeGroups, person: str) -> frozenset[str]:
     return groups.get(person, frozenset({person}))
 
 
-def same_person_identities(
-    connection: Connection, request: Request, who: Collection[str]
-) -> dict[str, frozenset[str]]:
+def same_person_identities(connection: Connection, request: Request, who: Collection[str]) -> dict[str, frozenset[str]]:
     """Map each identity to all identities of the same person.
 
     Links apply to the whole space, merges only to this requester.
@@ -88,20 +86,14 @@ def _close_over(who: frozenset[str], identities: Identities, groups: MergeGroups
     """Add all that these identities are linked to or merged with, transitively."""
     while True:
         wider = who.union(
-            *(
-                merged_identities(groups, linked)
-                for one in who
-                for linked in identities.current_identities(one)
-            )
+            *(merged_identities(groups, linked) for one in who for linked in identities.current_identities(one))
         )
         if wider == who:
             return who
         who = wider
 
 
-def join_heads(
-    heads: Mapping[str, str], found: MergeGroups, requester: str | None
-) -> dict[str, str]:
+def join_heads(heads: Mapping[str, str], found: MergeGroups, requester: str | None) -> dict[str, str]:
     """Give the people of one merge group the same head.
 
     The requester is the head only of a group that includes the requester.
@@ -142,9 +134,7 @@ def merge_people(tx: Transaction, person: str, into: str) -> None:
 
 
 def unmerge_person(tx: Transaction, person: str) -> None:
-    gone = tx.request.private and delete_rows(
-        tx.connection, same_people, tx.space, _is_merge_of(tx, person)
-    )
+    gone = tx.request.private and delete_rows(tx.connection, same_people, tx.space, _is_merge_of(tx, person))
     if not gone:
         raise NotFound("person")
 
@@ -173,12 +163,8 @@ WITHHELD_FIELD = "withheld_from"
 
 _CHANNELLESS_PREFIXES = (f"{PERSON_PREFIX}:", f"{ACCOUNT_PREFIX}:")
 _SELECT_NAMES = select(_N.person, _N.kind, _N.name).where(_N.space_id == bindparam("space"))
-_PUBLIC_NAMES = _SELECT_NAMES.where(
-    _N.known_to == "", _N.person.in_(bindparam("here", expanding=True))
-)
-_ALL_NAMES = union_all(
-    _SELECT_NAMES.where(_N.known_to.in_(bindparam("mine", expanding=True))), _PUBLIC_NAMES
-)
+_PUBLIC_NAMES = _SELECT_NAMES.where(_N.known_to == "", _N.person.in_(bindparam("here", expanding=True)))
+_ALL_NAMES = union_all(_SELECT_NAMES.where(_N.known_to.in_(bindparam("mine", expanding=True))), _PUBLIC_NAMES)
 _ME = chat_members.alias().c
 _THEM = chat_members.alias().c
 _SELECT_ACQUAINTANCES = (
@@ -196,9 +182,7 @@ _SELECT_ACQUAINTANCES = (
     )
     .limit(limits.PARTICIPANTS_MAX_COUNT)
 )
-_NAMED = select(_N.person).where(
-    _N.space_id == bindparam("space"), _N.folded == bindparam("folded")
-)
+_NAMED = select(_N.person).where(_N.space_id == bindparam("space"), _N.folded == bindparam("folded"))
 _WHO: Any = bindparam("who", expanding=True)
 _NAMED_BY_REQUESTER = _NAMED.where(_N.known_to.in_(_WHO))
 # People that are known only as the target of a hold.
@@ -236,9 +220,7 @@ def find_people(
     return sorted(found), own
 
 
-def resolve_person(
-    connection: Connection, request: Request, who: object, field: str
-) -> frozenset[str] | None:
+def resolve_person(connection: Connection, request: Request, who: object, field: str) -> frozenset[str] | None:
     """Return the identities of the person meant, or None if the requester knows no such person.
 
     The result includes the person's account, merged identities (the requester's merges too) and the
@@ -256,9 +238,7 @@ def resolve_person(
     if found[0] not in known and not found[0].startswith(f"{PERSON_PREFIX}:"):
         return frozenset(found)
     everywhere = same_person_identities(connection, request, found)[found[0]]
-    return frozenset(
-        i for i in everywhere if i in known or i.startswith(_CHANNELLESS_PREFIXES)
-    ) | set(found)
+    return frozenset(i for i in everywhere if i in known or i.startswith(_CHANNELLESS_PREFIXES)) | set(found)
 
 
 def is_hidden_identity(connection: Connection, request: Request, who: frozenset[str]) -> bool:
@@ -273,16 +253,12 @@ def is_hidden_identity(connection: Connection, request: Request, who: frozenset[
 
 def _require_one(found: Collection[str], name: object, field: str) -> None:
     if len(found) > 1:
-        raise InvalidInput(
-            field, f"{name!r} may be {len(found)} people; use their key or person id"
-        )
+        raise InvalidInput(field, f"{name!r} may be {len(found)} people; use their key or person id")
 
 
 def resolve_or_create_people(tx: Transaction, who: Iterable[object], field: str) -> frozenset[str]:
     """Return identities for the people that a write names; create a person for each new name."""
-    return frozenset(
-        identity for one in who for identity in _resolve_or_create_person(tx, one, field)
-    )
+    return frozenset(identity for one in who for identity in _resolve_or_create_person(tx, one, field))
 
 
 def _resolve_or_create_person(tx: Transaction, who: object, field: str) -> list[str]:
@@ -337,9 +313,7 @@ def add_person_name(tx: Transaction, person: str, name: str, kind: NameKind) -> 
     insert_missing(tx.connection, person_names, tx.space, [row])
 
 
-def list_known_people(
-    connection: Connection, request: Request, *, own_names: bool = True
-) -> list[Person]:
+def list_known_people(connection: Connection, request: Request, *, own_names: bool = True) -> list[Person]:
     """List the people that the requester has named and those present, with merges applied.
 
     Without `own_names`, leave out the requester's names for them: these are not for other people.
@@ -353,10 +327,7 @@ def list_known_people(
     # whose key it is.
     identities = load_identities(connection, request.space, called)
     heads = {
-        one: identities.person_id(one)
-        if one in met or one.startswith(_CHANNELLESS_PREFIXES)
-        else one
-        for one in called
+        one: identities.person_id(one) if one in met or one.startswith(_CHANNELLESS_PREFIXES) else one for one in called
     }
     if own_names:
         heads = join_heads(heads, read_merge_groups(connection, request), request.requester)
@@ -369,9 +340,7 @@ def list_known_people(
     if request.requester in known:
         known[request.requester] |= request.own_identities
     # Sort by the visible id: the order of the resolved ids would reveal who is who.
-    return sorted(
-        (build_person(known[head], names[head]) for head in names), key=lambda one: one.id
-    )
+    return sorted((build_person(known[head], names[head]) for head in names), key=lambda one: one.id)
 
 
 def list_met_identities(connection: Connection, request: Request) -> frozenset[str]:
@@ -411,9 +380,7 @@ def _clean_name(value: object, field: str) -> str:
     return parse_screened_identifier(field, bare, limits.NAME_MAX_CHARS)
 
 
-def delete_unmentioned_people(
-    connection: Connection, space: str, identities: Iterable[str]
-) -> None:
+def delete_unmentioned_people(connection: Connection, space: str, identities: Iterable[str]) -> None:
     """Delete people that only had a name in memories that are now deleted."""
     m, link = memory_people.c, identity_links.c
     by_name_only = sorted(i for i in identities if i.startswith(f"{PERSON_PREFIX}:"))
@@ -457,11 +424,7 @@ def person_label(
     said = fold_name(name.removeprefix("@"))
     return replace(
         found,
-        names=tuple(
-            one
-            for one in found.names
-            if one in told or (one.kind is kind and fold_name(one.text) == said)
-        ),
+        names=tuple(one for one in found.names if one in told or (one.kind is kind and fold_name(one.text) == said)),
     )
 
 
@@ -489,9 +452,7 @@ def list_people_directory(
         order = {one: number for number, one in enumerate(listed)}
         first = [id for id in ids if order[id] == min(order[one] for one in same[id] & set(order))]
         called = _names_of(connection, space, everyone)
-        found += [
-            (id, _directory_person(identities.person_id(id), same[id], called)) for id in first
-        ]
+        found += [(id, _directory_person(identities.person_id(id), same[id], called)) for id in first]
         after = ids[-1]
     return found[:most]
 
@@ -524,9 +485,7 @@ def list_concerned_people(connection: Connection, space: str, shown: Iterable[Pe
     """
     theirs = sorted({one for person in shown for one in person.identities})
     here = select(subjects.c.id).where(subjects.c.space_id == space, subjects.c.id.in_(theirs))
-    callers = select(_N.known_to).where(
-        _N.space_id == space, _N.person.in_(theirs), _N.known_to != ""
-    )
+    callers = select(_N.known_to).where(_N.space_id == space, _N.person.in_(theirs), _N.known_to != "")
     return select_set(connection, union(here, callers)) if theirs else set()
 
 
@@ -558,9 +517,7 @@ def _list_identities(
 def _names_of(
     connection: Connection, space: str, who: Collection[str], by: Collection[str] | None = None
 ) -> dict[str, set[Name]]:
-    rows = select(_N.person, _N.kind, _N.name).where(
-        _N.space_id == space, _N.person.in_(sorted(who))
-    )
+    rows = select(_N.person, _N.kind, _N.name).where(_N.space_id == space, _N.person.in_(sorted(who)))
     if by is not None:
         rows = rows.where(_N.known_to.in_(["", *sorted(by)]))
     found: dict[str, set[Name]] = {}
@@ -579,15 +536,7 @@ def _directory_person(id: str, identities: frozenset[str], called: dict[str, set
 _C = identity_links.c
 
 
-def begin_link(
-    tx: Transaction,
-    source: str,
-    target: str,
-    kind: LinkKind,
-    *,
-    actor: str,
-    verified: bool = True,
-) -> Link:
+def begin_link(tx: Transaction, source: str, target: str, kind: LinkKind, *, actor: str, verified: bool = True) -> Link:
     """Link two identities as one person. The caller holds the lock of the space."""
     if source == target:
         raise InvalidInput("target", "an identity cannot be linked to itself")
@@ -604,9 +553,7 @@ def begin_link(
         raise Conflict(f"{source} already has a link: end it first")
     joined = identities.current_identities(source) | identities.current_identities(target)
     if len(joined) > limits.IDENTITIES_PER_PERSON_MAX_COUNT:
-        raise InvalidInput(
-            "target", f"one person has at most {limits.IDENTITIES_PER_PERSON_MAX_COUNT} identities"
-        )
+        raise InvalidInput("target", f"one person has at most {limits.IDENTITIES_PER_PERSON_MAX_COUNT} identities")
     link = Link(
         id=new_id(),
         source=source,
@@ -653,9 +600,7 @@ def _apply_identity_change(tx: Transaction, link: Link) -> None:
 
 def current_link(connection: Connection, space: str, source: str) -> Link | None:
     """Return the current link of an identity, verified or not."""
-    held = select(identity_links).where(
-        _C.space_id == space, _C.source == source, _C.ended_at.is_(None)
-    )
+    held = select(identity_links).where(_C.space_id == space, _C.source == source, _C.ended_at.is_(None))
     row = connection.execute(held).one_or_none()
     return None if row is None else to_record(Link, row)
 

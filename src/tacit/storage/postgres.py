@@ -33,13 +33,7 @@ from tacit.errors import MissingExtra
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage import erasures
-from tacit.storage.dialect import (
-    DIALECT_OPTION,
-    Dialect,
-    build_fts_document,
-    fts_document,
-    fts_lexemes,
-)
+from tacit.storage.dialect import DIALECT_OPTION, Dialect, build_fts_document, fts_document, fts_lexemes
 from tacit.storage.schema import memories_table, metadata
 from tacit.storage.statements import Statement, insert_statement
 
@@ -114,9 +108,7 @@ _CLEAR_STATISTICS = text(
     "SELECT pg_clear_attribute_stats(CAST(:schemaname AS text), CAST(:tablename AS text), "
     "CAST(:attname AS text), CAST(:inherited AS boolean))"
 )
-_CAN_CLEAR_STATISTICS = text(
-    "SELECT count(*) FROM pg_proc WHERE proname = 'pg_clear_attribute_stats'"
-)
+_CAN_CLEAR_STATISTICS = text("SELECT count(*) FROM pg_proc WHERE proname = 'pg_clear_attribute_stats'")
 _WAL_WRITTEN_TO = text("SELECT pg_walfile_name(pg_current_wal_lsn())")
 _WAL_INSERTED_TO = text("SELECT pg_walfile_name(pg_current_wal_insert_lsn())")
 _MAY_LIST_WAL = text("SELECT has_function_privilege('pg_ls_waldir()', 'EXECUTE')")
@@ -223,26 +215,17 @@ def create_postgres_engine(url: URL, options: DatabaseOptions) -> Engine:
 
 
 # Words are tokenized here: neither documents nor queries go through the database's parser.
-_INSERT_MEMORY = insert_statement(
-    memories_table, fts_document="array_to_tsvector(CAST(:words AS text[]))"
-)
+_INSERT_MEMORY = insert_statement(memories_table, fts_document="array_to_tsvector(CAST(:words AS text[]))")
 _SET_WORDS = text(
-    "UPDATE memories SET fts_document = array_to_tsvector(CAST(:words AS text[])) "
-    "WHERE space_id = :space AND id = :id"
+    "UPDATE memories SET fts_document = array_to_tsvector(CAST(:words AS text[])) WHERE space_id = :space AND id = :id"
 )
-_COUNT_VECTORS = text(
-    "SELECT model, vector_dims(vector), count(*) FROM vectors "
-    "WHERE vector IS NOT NULL GROUP BY 1, 2"
-)
+_COUNT_VECTORS = text("SELECT model, vector_dims(vector), count(*) FROM vectors WHERE vector IS NOT NULL GROUP BY 1, 2")
 _IS_INDEXED = text("SELECT 1 FROM pg_class WHERE relname = :name")
 _HNSW_MAX_DIMENSION = 2_000  # limit of pgvector
 _WORDS_QUERY = cast(bindparam("p_words"), TSQUERY)
-_MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.fts_document").op("@@")(
-    _WORDS_QUERY
-)
+_MATCHES_BY_INDEX: ColumnElement[bool] = literal_column("memories.fts_document").op("@@")(_WORDS_QUERY)
 _PREFIX_MATCH_IDS = text(
-    "SELECT f.id FROM memories AS f "
-    "WHERE f.space_id = :p_space AND f.fts_document @@ CAST(:b_begun AS tsquery)"
+    "SELECT f.id FROM memories AS f WHERE f.space_id = :p_space AND f.fts_document @@ CAST(:b_begun AS tsquery)"
 )
 # Reads the document by primary key, after the index has applied the other conditions.
 _PREFIX_MATCH_CONDITION = text(
@@ -250,9 +233,7 @@ _PREFIX_MATCH_CONDITION = text(
     "WHERE f.space_id = memories.space_id AND f.id = memories.id)"
 )
 # Written so that the GIN index, which lists the rows of all owners, cannot be used.
-_MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.fts_document || '')").op("@@")(
-    _WORDS_QUERY
-)
+_MATCHES_BY_ROW: ColumnElement[bool] = literal_column("(memories.fts_document || '')").op("@@")(_WORDS_QUERY)
 
 
 def _array_literal(words: Sequence[str]) -> str:
@@ -300,9 +281,7 @@ class PostgreSQL(Dialect):
         connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": _MIGRATION_LOCK})
 
     def acquire_lock(self, connection: Connection, what: str) -> None:
-        connection.execute(
-            text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what}
-        )
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
 
     def notify_workers(self, connection: Connection) -> None:
         # Without a payload: the server merges equal notifications of one transaction.
@@ -407,10 +386,7 @@ class PostgreSQL(Dialect):
 
         If this role may not list the segments, they are unknown.
         """
-        if (
-            not remains.startswith((IN_WAL, IN_RECYCLED_WAL))
-            or not connection.execute(_MAY_LIST_WAL).scalar()
-        ):
+        if not remains.startswith((IN_WAL, IN_RECYCLED_WAL)) or not connection.execute(_MAY_LIST_WAL).scalar():
             return remains
         last = remains.partition(":")[2]
         current = str(connection.execute(_WAL_WRITTEN_TO).scalar_one())

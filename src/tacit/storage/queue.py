@@ -10,20 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    insert,
-    not_,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, exists, func, insert, not_, or_, select, update
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -73,9 +60,7 @@ _IS_FIRST_IN_THREAD = not_(
 _JOB_COLUMNS = (
     _J.space_id.label("space"), _J.thread, _J.seq, _J.payload, _J.attempts, _J.worker,
 )  # fmt: skip
-_SELECT_LAST_JOB = select(func.max(_J.seq)).where(
-    _J.space_id == bindparam("space"), _J.thread == bindparam("thread")
-)
+_SELECT_LAST_JOB = select(func.max(_J.seq)).where(_J.space_id == bindparam("space"), _J.thread == bindparam("thread"))
 _INSERT_JOB = statements.insert_statement(jobs)
 _LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 _RELEASED: Mapping[str, Any] = {"leased_until": None, "worker": None}
@@ -154,9 +139,7 @@ def has_waiting_jobs(connection: Connection) -> bool:
     return has_row(connection, select(_J.seq).where(_IS_WAITING))
 
 
-def has_leased_jobs(
-    connection: Connection, now: datetime, thread: tuple[str, str] | None = None
-) -> bool:
+def has_leased_jobs(connection: Connection, now: datetime, thread: tuple[str, str] | None = None) -> bool:
     """Return whether any worker holds a lease, or one in this `thread` of a space."""
     held = select(_J.seq).where(_IS_WAITING, _J.leased_until > to_micros(now))
     return has_row(connection, held if thread is None else held.where(_is_of_thread(thread)))
@@ -216,9 +199,7 @@ def count_queue(connection: Connection, space: str) -> LearningQueueStatus:
     turns = (_J.space_id == space, _IS_LEARN_JOB)
     parked = func.coalesce(func.sum(case((_J.parked, 1), else_=0)), 0)
     totals = select(
-        (func.count() - parked).label("turns"),
-        parked.label("parked"),
-        func.min(_J.created_at).label("oldest"),
+        (func.count() - parked).label("turns"), parked.label("parked"), func.min(_J.created_at).label("oldest")
     )
     problems = select(_J.problem).where(*turns, _J.problem.is_not(None))
     return to_record(
@@ -228,9 +209,7 @@ def count_queue(connection: Connection, space: str) -> LearningQueueStatus:
     )
 
 
-def delete_jobs(
-    connection: Connection, space: str, owners: Collection[str], thread: str | None = None
-) -> int:
+def delete_jobs(connection: Connection, space: str, owners: Collection[str], thread: str | None = None) -> int:
     """Delete the jobs of these owners, whose turns are not learned yet.
 
     Call this before the memories of the owners are erased: it waits for jobs that are running now,
@@ -286,11 +265,7 @@ _R = job_runs.c
 
 
 def _insert_task_run(
-    connection: Connection,
-    held: ScheduledTask,
-    now: datetime,
-    counts: Mapping[str, int],
-    problem: str | None,
+    connection: Connection, held: ScheduledTask, now: datetime, counts: Mapping[str, int], problem: str | None
 ) -> None:
     """Insert a run and delete the oldest ones.
 
@@ -364,9 +339,7 @@ def list_unscheduled_spaces(connection: Connection, task: str) -> list[str]:
     return list(connection.execute(missing.limit(limits.JOBS_PLAN_BATCH_COUNT)).scalars())
 
 
-def schedule_task(
-    connection: Connection, names: Collection[str], task: str, every: timedelta, now: datetime
-) -> None:
+def schedule_task(connection: Connection, names: Collection[str], task: str, every: timedelta, now: datetime) -> None:
     """Insert task rows for these spaces, each due at its own phase of the period."""
     # Lock each space separately, so that a space that is being erased does not keep a task: a
     # sharded database locks rows of one space at a time.
@@ -386,9 +359,7 @@ def task_phase(space: str, task: str) -> float:
     return int.from_bytes(digest[:6]) / 2**48
 
 
-def reschedule_late_tasks(
-    connection: Connection, task: str, every: timedelta, now: datetime
-) -> None:
+def reschedule_late_tasks(connection: Connection, task: str, every: timedelta, now: datetime) -> None:
     """Move tasks that are due more than a period from now into the period.
 
     This happens after the period was shortened or the clock was set back. Each task keeps its
@@ -406,9 +377,7 @@ def schedule_now(connection: Connection, space: str, tasks: Collection[str], now
     update_rows(connection, jobs, space, *never, due_at=now)
 
 
-def has_overdue_tasks(
-    connection: Connection, space: str, tasks: Collection[str], now: datetime
-) -> bool:
+def has_overdue_tasks(connection: Connection, space: str, tasks: Collection[str], now: datetime) -> bool:
     """Return whether any of these tasks is due in any space, or never ran in this one."""
     if list_due_tasks(connection, tasks, now, worker="", most=1):
         return True
@@ -455,11 +424,7 @@ def claim_task(
 
 
 def save_task_progress(
-    connection: Connection,
-    held: ScheduledTask,
-    cursor: str,
-    counts: Mapping[str, int],
-    now: datetime,
+    connection: Connection, held: ScheduledTask, cursor: str, counts: Mapping[str, int], now: datetime
 ) -> None:
     """Save the cursor in the transaction of a step."""
     begun = {"started_at": to_micros(held.started_at), "cursor": cursor, "counts": dict(counts)}
@@ -467,11 +432,7 @@ def save_task_progress(
 
 
 def finish_task(
-    connection: Connection,
-    held: ScheduledTask,
-    counts: Mapping[str, int],
-    now: datetime,
-    due_at: datetime,
+    connection: Connection, held: ScheduledTask, counts: Mapping[str, int], now: datetime, due_at: datetime
 ) -> None:
     """Finish a task and insert its run in the transaction of the last step."""
     values = {"payload": _NO_PROGRESS, "attempts": 0, "due_at": due_at, "problem": None}
@@ -480,13 +441,7 @@ def finish_task(
 
 
 def fail_task(
-    connection: Connection,
-    held: ScheduledTask,
-    now: datetime,
-    due_at: datetime,
-    problem: str,
-    *,
-    counted: bool,
+    connection: Connection, held: ScheduledTask, now: datetime, due_at: datetime, problem: str, *, counted: bool
 ) -> None:
     """Release the task until `due_at` and insert a failed run; `problem` is the kind of failure.
 
@@ -552,9 +507,7 @@ def insert_updates(tx: Transaction, channel: str, brought: Sequence[Conversation
     of_channel = (_U.space_id == tx.space, _U.channel == channel)
     known: set[str] = set()
     for some in chunks(one.id for one in brought):
-        known |= select_set(
-            tx.connection, select(_U.update_id).where(*of_channel, _U.update_id.in_(some))
-        )
+        known |= select_set(tx.connection, select(_U.update_id).where(*of_channel, _U.update_id.in_(some)))
     new = [one for one in brought if one.id not in known]
     if not new:
         return 0
@@ -589,9 +542,7 @@ def list_waiting_updates(
 
 
 def finish_update(tx: Transaction, channel: str, id: str) -> None:
-    _clear_updates(
-        tx, _U.channel == channel, _U.update_id == id, _U.state != sql_literal(UPDATE_DONE)
-    )
+    _clear_updates(tx, _U.channel == channel, _U.update_id == id, _U.state != sql_literal(UPDATE_DONE))
 
 
 def fail_update(tx: Transaction, channel: str, id: str) -> bool:

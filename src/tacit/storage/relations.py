@@ -8,47 +8,17 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    delete,
-    func,
-    or_,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, func, or_, select, union_all
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.policy.predicate import (
-    RequestShape,
-    build_branches,
-    sql_literal,
-)
+from tacit.policy.predicate import RequestShape, build_branches, sql_literal
 from tacit.records.memory import Kind, Memory, State
 from tacit.records.request import Request
 from tacit.storage import memory_reads, revisions, statements
 from tacit.storage.memories import RELATED_TO, Transaction, edge_inserts, similarity_edges
-from tacit.storage.memory_reads import (
-    MEMORY_COLUMNS,
-    AudienceCache,
-    MemoryEdge,
-    fetch_permitted,
-    fetch_visible,
-)
-from tacit.storage.rows import (
-    chunks,
-    delete_rows,
-    encode,
-    has_row,
-    insert_missing,
-    select_set,
-    to_record,
-    upsert,
-)
+from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, MemoryEdge, fetch_permitted, fetch_visible
+from tacit.storage.rows import chunks, delete_rows, encode, has_row, insert_missing, select_set, to_record, upsert
 from tacit.storage.schema import (
     POLICY_TABLES,
     derived_from,
@@ -66,9 +36,7 @@ _R = relations_table.c
 _M = memories_table.c
 # Use two statements: an OR over both columns would use neither index.
 _DELETE_FOUND_EDGES = [
-    delete(relations_table).where(
-        _R.space_id == bindparam("space"), side == bindparam("id"), _R.found.is_(True)
-    )
+    delete(relations_table).where(_R.space_id == bindparam("space"), side == bindparam("id"), _R.found.is_(True))
     for side in (_R.from_id, _R.to_id)
 ]
 _SELECT_ACTIVE = select(_M.id).where(
@@ -79,9 +47,7 @@ _SELECT_ACTIVE = select(_M.id).where(
 )
 
 
-def replace_found_edges(
-    tx: Transaction, id: str, likeness: Mapping[str, float], *, new: bool
-) -> list[MemoryEdge]:
+def replace_found_edges(tx: Transaction, id: str, likeness: Mapping[str, float], *, new: bool) -> list[MemoryEdge]:
     """Replace the similarity edges of a memory, and return those that were inserted."""
     if not new:
         for statement in _DELETE_FOUND_EDGES:
@@ -98,9 +64,7 @@ def replace_found_edges(
     ]
 
 
-def insert_stated_edge(
-    tx: Transaction, from_id: str, to_id: str, relation_type: str, strength: float
-) -> None:
+def insert_stated_edge(tx: Transaction, from_id: str, to_id: str, relation_type: str, strength: float) -> None:
     """Insert an edge that a person has stated.
 
     `related_to` is symmetric and is stored once; any other relation has a direction.
@@ -123,10 +87,7 @@ def insert_stated_edge(
 def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
     """Insert the turns that a memory was learned from, limited to the requester's own turns."""
     named = select(_M.id).where(
-        _M.space_id == tx.space,
-        _M.id.in_(sorted(turns)),
-        _M.is_turn.is_(True),
-        _M.owner == tx.request.subject,
+        _M.space_id == tx.space, _M.id.in_(sorted(turns)), _M.is_turn.is_(True), _M.owner == tx.request.subject
     )
     insert_sources(tx, id, tx.connection.execute(named).scalars())
 
@@ -135,17 +96,12 @@ def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:
 
 _GRAPH_ORDER = (_M.pinned.desc(), _M.importance.desc(), _M.created_at.desc(), _M.id.desc())
 _IS_ACTIVE: ColumnElement[bool] = and_(
-    _M.state == sql_literal(State.ACTIVE),
-    or_(_M.expires_at.is_(None), _M.expires_at > bindparam("p_at")),
+    _M.state == sql_literal(State.ACTIVE), or_(_M.expires_at.is_(None), _M.expires_at > bindparam("p_at"))
 )
 
 
 def list_graph_memories(
-    connection: Connection,
-    audiences: AudienceCache,
-    request: Request,
-    categories: tuple[str, ...] | None,
-    most: int,
+    connection: Connection, audiences: AudienceCache, request: Request, categories: tuple[str, ...] | None, most: int
 ) -> tuple[list[Memory], int]:
     """List the requester's first active memories in graph order, and count all of them."""
     asked = request.for_management()
@@ -153,9 +109,7 @@ def list_graph_memories(
     params: dict[str, Any] = {f"g_owner{n}": one for n, one in enumerate(mine)}
     params["g_categories"] = list(categories or ())
     rows = fetch_visible(
-        *(connection, audiences, asked, _select_graph_memories, len(mine), narrowed),
-        **params,
-        g_most=most,
+        *(connection, audiences, asked, _select_graph_memories, len(mine), narrowed), **params, g_most=most
     )
     found = [memory for memory, _ in rows]
     if len(found) < most:
@@ -169,9 +123,7 @@ def _select_graph_memories(shape: RequestShape, count: int, narrowed: bool) -> S
     """Select per identity: the index returns the rows of one owner in order, but not of several."""
     parts = []
     for n in range(count):
-        part = select(_M.id).where(
-            _M.owner == bindparam(f"g_owner{n}"), *_graph_conditions(shape, narrowed)
-        )
+        part = select(_M.id).where(_M.owner == bindparam(f"g_owner{n}"), *_graph_conditions(shape, narrowed))
         part = part.order_by(*_GRAPH_ORDER).limit(bindparam("g_most"))
         parts.append(select(part.subquery()))
     chosen = (union_all(*parts) if count > 1 else parts[0]).subquery()
@@ -185,9 +137,7 @@ def _select_graph_memories(shape: RequestShape, count: int, narrowed: bool) -> S
 
 @lru_cache(maxsize=8)
 def _select_graph_count(shape: RequestShape, narrowed: bool) -> Select[Any]:
-    return (
-        select(func.count()).select_from(memories_table).where(*_graph_conditions(shape, narrowed))
-    )
+    return select(func.count()).select_from(memories_table).where(*_graph_conditions(shape, narrowed))
 
 
 def _graph_conditions(shape: RequestShape, narrowed: bool) -> list[ColumnElement[bool]]:
@@ -197,9 +147,7 @@ def _graph_conditions(shape: RequestShape, narrowed: bool) -> list[ColumnElement
     return terms
 
 
-def list_graph_edges(
-    connection: Connection, space: str, ids: Sequence[str], most: int
-) -> list[tuple[str, str, float]]:
+def list_graph_edges(connection: Connection, space: str, ids: Sequence[str], most: int) -> list[tuple[str, str, float]]:
     """List edges between these memories, the strongest first, one for each pair."""
     shown = set(ids)
     found: dict[tuple[str, str], float] = {}
@@ -282,10 +230,7 @@ def list_evidence(
     used = own.where(_M.last_accessed_at.is_not(None)).order_by(_M.last_accessed_at.desc(), _M.id)
     newest = own.order_by(_M.created_at.desc(), _M.id)
     found: dict[str, WordedMemory] = {}
-    for statement, most in (
-        (used, limits.REFLECT_USED_MAX_COUNT),
-        (newest, limits.REFLECT_NEWEST_MAX_COUNT),
-    ):
+    for statement, most in ((used, limits.REFLECT_USED_MAX_COUNT), (newest, limits.REFLECT_NEWEST_MAX_COUNT)):
         for one in _fetch_worded(connection, audiences, space, statement.limit(most)):
             found.setdefault(one.memory.id, one)
     return list(found.values())
@@ -294,14 +239,7 @@ def list_evidence(
 def _select_active(space: str, owner: str, now: datetime) -> Select[Any]:
     return (
         select(_V.created_at.label("worded_at"), *MEMORY_COLUMNS)
-        .join(
-            memory_versions,
-            and_(
-                _V.space_id == _M.space_id,
-                _V.memory_id == _M.id,
-                _V.version == _M.version,
-            ),
-        )
+        .join(memory_versions, and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version))
         .where(
             _M.space_id == space,
             _M.owner == owner,
@@ -353,9 +291,7 @@ def is_name_of_other(connection: Connection, space: str, owner: str, words: Sequ
 # Pairs
 
 
-def list_pair_checks(
-    connection: Connection, space: str, ids: Sequence[str], now: datetime
-) -> dict[PairKey, PairCheck]:
+def list_pair_checks(connection: Connection, space: str, ids: Sequence[str], now: datetime) -> dict[PairKey, PairCheck]:
     """Read valid checks of pairs whose smaller id is one of these."""
     since = to_micros(now - timedelta(days=limits.PAIR_CHECK_DAYS))
     found: dict[PairKey, PairCheck] = {}
@@ -383,9 +319,7 @@ def delete_old_pair_checks(tx: Transaction) -> None:
 # Frequency and cost
 
 
-def last_reflection(
-    connection: Connection, space: str, owner: str, task: str
-) -> tuple[datetime, int] | None:
+def last_reflection(connection: Connection, space: str, owner: str, task: str) -> tuple[datetime, int] | None:
     """Return when a task last ran for an owner, and how much it spent."""
     found = connection.execute(
         select(_REFLECTIONS.at, _REFLECTIONS.spent).where(
@@ -416,12 +350,7 @@ def list_insights(tx: Transaction, ids: Collection[str]) -> list[str]:
         derived = (
             select(_D.memory_id)
             .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.memory_id))
-            .where(
-                _D.space_id == tx.space,
-                _D.turn_id.in_(some),
-                _M.kind == Kind.INSIGHT.value,
-                _M.inferred.is_(True),
-            )
+            .where(_D.space_id == tx.space, _D.turn_id.in_(some), _M.kind == Kind.INSIGHT.value, _M.inferred.is_(True))
         )
         found |= select_set(tx.connection, derived)
     return sorted(found)

@@ -31,12 +31,7 @@ from tacit.records.memory import HistoryEvent, State
 from tacit.records.results import EventNode, EventOperation
 from tacit.storage import queue, statements
 from tacit.storage.memories import EventRecord, Transaction
-from tacit.storage.revisions import (
-    home_path,
-    increment_revisions,
-    stored_access_paths,
-    update_note_links_of_many,
-)
+from tacit.storage.revisions import home_path, increment_revisions, stored_access_paths, update_note_links_of_many
 from tacit.storage.rows import delete_rows
 from tacit.storage.schema import (
     access_log_table,
@@ -74,10 +69,7 @@ _RESERVE_REVISIONS = text(
 )
 _SELECT_LAST_EVENTS = (
     select(_M.id, _M.version, _M.owner, func.max(history_table.c.seq))
-    .outerjoin(
-        history_table,
-        (history_table.c.space_id == _M.space_id) & (history_table.c.memory_id == _M.id),
-    )
+    .outerjoin(history_table, (history_table.c.space_id == _M.space_id) & (history_table.c.memory_id == _M.id))
     .group_by(_M.space_id, _M.id, _M.version, _M.owner)
 )
 _SELECT_RETIRED = select(_M.id, _M.owner, _M.learned_in, _M.thread, _M.category)
@@ -87,11 +79,7 @@ def list_expired(tx: Transaction, most: int, *, turns: bool) -> list[str]:
     """List and lock active memories, or turns, whose time is past."""
     statement = (
         select(_M.id)
-        .where(
-            *_active_in(tx.space, turns=turns),
-            _M.expires_at.is_not(None),
-            _M.expires_at <= to_micros(tx.at),
-        )
+        .where(*_active_in(tx.space, turns=turns), _M.expires_at.is_not(None), _M.expires_at <= to_micros(tx.at))
         .order_by(_M.expires_at, _M.id)
         .limit(most)
     )
@@ -135,13 +123,8 @@ def list_owner_counts(tx: Transaction, after: str, most: int) -> list[tuple[str,
 def list_evictable(tx: Transaction, owner: str, until: datetime) -> Sequence[Row[Any]]:
     """List an owner's memories that may be evicted: not pinned, and not changed since."""
     is_keyed = _M.key.is_not(None).label("keyed")
-    found = select(
-        _M.id, _M.access_count, _M.last_accessed_at, _M.updated_at, _M.importance, is_keyed
-    ).where(
-        *_active_in(tx.space),
-        _M.owner == owner,
-        _M.pinned.is_(False),
-        _M.updated_at <= to_micros(until),
+    found = select(_M.id, _M.access_count, _M.last_accessed_at, _M.updated_at, _M.importance, is_keyed).where(
+        *_active_in(tx.space), _M.owner == owner, _M.pinned.is_(False), _M.updated_at <= to_micros(until)
     )
     return tx.connection.execute(found).all()
 
@@ -179,9 +162,7 @@ def retire_memories(
 
 def forget_memories(tx: Transaction, ids: Sequence[str], until: datetime, why: str) -> int:
     """Forget memories that their owner no longer wants; return how many were active."""
-    return _retire_active(
-        tx, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why}
-    )
+    return _retire_active(tx, ids, State.FORGOTTEN, "deleted", until, HistoryEvent.DELETE, {"why": why})
 
 
 def _retire_active(
@@ -208,18 +189,9 @@ def _retire_active(
     retired = update(memories_table).where(_M.space_id == tx.space, _M.id == bindparam("b_id"))
     tx.connection.execute(
         retired.values(**values, stamp=bindparam("b_stamp")),
-        [
-            {"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]}
-            for row in rows
-        ],
+        [{"b_id": row.id, "b_stamp": revisions[home_path(row.owner, row.learned_in)]} for row in rows],
     )
-    told = {
-        "space_id": tx.space,
-        "event": event.value,
-        "actor": tx.actor,
-        "detail": json.dumps(detail),
-        "at": at,
-    }
+    told = {"space_id": tx.space, "event": event.value, "actor": tx.actor, "detail": json.dumps(detail), "at": at}
     last = _SELECT_LAST_EVENTS.where(_M.space_id == tx.space, _M.id.in_(found))
     tx.connection.execute(
         insert(history_table),
@@ -297,10 +269,7 @@ def delete_old_rows(connection: Connection, space: str, now: datetime, most: int
         (learning_days, learning_days.c.day < day),
         (pair_checks, pair_checks.c.checked_at <= ago(days=limits.PAIR_CHECK_DAYS)),
         (idempotency_keys, idempotency_keys.c.at <= ago(days=limits.IDEMPOTENCY_KEEP_DAYS)),
-        (
-            updates,
-            (u.state == queue.UPDATE_DONE) & (u.at <= ago(days=limits.UPDATE_DEDUPLICATION_DAYS)),
-        ),
+        (updates, (u.state == queue.UPDATE_DONE) & (u.at <= ago(days=limits.UPDATE_DEDUPLICATION_DAYS))),
         (updates, (u.state == queue.UPDATE_PARKED) & (u.at <= ago(days=limits.UPDATE_PARKED_DAYS))),
         (link_offers, link_offers.c.expires_at <= ago()),
         (link_attempts, link_attempts.c.at <= ago(hours=limits.LINK_TRIES_HOURS)),
@@ -315,9 +284,7 @@ def delete_old_rows(connection: Connection, space: str, now: datetime, most: int
     return count
 
 
-def _delete_some(
-    connection: Connection, space: str, table: Table, when: ColumnElement[bool], most: int
-) -> int:
+def _delete_some(connection: Connection, space: str, table: Table, when: ColumnElement[bool], most: int) -> int:
     key = table.primary_key.columns
     some = select(*key).where(table.c.space_id == space, when).limit(most)
     return delete_rows(connection, table, space, tuple_(*key).in_(some))

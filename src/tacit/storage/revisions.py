@@ -8,15 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import (
-    CompoundSelect,
-    Connection,
-    TextClause,
-    bindparam,
-    select,
-    text,
-    union_all,
-)
+from sqlalchemy import CompoundSelect, Connection, TextClause, bindparam, select, text, union_all
 
 from tacit import limits
 from tacit.policy.predicate import AccessPath, predicate_parameters, select_audiences
@@ -59,9 +51,7 @@ def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
     return " ".join(sorted(_acl_token(memory.space, kind, name) for kind, name in named if name))
 
 
-def acl_tokens_of_request(
-    connection: Connection, request: Request, door: AccessPath
-) -> list[str] | None:
+def acl_tokens_of_request(connection: Connection, request: Request, door: AccessPath) -> list[str] | None:
     """Return the tokens of an access path, or None if there are too many.
 
     The list is never empty: without an access path, no memory matches. With None, the condition of
@@ -76,9 +66,7 @@ def acl_tokens_of_request(
         return None if many else _acl_tokens(request.space, "heard", sets)
     if door is AccessPath.ROOM:
         return _acl_tokens(request.space, "room", params["p_rooms"])
-    return _acl_tokens(
-        request.space, "person", params["p_me" if door is AccessPath.ME else "p_here"]
-    )
+    return _acl_tokens(request.space, "person", params["p_me" if door is AccessPath.ME else "p_here"])
 
 
 def _acl_tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
@@ -219,9 +207,7 @@ _SELECT_REVISION = select(_P.rev, _P.cleared_rev).where(
 
 def person_revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
     """Return the revision of one person's access path."""
-    found = statements.fetch_rows(
-        connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)}
-    )
+    found = statements.fetch_rows(connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)})
     return found[0] if found else (0, 0)
 
 
@@ -250,14 +236,11 @@ _IDS: Any = bindparam("ids", expanding=True)
 
 def _select_notes_with(of_item: Any, of_summary: Any) -> CompoundSelect[Any]:
     return union_all(
-        select(_I.path).where(_I.space_id == _SPACE, of_item),
-        select(_N.path).where(_N.space_id == _SPACE, of_summary),
+        select(_I.path).where(_I.space_id == _SPACE, of_item), select(_N.path).where(_N.space_id == _SPACE, of_summary)
     )
 
 
-_NOTES_WITH_MEMORY = _select_notes_with(
-    _I.memory_id == bindparam("id"), _N.summary_id == bindparam("id")
-)
+_NOTES_WITH_MEMORY = _select_notes_with(_I.memory_id == bindparam("id"), _N.summary_id == bindparam("id"))
 _NOTES_WITH_MEMORIES = _select_notes_with(_I.memory_id.in_(_IDS), _N.summary_id.in_(_IDS))
 _FILES_WITH_MEMORIES = (
     select(_L.path).where(_L.space_id == _SPACE, _L.memory_id.in_(_IDS)).distinct()
@@ -271,9 +254,7 @@ _COPY_ITEM = text(
 
 def update_note_links(tx: Transaction, memory: Memory) -> None:
     """Mark the notes of a changed memory; a memory without notes costs two index lookups."""
-    for (path,) in statements.fetch_rows(
-        tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}
-    ):
+    for (path,) in statements.fetch_rows(tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}):
         superseded = tx.changed_notes.setdefault(path, set())
         if memory.state is State.SUPERSEDED and memory.superseded_by:
             superseded.add(memory.id)
@@ -290,15 +271,11 @@ def update_note_links_of_many(tx: Transaction, ids: Sequence[str]) -> set[str]:
 def remove_note_links(tx: Transaction, ids: Sequence[str]) -> None:
     """Unlink memories from notes before they are deleted, and invalidate the file states."""
     params = {"space": tx.space, "ids": list(ids)}
-    paths = update_note_links_of_many(tx, ids) | set(
-        tx.connection.execute(_FILES_WITH_MEMORIES, params).scalars()
-    )
+    paths = update_note_links_of_many(tx, ids) | set(tx.connection.execute(_FILES_WITH_MEMORIES, params).scalars())
     if not paths:
         return
     mark_notes_changed(tx, paths)
-    update_rows(
-        tx.connection, notes_table, tx.space, _N.summary_id.in_(params["ids"]), summary_id=None
-    )
+    update_rows(tx.connection, notes_table, tx.space, _N.summary_id.in_(params["ids"]), summary_id=None)
     for some in chunks(paths):
         update_rows(tx.connection, note_files, tx.space, _F.path.in_(some), stamp=-1)
 
@@ -328,9 +305,7 @@ def _replace_superseded(tx: Transaction, path: str, id: str) -> None:
     The old memory keeps its row: if the successor is reverted, it is shown in its position again.
     """
     row = _select_home(tx, id)
-    after = (
-        None if row is None or row.superseded_by is None else _select_home(tx, row.superseded_by)
-    )
+    after = None if row is None or row.superseded_by is None else _select_home(tx, row.superseded_by)
     if row is None or after is None or not _is_same_home(tx, row, after):
         return
     params = {"space": tx.space, "path": path, "old": id, "new": row.superseded_by}

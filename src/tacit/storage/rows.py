@@ -70,9 +70,7 @@ def _decoder(hint: Any) -> Callable[[Any], Any] | None:
     return kind if isinstance(kind, type) and issubclass(kind, _ENUM_OR_BOOL) else None
 
 
-def fetch_mappings(
-    connection: Connection, statement: Select[Any], params: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def fetch_mappings(connection: Connection, statement: Select[Any], params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Fetch rows by column name on the driver, for a prepared statement that runs often."""
     names = _column_names(statement)
     found = statements.fetch_rows(connection, statement, params)
@@ -105,9 +103,7 @@ def delete_rows(connection: Connection, table: Table, space: str, *which: Any) -
     return connection.execute(delete(table).where(table.c.space_id == space, *which)).rowcount
 
 
-def update_rows(
-    connection: Connection, table: Table, space: str, *which: Any, **values: Any
-) -> int:
+def update_rows(connection: Connection, table: Table, space: str, *which: Any, **values: Any) -> int:
     """Update rows of a space, with encoded values; return how many there were."""
     rows = update(table).where(table.c.space_id == space, *which)
     changes = {name: encode(value) for name, value in values.items()}
@@ -120,13 +116,9 @@ def insert_row(connection: Connection, table: Table, space: str, **values: Any) 
     connection.execute(insert(table).values(space_id=space, **row))
 
 
-def insert_missing(
-    connection: Connection, table: Table, space: str, rows: Iterable[Mapping[str, Any]]
-) -> None:
+def insert_missing(connection: Connection, table: Table, space: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert those rows of a space whose primary key is new, with encoded values."""
-    new = [
-        {"space_id": space} | {name: encode(value) for name, value in row.items()} for row in rows
-    ]
+    new = [{"space_id": space} | {name: encode(value) for name, value in row.items()} for row in rows]
     if new:
         connection.execute(insert_for(connection, table).on_conflict_do_nothing(), new)
 

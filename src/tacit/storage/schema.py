@@ -65,9 +65,7 @@ def _references(table: str, **columns: str) -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["space_id", *columns], theirs, ondelete="CASCADE")
 
 
-def _index(
-    name: str, columns: str, *, where: str = "", unique: bool = False, **dialect: str
-) -> Index:
+def _index(name: str, columns: str, *, where: str = "", unique: bool = False, **dialect: str) -> Index:
     """Declare an index; `where` makes it partial, `dialect` overrides that for one database."""
     parts = {"sqlite_where": where, "postgresql_where": where, **dialect} if where else {}
     conditions: dict[str, Any] = {name: text(condition) for name, condition in parts.items()}
@@ -320,9 +318,7 @@ history_table = _table(
     rowid=False,
 )
 
-thread_revisions = _table(
-    "thread_revisions", *_texts("thread"), *_times("rev"), key="thread", rowid=False
-)
+thread_revisions = _table("thread_revisions", *_texts("thread"), *_times("rev"), key="thread", rowid=False)
 
 change_log = _table(
     "change_log",
@@ -418,29 +414,18 @@ proposals = _table(
 
 # Declined proposals, as a hash: not asked again for a while.
 declined_proposals = _table(
-    "declined_proposals",
-    *_texts("concerns", "content_digest"),
-    *_times("until"),
-    key="concerns content_digest",
+    "declined_proposals", *_texts("concerns", "content_digest"), *_times("until"), key="concerns content_digest"
 )
 
 # The number of writes that learning made for a person on a day, and when it read that person's last
 # turn: a correction without a subject refers to the statements of that turn.
 learning_days = _table(
-    "learning_days",
-    *_texts("owner", "day"),
-    *_integers("writes"),
-    *_times("last_turn_at?"),
-    key="owner day",
+    "learning_days", *_texts("owner", "day"), *_integers("writes"), *_times("last_turn_at?"), key="owner day"
 )
 
 # Usage of language models by space and day.
 llm_usage = _table(
-    "llm_usage",
-    *_texts("day"),
-    *_integers("requests"),
-    *_times("tokens_in", "tokens_out", "cost_micros"),
-    key="day",
+    "llm_usage", *_texts("day"), *_integers("requests"), *_times("tokens_in", "tokens_out", "cost_micros"), key="day"
 )
 
 
@@ -555,9 +540,7 @@ derived_from = _table(
 )
 
 # When the block of a thread was built for an audience. Newer changes are in the delta.
-blocks = _table(
-    "blocks", *_texts("thread", "audience"), *_times("built_at", "used_at"), key="thread audience"
-)
+blocks = _table("blocks", *_texts("thread", "audience"), *_times("built_at", "used_at"), key="thread audience")
 
 
 # Lifecycle: runs of tasks, the clock guard, compared pairs, reflections, erasures and events.
@@ -575,11 +558,7 @@ job_runs = _table(
 # The time of the last sweep. If the clock jumped since the sweep before, also from when to when:
 # nothing is purged until an operator accepts the clock. All memories due by `purged_until` were
 # purged; one that is due earlier was dated by a wrong clock.
-clock_guard = _table(
-    "clock_guard",
-    *_times("seen_at", "jump_from?", "jump_to?", "purged_until?"),
-    key="",
-)
+clock_guard = _table("clock_guard", *_times("seen_at", "jump_from?", "jump_to?", "purged_until?"), key="")
 
 # Pairs of memories that were compared recently.
 pair_checks = _table(
@@ -742,21 +721,12 @@ memories_table = _table(
         postgresql_where="is_turn IS false AND version > 0",
     ),
     # An owner who is also the speaker finds the memory by the index on owners.
-    _index(
-        "ix_memories_speaker",
-        "speaker is_turn created_at id",
-        where="owner IS NULL OR owner <> speaker",
-    ),
+    _index("ix_memories_speaker", "speaker is_turn created_at id", where="owner IS NULL OR owner <> speaker"),
     _index("ix_memories_learned_in", "learned_in is_turn created_at id"),
     _index("ix_memories_audience", "audience is_turn created_at id", where="audience IS NOT NULL"),
     _index("ix_memories_stamp", "owner stamp"),
     _index("ix_memories_shareable", "owner created_at id", where="visibility = 'public_ok'"),
-    _index(
-        "uq_memories_key",
-        "owner category key",
-        unique=True,
-        where="key IS NOT NULL AND state = 'active'",
-    ),
+    _index("uq_memories_key", "owner category key", unique=True, where="key IS NOT NULL AND state = 'active'"),
     _index(
         "uq_memories_chat_key",
         "learned_in category key",
@@ -765,17 +735,11 @@ memories_table = _table(
     ),
     _index("ix_memories_purge_at", "purge_at", where="purge_at IS NOT NULL"),
     # Expired memories and turns, and the few memories that may decay.
-    _index(
-        "ix_memories_expires_at",
-        "is_turn expires_at id",
-        where="expires_at IS NOT NULL AND state = 'active'",
-    ),
+    _index("ix_memories_expires_at", "is_turn expires_at id", where="expires_at IS NOT NULL AND state = 'active'"),
     _index("ix_memories_decay", "updated_at id", where="importance < 3 AND state = 'active'"),
     # A person's pinned and important memories, and their number.
     _index(
-        "ix_memories_prominent",
-        "owner is_turn pinned importance created_at id expires_at",
-        where="state = 'active'",
+        "ix_memories_prominent", "owner is_turn pinned importance created_at id expires_at", where="state = 'active'"
     ),
     # The erasure of a memory finds those that it replaced.
     _index("ix_memories_superseded_by", "superseded_by", where="superseded_by IS NOT NULL"),

@@ -71,20 +71,13 @@ _M = memories_table.c
 _AT_ONCE_COUNT = 500
 _NOBODY: frozenset[str] = frozenset()
 FTS_ROWS = table("fts_rows", column("number"), column("space_id"), column("memory_id"))
-FTS_INDEX = table(
-    "fts_index", column("rowid"), column("content"), column("acl_tokens"), column("owner_words")
-)
+FTS_INDEX = table("fts_index", column("rowid"), column("content"), column("acl_tokens"), column("owner_words"))
 _CONTENT = table("fts_index_content", column("id"))
 # Numbers only grow, and documents are indexed in their order: all up to this one are indexed.
 LAST_INDEXED = select(func.coalesce(func.max(_CONTENT.c.id), 0)).scalar_subquery()
 _SELECT_UNINDEXED = (
     select(FTS_ROWS.c.number, *MEMORY_COLUMNS)
-    .select_from(
-        FTS_ROWS.join(
-            memories_table,
-            (_M.space_id == FTS_ROWS.c.space_id) & (_M.id == FTS_ROWS.c.memory_id),
-        )
-    )
+    .select_from(FTS_ROWS.join(memories_table, (_M.space_id == FTS_ROWS.c.space_id) & (_M.id == FTS_ROWS.c.memory_id)))
     .where(FTS_ROWS.c.number > LAST_INDEXED)
     .order_by(FTS_ROWS.c.number)
     .limit(bindparam("most"))
@@ -96,10 +89,7 @@ class IndexStale(Exception):
 
 
 def require_fresh_index(connection: Connection, dialect: Dialect) -> None:
-    if (
-        dialect.defers_fts_index
-        and connection.execute(_SELECT_UNINDEXED, {"most": 1}).first() is not None
-    ):
+    if dialect.defers_fts_index and connection.execute(_SELECT_UNINDEXED, {"most": 1}).first() is not None:
         raise IndexStale
 
 
@@ -157,8 +147,7 @@ class ListFilter:
     def params(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in self.names if name != "after"}
         values: dict[str, Any] = {
-            f"f_{name}": list(value) if isinstance(value, tuple) else value
-            for name, value in given.items()
+            f"f_{name}": list(value) if isinstance(value, tuple) else value for name, value in given.items()
         }
         values["f_prefix_length"] = len(self.prefix or "")
         values["f_after"], values["f_after_id"] = self.after or (None, None)
@@ -166,34 +155,23 @@ class ListFilter:
 
 
 def list_memories(
-    connection: Connection,
-    audiences: AudienceCache,
-    dialect: Dialect,
-    request: Request,
-    wanted: ListFilter,
-    limit: int,
+    connection: Connection, audiences: AudienceCache, dialect: Dialect, request: Request, wanted: ListFilter, limit: int
 ) -> list[MemoryDecision]:
     """List memories, newest first: read the newest of each branch and merge them."""
     params: dict[str, Any] = wanted.params
     if wanted.words:
         require_fresh_index(connection, dialect)
         behind = {
-            branch.access_path: partial(
-                revisions.acl_tokens_of_request, connection, request, branch.access_path
-            )
+            branch.access_path: partial(revisions.acl_tokens_of_request, connection, request, branch.access_path)
             for branch in policy_branches(request)
         }
         params |= dialect.word_match_params(wanted.words, behind)
     which = (wanted.names, dialect, bool(wanted.words))
-    return fetch_visible(
-        connection, audiences, request, _select_page, *which, **params, p_limit=limit
-    )
+    return fetch_visible(connection, audiences, request, _select_page, *which, **params, p_limit=limit)
 
 
 @lru_cache(maxsize=512)
-def _select_page(
-    shape: RequestShape, names: tuple[str, ...], dialect: Dialect, by_words: bool
-) -> Select[Any]:
+def _select_page(shape: RequestShape, names: tuple[str, ...], dialect: Dialect, by_words: bool) -> Select[Any]:
     terms = [FILTERS[name](shape) for name in names]
     newest = (_M.created_at.desc(), _M.id.desc())
     parts = []
@@ -221,10 +199,7 @@ def count_memories(connection: Connection, request: Request, wanted: ListFilter)
 @lru_cache(maxsize=512)
 def _select_count(shape: RequestShape, names: tuple[str, ...]) -> Select[Any]:
     terms = [FILTERS[name](shape) for name in names]
-    parts = [
-        select(_M.id).where(branch.condition, *terms)
-        for branch in build_branches(shape, POLICY_TABLES)
-    ]
+    parts = [select(_M.id).where(branch.condition, *terms) for branch in build_branches(shape, POLICY_TABLES)]
     chosen = union(*parts).subquery() if len(parts) > 1 else parts[0].subquery()
     return select(func.count()).select_from(chosen)
 
@@ -269,9 +244,7 @@ FILTERS: dict[str, Callable[[RequestShape | None], ColumnElement[bool]]] = {
     "state": lambda _: current_state() == bindparam("f_state"),
     "key": lambda _: _equals("key"),
     # Not LIKE: % and _ would have to be escaped, and LIKE ignores case in SQLite.
-    "prefix": lambda _: (
-        func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix")
-    ),
+    "prefix": lambda _: func.substr(_M.key, 1, bindparam("f_prefix_length")) == bindparam("f_prefix"),
     "pinned": lambda shape: _visible_pin(shape) == bindparam("f_pinned"),
     "owners": lambda _: _is_any_of(_M.owner, "owners"),
     "about": lambda _: _M.id.in_(select_about()),
@@ -281,9 +254,7 @@ FILTERS: dict[str, Callable[[RequestShape | None], ColumnElement[bool]]] = {
     "since": lambda _: _M.created_at >= bindparam("f_since"),
     "until": lambda _: _M.created_at < bindparam("f_until"),
     # A row value, not an OR: the index of the branch can then seek to the position.
-    "after": lambda _: (
-        tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id"))
-    ),
+    "after": lambda _: tuple_(_M.created_at, _M.id) < tuple_(bindparam("f_after"), bindparam("f_after_id")),
 }
 
 
@@ -406,18 +377,11 @@ class _OwnerQuery(NamedTuple):
         first = limits.BROWSE_FIRST_COUNT
         rows = self.fetch(_select_newest(self.through), p_limit=first)
         meant = [TimePosition(at, id) for at, id, says in rows if says]
-        return _FirstMatches(
-            meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first
-        )
+        return _FirstMatches(meant, is_complete=len(rows) < first, is_frequent=2 * len(meant) >= first)
 
 
 def browse_own(
-    connection: Connection,
-    audiences: AudienceCache,
-    dialect: Dialect,
-    request: Request,
-    wanted: ListFilter,
-    limit: int,
+    connection: Connection, audiences: AudienceCache, dialect: Dialect, request: Request, wanted: ListFilter, limit: int
 ) -> list[MemoryDecision]:
     """List the requester's own memories, which the requester manages."""
     parts = _own_queries(connection, dialect, request, wanted)
@@ -428,15 +392,11 @@ def browse_own(
     return sorted(found, key=lambda one: _position_of(one[0]), reverse=True)
 
 
-def count_own(
-    connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter
-) -> int:
+def count_own(connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter) -> int:
     return _count_matches(_own_queries(connection, dialect, request, wanted))
 
 
-def browse_space(
-    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int
-) -> list[Memory]:
+def browse_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None, limit: int) -> list[Memory]:
     """List memories of all owners, or of these, for an operator.
 
     The transaction of the caller records the owners in the access log.
@@ -453,9 +413,7 @@ def count_in_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | 
     return _count_matches(_space_queries(tx, wanted, owners))
 
 
-def list_owned(
-    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
-) -> list[OwnedMemory]:
+def list_owned(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> list[OwnedMemory]:
     """List matching memories with their owners, up to the count limit, for an operator's count."""
     ids = _newest_ids(_space_queries(tx, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
     if not ids:
@@ -470,9 +428,7 @@ def list_wordings(tx: Transaction, memory: Memory) -> dict[int, str]:
     return {row.version: row.content for row in rows}
 
 
-def _own_queries(
-    connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter
-) -> list[_OwnerQuery]:
+def _own_queries(connection: Connection, dialect: Dialect, request: Request, wanted: ListFilter) -> list[_OwnerQuery]:
     shape = shape_of_request(request)
     if shape is None:
         return []
@@ -480,9 +436,7 @@ def _own_queries(
     return _split_by_owner(connection, dialect, shape, wanted, params, owners)
 
 
-def _space_queries(
-    tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
-) -> list[_OwnerQuery]:
+def _space_queries(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None) -> list[_OwnerQuery]:
     params = {"p_space": tx.space, "p_at": to_micros(tx.at)}
     some = None if owners is None else sorted(owners)
     return _split_by_owner(tx.connection, tx.dialect, None, wanted, params, some)
@@ -498,9 +452,7 @@ def _split_by_owner(
 ) -> list[_OwnerQuery]:
     asked = {**params, **wanted.params}
     rarely = wanted.about is not None and _is_few(connection, _COUNT_ABOUT, asked)
-    through = _BrowseQuery(
-        shape, owners is not None, wanted.names, dialect, len(wanted.prefixes), rarely
-    )
+    through = _BrowseQuery(shape, owners is not None, wanted.names, dialect, len(wanted.prefixes), rarely)
     if wanted.prefixes:
         require_fresh_index(connection, dialect)
     found = []
@@ -608,9 +560,7 @@ def _newest_first(found: Select[Any]) -> Select[Any]:
 # Counts: of one person's memories for that person, and of a space for its operator.
 
 
-def read_owner_stats(
-    connection: Connection, request: Request, categories: Sequence[str] | None = None
-) -> Stats:
+def read_owner_stats(connection: Connection, request: Request, categories: Sequence[str] | None = None) -> Stats:
     own = build_predicate(request.for_management(), POLICY_TABLES)
     if not own.branches:
         return Stats()
@@ -625,19 +575,10 @@ def read_space_stats(connection: Connection, space: str, at: datetime) -> Stats:
     return _read_stats(connection, memories_only, {"p_at": to_micros(at)})
 
 
-def _read_stats(
-    connection: Connection, which: ColumnElement[bool], params: dict[str, Any]
-) -> Stats:
+def _read_stats(connection: Connection, which: ColumnElement[bool], params: dict[str, Any]) -> Stats:
     def by(column: ColumnElement[str]) -> dict[str, int]:
-        rows = connection.execute(
-            select(column, func.count()).where(which).group_by(column).order_by(column), params
-        )
+        rows = connection.execute(select(column, func.count()).where(which).group_by(column).order_by(column), params)
         return {row[0]: row[1] for row in rows}
 
     states = by(current_state())
-    return Stats(
-        memories=sum(states.values()),
-        by_state=states,
-        by_kind=by(_M.kind),
-        by_category=by(_M.category),
-    )
+    return Stats(memories=sum(states.values()), by_state=states, by_kind=by(_M.kind), by_category=by(_M.category))

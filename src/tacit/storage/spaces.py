@@ -40,9 +40,7 @@ def new_memory_id(at: datetime) -> str:
     the record, which holds the time too.
     """
     rest = limits.ID_CHARS - _SECOND_CHARS
-    return _second_prefix(at.replace(microsecond=0)) + _encode_base62(
-        secrets.randbelow(len(_ALPHABET) ** rest), rest
-    )
+    return _second_prefix(at.replace(microsecond=0)) + _encode_base62(secrets.randbelow(len(_ALPHABET) ** rest), rest)
 
 
 def id_range_of_second(at: datetime) -> tuple[str, str]:
@@ -81,12 +79,8 @@ def audience_id(people: frozenset[str]) -> str:
 
 # Spaces, and the identity revision, which grows with each change of people, links or chats.
 
-_SELECT_IDENTITY_REVISION = select(spaces_table.c.identity_rev).where(
-    spaces_table.c.space_id == bindparam("space")
-)
-_HAS_TOMBSTONES = (
-    select(tombstones.c.digest).where(tombstones.c.space_id == spaces_table.c.space_id).exists()
-)
+_SELECT_IDENTITY_REVISION = select(spaces_table.c.identity_rev).where(spaces_table.c.space_id == bindparam("space"))
+_HAS_TOMBSTONES = select(tombstones.c.digest).where(tombstones.c.space_id == spaces_table.c.space_id).exists()
 _SELECT_LOCKED_STATE = (
     select(spaces_table.c.identity_rev, spaces_table.c.secret, _HAS_TOMBSTONES)
     .where(spaces_table.c.space_id == bindparam("space"))
@@ -143,9 +137,7 @@ def list_spaces(connection: Connection) -> list[str]:
 _C = identity_links.c
 _LINKS_AROUND = union_all(
     *(
-        select(identity_links).where(
-            _C.space_id == bindparam("space"), end.in_(bindparam("ids", expanding=True))
-        )
+        select(identity_links).where(_C.space_id == bindparam("space"), end.in_(bindparam("ids", expanding=True)))
         for end in (_C.source, _C.target)
     )
 )

@@ -8,17 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import (
-    URL,
-    ColumnElement,
-    Connection,
-    Engine,
-    TextClause,
-    create_engine,
-    event,
-    literal_column,
-    text,
-)
+from sqlalchemy import URL, ColumnElement, Connection, Engine, TextClause, create_engine, event, literal_column, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
@@ -52,13 +42,12 @@ _SELECT_NUMBER = text("SELECT number FROM fts_rows WHERE space_id = :space AND m
 _INSERT_MEMORY = insert_statement(memories_table)
 _INSERT_SEARCH_ROW = text("INSERT INTO fts_rows (space_id, memory_id) VALUES (:space, :id)")
 _SET_WORDS = text(
-    "UPDATE fts_index SET content = :content, acl_tokens = :acl_tokens, owner_words = :owner_words WHERE rowid = :number"
+    "UPDATE fts_index SET content = :content, acl_tokens = :acl_tokens, owner_words = :owner_words"
+    " WHERE rowid = :number"
 )
 _DELETE_SEARCH_ROW = text("DELETE FROM fts_rows WHERE number = :number")
 _DELETE_SPACE_ROWS = text("DELETE FROM fts_rows WHERE space_id = :space")
-_DELETE_SPACE_WORDS = text(
-    "DELETE FROM fts_index WHERE rowid IN (SELECT number FROM fts_rows WHERE space_id = :space)"
-)
+_DELETE_SPACE_WORDS = text("DELETE FROM fts_index WHERE rowid IN (SELECT number FROM fts_rows WHERE space_id = :space)")
 _DELETE_WORDS = text("DELETE FROM fts_index WHERE rowid = :number")
 
 
@@ -100,9 +89,7 @@ def create_sqlite_engine(url: URL, options: DatabaseOptions, *, single: bool) ->
     def _begin(connection: Connection) -> None:
         options = connection.get_execution_options()
         if not options.get("tacit_bare"):
-            connection.exec_driver_sql(
-                "BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN"
-            )
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("tacit_writes") else "BEGIN")
 
     return engine
 
@@ -116,9 +103,7 @@ def create_file(url: URL) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=True)
     except OSError as error:
-        raise StoreUnavailable(
-            f"cannot create the database file ({error.strerror}); choose another path"
-        ) from None
+        raise StoreUnavailable(f"cannot create the database file ({error.strerror}); choose another path") from None
 
 
 def _match_any_word(words: Sequence[str]) -> str:
@@ -140,10 +125,7 @@ class SQLite(Dialect):
         )
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
-        return [
-            (_INSERT_MEMORY, row),
-            (_INSERT_SEARCH_ROW, {"space": row["space_id"], "id": row["id"]}),
-        ]
+        return [(_INSERT_MEMORY, row), (_INSERT_SEARCH_ROW, {"space": row["space_id"], "id": row["id"]})]
 
     def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
         of = {"space": memory.space, "id": memory.id}
@@ -221,9 +203,7 @@ class SQLite(Dialect):
         orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
         found += [f"rows of {row[0]} refer to nothing" for row in orphans[:20]]
         try:
-            connection.exec_driver_sql(
-                "INSERT INTO fts_index (fts_index) VALUES ('integrity-check')"
-            )
+            connection.exec_driver_sql("INSERT INTO fts_index (fts_index) VALUES ('integrity-check')")
         except DBAPIError:
             found.append("full text: the index does not match its text")
         missing = connection.execute(

@@ -33,11 +33,7 @@ Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its paramete
 
 
 def fetch_rows(
-    connection: Connection,
-    statement: Executable,
-    params: Mapping[str, Any],
-    *,
-    binary: bool = False,
+    connection: Connection, statement: Executable, params: Mapping[str, Any], *, binary: bool = False
 ) -> Sequence[tuple[Any, ...]]:
     """Fetch all rows of a statement with parameters of plain types, in a transaction.
 
@@ -45,9 +41,7 @@ def fetch_rows(
     """
     sql, values = render(connection.dialect, statement, params)
     with _translate_driver_errors(connection) as driver:
-        found: list[tuple[Any, ...]] = execute_on_driver(
-            driver, sql, values, binary=binary
-        ).fetchall()
+        found: list[tuple[Any, ...]] = execute_on_driver(driver, sql, values, binary=binary).fetchall()
     return found
 
 
@@ -83,9 +77,7 @@ def _join_statements(rendered: tuple[tuple[str, int], ...]) -> str:
     return f"WITH {', '.join(parts)} SELECT 1"
 
 
-def render_guarded(
-    grammar: Grammar, guard: Statement, steps: Sequence[Statement]
-) -> tuple[str, Sequence[Any]]:
+def render_guarded(grammar: Grammar, guard: Statement, steps: Sequence[Statement]) -> tuple[str, Sequence[Any]]:
     """Render inserts that run only if a guard query finds a row, as one PostgreSQL statement.
 
     The statement returns the number of rows that the guard found.
@@ -160,9 +152,7 @@ def insert_statement(table: Table, **further: str) -> TextClause:
     return text(f"INSERT INTO {table.name} ({columns}) VALUES ({values})")  # noqa: S608
 
 
-def render(
-    grammar: Grammar, statement: Executable, params: Mapping[str, Any]
-) -> tuple[str, Sequence[Any]]:
+def render(grammar: Grammar, statement: Executable, params: Mapping[str, Any]) -> tuple[str, Sequence[Any]]:
     """Return driver SQL with positional parameters, and their values."""
     lengths = tuple([(name, len(one)) for name, one in params.items() if isinstance(one, list)])
     sql, order, literals = _compile(grammar, statement, lengths)
@@ -182,9 +172,7 @@ def _compile(
     literals = {name: value for name, value in bound.items() if value is not None}
     samples: dict[str, Any] = {name: "" for name in bound if name not in literals}
     samples |= {name: [""] * length for name, length in lengths if name in bound}
-    compiled = clause.params(samples).compile(
-        dialect=grammar, compile_kwargs={"render_postcompile": True}
-    )
+    compiled = clause.params(samples).compile(dialect=grammar, compile_kwargs={"render_postcompile": True})
     if compiled.positiontup is not None:
         return str(compiled), tuple(compiled.positiontup), literals
     numbers: dict[str, int] = {}

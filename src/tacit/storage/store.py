@@ -26,12 +26,7 @@ from tacit.clock import Clock, from_micros, to_micros
 from tacit.errors import StoreBusy, StoreError
 from tacit.identity import RawRequest, resolve_request
 from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
-from tacit.records.checkpoints import (
-    GraphStep,
-    StepValue,
-    StoredGraphStep,
-    dump_compact_json,
-)
+from tacit.records.checkpoints import GraphStep, StepValue, StoredGraphStep, dump_compact_json
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Request
 from tacit.records.results import EventOperation
@@ -88,9 +83,7 @@ class _BatchWriter:
         if len(self._batch) < BATCH_COUNT and abs(now - self._since) < _BATCH_MICROS:
             return
         if self._writer is None or not self._writer.is_alive():
-            self._writer = Thread(
-                target=self.flush, name=f"tacit-{type(self).__name__}", daemon=True
-            )
+            self._writer = Thread(target=self.flush, name=f"tacit-{type(self).__name__}", daemon=True)
             self._writer.start()
         elif len(self._batch) > _KEPT_MAX_COUNT:
             self._batch.clear()
@@ -156,10 +149,7 @@ class EventLog(_BatchWriter):
         """Add committed events. The erasure of a memory discards its events not yet written."""
         gone = {one.memory_id for one in happened if one.op is EventOperation.ERASE}
         if gone:
-            happened = [
-                EventRecord(one.node, one.op, one.status) if one.memory_id in gone else one
-                for one in happened
-            ]
+            happened = [EventRecord(one.node, one.op, one.status) if one.memory_id in gone else one for one in happened]
             self.discard(space, gone)
         if not self.keep_days:
             self._seen.add(space)
@@ -171,9 +161,7 @@ class EventLog(_BatchWriter):
             self._batch.extend([(space, now, one) for one in happened])
             self._write_if_due(now)
 
-    def discard(
-        self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()
-    ) -> None:
+    def discard(self, space: str, ids: Collection[str | None] | None = None, owners: Collection[str] = ()) -> None:
         """Discard unwritten events of these memories and people; without `ids`, of the space."""
 
         def is_kept(one: EventRecord) -> bool:
@@ -181,9 +169,7 @@ class EventLog(_BatchWriter):
             return ids is not None and not of_memory and one.owner not in owners
 
         with self._lock:
-            self._batch = [
-                (where, at, one) for where, at, one in self._batch if where != space or is_kept(one)
-            ]
+            self._batch = [(where, at, one) for where, at, one in self._batch if where != space or is_kept(one)]
 
     def flush(self) -> None:
         with self._writing:
@@ -257,9 +243,7 @@ class RequestCache:
             self._kept[space, asking, union] = (rev, request)
         return request
 
-    def get_cached(
-        self, space: str, asking: RawRequest, *, union: bool
-    ) -> tuple[int, Request] | None:
+    def get_cached(self, space: str, asking: RawRequest, *, union: bool) -> tuple[int, Request] | None:
         """Return the cached request and its identity revision, or None."""
         with self._lock:
             return self._kept.get((space, asking, union))
@@ -279,13 +263,7 @@ class RequestCache:
         with self._lock:
             self._registered[space, asking] = rev
 
-    def _register(
-        self,
-        connection: Connection,
-        request: Request,
-        asking: RawRequest,
-        at: datetime,
-    ) -> int:
+    def _register(self, connection: Connection, request: Request, asking: RawRequest, at: datetime) -> int:
         """Store the chat if it is private or a group; for an unknown chat, only the space."""
         space = request.space
         if request.private or request.kind is ChatKind.GROUP:
@@ -417,9 +395,7 @@ def _select_fast(shape: RequestShape, which: Literal["id", "key"]) -> Select[Any
 # Cache of the graph steps saved or read last. Each read asks the database whether the cached step
 # is still the newest, which costs less than fetching it. Only steps of private chats are cached.
 
-_OWN_THREAD = (
-    "space_id = :space AND person = :person AND chat = '' AND thread = :thread AND ns = :ns"
-)
+_OWN_THREAD = "space_id = :space AND person = :person AND chat = '' AND thread = :thread AND ns = :ns"
 # Identifies the newest step: two steps with equal marks are the same step.
 SELECT_NEWEST_MARK = text(
     "SELECT (SELECT identity_rev FROM spaces WHERE space_id = :space), "  # noqa: S608
@@ -436,9 +412,7 @@ StepMark = tuple[str, int, str | None, str, str, str]  # a row of SELECT_NEWEST_
 
 class RecentSteps:
     def __init__(self) -> None:
-        self._kept: LRUCache[StepKey, tuple[StepMark, StoredGraphStep]] = LRUCache(
-            limits.STEPS_CACHED_MAX_COUNT
-        )
+        self._kept: LRUCache[StepKey, tuple[StepMark, StoredGraphStep]] = LRUCache(limits.STEPS_CACHED_MAX_COUNT)
         self._lock = Lock()
 
     def has(self, key: StepKey) -> bool:
@@ -458,9 +432,7 @@ class RecentSteps:
         step = replace(found.step, metadata=metadata)
         return StoredGraphStep(step=step, values=found.values, writes=found.writes)
 
-    def add_saved(
-        self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int
-    ) -> None:
+    def add_saved(self, key: StepKey, step: GraphStep, metadata: str, values: Iterable[StepValue], at: int) -> None:
         """Cache a step that was just written, if all of its values are in memory."""
         with self._lock:
             kept = self._kept.get(key)
@@ -598,12 +570,7 @@ class Store:
         object.__setattr__(self, "_unwatch", stop)
 
     def read(
-        self,
-        space: str,
-        asking: RawRequest,
-        work: Callable[[Connection, Request], T],
-        *,
-        union: bool = True,
+        self, space: str, asking: RawRequest, work: Callable[[Connection, Request], T], *, union: bool = True
     ) -> T:
         """Resolve the request and read in one snapshot.
 
@@ -652,9 +619,7 @@ class Store:
         them.
         """
 
-        def attempt(
-            connection: Connection, *, again: bool, first: bool
-        ) -> tuple[Transaction, T] | None:
+        def attempt(connection: Connection, *, again: bool, first: bool) -> tuple[Transaction, T] | None:
             at, state = self._lock_space(connection, space, changing=changing)
             rev = state.identity_revision
             if first and not self.requests.is_registered(space, asking, rev):
@@ -675,9 +640,7 @@ class Store:
         self.emit_events(space, tx.at, tx.events)
         return done
 
-    def write_as(
-        self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool = False
-    ) -> T:
+    def write_as(self, space: str, actor: str, work: Callable[[Transaction], T], *, changing: bool = False) -> T:
         """Write without a requester, as an operator or as the system."""
 
         def attempt(connection: Connection, *, again: bool) -> tuple[Transaction, T]:
@@ -694,9 +657,7 @@ class Store:
         """Change people, links or chats, after waiting for the writes that rely on them."""
         return self.write_as(space, actor, work, changing=True)
 
-    def _lock_space(
-        self, connection: Connection, space: str, *, changing: bool
-    ) -> tuple[datetime, spaces.SpaceState]:
+    def _lock_space(self, connection: Connection, space: str, *, changing: bool) -> tuple[datetime, spaces.SpaceState]:
         at = self.clock()
         if changing:
             spaces.ensure_space(connection, space, at)

@@ -7,16 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    Connection,
-    TextClause,
-    and_,
-    bindparam,
-    func,
-    literal_column,
-    select,
-    text,
-)
+from sqlalchemy import Connection, TextClause, and_, bindparam, func, literal_column, select, text
 
 from tacit.clock import to_micros
 from tacit.records.memory import State
@@ -33,12 +24,7 @@ from tacit.storage.schema import spaces_table as all_spaces
 
 
 def read_vectors(
-    connection: Connection,
-    dialect: Dialect,
-    space: str,
-    home: str,
-    ids: Sequence[str] | None,
-    model: str,
+    connection: Connection, dialect: Dialect, space: str, home: str, ids: Sequence[str] | None, model: str
 ) -> dict[str, bytes]:
     """Return this model's vectors of a home path: of these ids, or of all if `ids` is None."""
     params: dict[str, Any] = {"space": space, "home": home, "model": model}
@@ -69,14 +55,10 @@ _S = all_spaces.c
 _IS_EMBEDDABLE = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # Joins by the whole key of a vector: with less, the planner might use the space alone.
 HOME_PATH = func.coalesce(
-    revisions.person_path("") + _M.owner,
-    revisions.chat_path("") + func.coalesce(_M.learned_in, literal_column("''")),
+    revisions.person_path("") + _M.owner, revisions.chat_path("") + func.coalesce(_M.learned_in, literal_column("''"))
 )
 _HAS_VECTOR_OF_MODEL = and_(
-    _V.space_id == _M.space_id,
-    _V.home_path == HOME_PATH,
-    _V.memory_id == _M.id,
-    _V.model == bindparam("model"),
+    _V.space_id == _M.space_id, _V.home_path == HOME_PATH, _V.memory_id == _M.id, _V.model == bindparam("model")
 )
 
 
@@ -105,9 +87,7 @@ def has_all_vectors(connection: Connection, space: str, model: str) -> bool:
     return has_row(connection, select(_E.space_id).where(*done))
 
 
-def list_unembedded(
-    connection: Connection, space: str, model: str, after: str, most: int
-) -> list[Unembedded]:
+def list_unembedded(connection: Connection, space: str, model: str, after: str, most: int) -> list[Unembedded]:
     found = (
         select(_M.id, _M.content, _M.version, _M.owner, _M.learned_in, _M.key)
         .select_from(memories_table.outerjoin(vectors_table, _HAS_VECTOR_OF_MODEL))
@@ -119,11 +99,7 @@ def list_unembedded(
 
 
 def save_vectors(
-    connection: Connection,
-    dialect: Dialect,
-    space: str,
-    model: str,
-    made: Sequence[tuple[Unembedded, bytes]],
+    connection: Connection, dialect: Dialect, space: str, model: str, made: Sequence[tuple[Unembedded, bytes]]
 ) -> int:
     """Save the vectors of memories that did not change since, and invalidate caches.
 
@@ -170,7 +146,4 @@ def count_vectors(connection: Connection, space: str, model: str) -> tuple[int, 
     total = select(func.count()).select_from(memories_table).where(*of_space)
     made = memories_table.join(vectors_table, _HAS_VECTOR_OF_MODEL)
     done = select(func.count()).select_from(made).where(*of_space)
-    return (
-        connection.execute(done, {"model": model}).scalar_one(),
-        connection.execute(total).scalar_one(),
-    )
+    return (connection.execute(done, {"model": model}).scalar_one(), connection.execute(total).scalar_one())

@@ -50,18 +50,11 @@ class Metric:
 
     def check_labels(self, words: Mapping[str, str]) -> dict[str, str]:
         """Return every label in order, with a declared value or `other`."""
-        return {
-            label: words[label] if words[label] in known else OTHER_LABEL
-            for label, known in self.labels.items()
-        }
+        return {label: words[label] if words[label] in known else OTHER_LABEL for label, known in self.labels.items()}
 
 
 def _declare(
-    name: str,
-    kind: Literal["counter", "histogram", "gauge"],
-    says: str,
-    unit: str = "1",
-    **labels: Iterable[str],
+    name: str, kind: Literal["counter", "histogram", "gauge"], says: str, unit: str = "1", **labels: Iterable[str]
 ) -> Metric:
     fixed: dict[str, Set[str]] = {
         # Operations are registered after this module was imported.
@@ -75,9 +68,7 @@ OPERATION_COUNT = _declare(
     "operations", "counter", "What was asked of memory",
     operation=OPERATIONS, outcome=OUTCOMES,
 )  # fmt: skip
-OPERATION_SECONDS = _declare(
-    "operation_seconds", "histogram", "How long it took", "s", operation=OPERATIONS
-)
+OPERATION_SECONDS = _declare("operation_seconds", "histogram", "How long it took", "s", operation=OPERATIONS)
 EVENT_COUNT = _declare(
     "events", "counter", "What happened in this process",
     node=EventNode, op=EventOperation, status=EventStatus,
@@ -87,22 +78,13 @@ REFUSAL_COUNT = _declare(
     rule=[*(rule.name for rule in RULES if not rule.allows), OVERRIDDEN.rule, CHANGE_REFUSED],
 )  # fmt: skip
 LANGUAGE_COUNT = _declare(
-    "language_questions",
-    "counter",
-    "Questions to a language model",
-    outcome=("ok", *LANGUAGE_FAILURES),
+    "language_questions", "counter", "Questions to a language model", outcome=("ok", *LANGUAGE_FAILURES)
 )
 LANGUAGE_REQUESTS = _declare(
-    "language_requests",
-    "counter",
-    "Requests that were answered and paid for: the first, retries, repairs",
+    "language_requests", "counter", "Requests that were answered and paid for: the first, retries, repairs"
 )
-LANGUAGE_TOKENS = _declare(
-    "language_tokens", "counter", "Tokens sent and received", direction=("in", "out")
-)
-LANGUAGE_COST = _declare(
-    "language_cost", "counter", "What that cost, in the currency of the prices that are set"
-)
+LANGUAGE_TOKENS = _declare("language_tokens", "counter", "Tokens sent and received", direction=("in", "out"))
+LANGUAGE_COST = _declare("language_cost", "counter", "What that cost, in the currency of the prices that are set")
 LANGUAGE_SECONDS = _declare("language_seconds", "histogram", "How long a question took", "s")
 EMBEDDING_FAILURES = _declare(
     "embedding_failures", "counter", "Texts that no vector could be made of",

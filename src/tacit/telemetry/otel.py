@@ -15,14 +15,7 @@ from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 from opentelemetry.trace import SpanKind, Status, StatusCode, TracerProvider, get_tracer_provider
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from tacit.telemetry.metrics import (
-    HISTOGRAM_BUCKETS_SECONDS,
-    METRICS,
-    GaugeReader,
-    GaugeReaders,
-    Metric,
-    StopCallback,
-)
+from tacit.telemetry.metrics import HISTOGRAM_BUCKETS_SECONDS, METRICS, GaugeReader, GaugeReaders, Metric, StopCallback
 
 
 class OpenTelemetryMeter:
@@ -34,24 +27,17 @@ class OpenTelemetryMeter:
         meter = provider.get_meter("tacit")
         self._watches = GaugeReaders()
         self._counters = {
-            one: meter.create_counter(_metric_name(one), one.unit, one.says)
-            for one in METRICS
-            if one.kind == "counter"
+            one: meter.create_counter(_metric_name(one), one.unit, one.says) for one in METRICS if one.kind == "counter"
         }
         self._histograms = {
             one: meter.create_histogram(
-                _metric_name(one),
-                one.unit,
-                one.says,
-                explicit_bucket_boundaries_advisory=HISTOGRAM_BUCKETS_SECONDS,
+                _metric_name(one), one.unit, one.says, explicit_bucket_boundaries_advisory=HISTOGRAM_BUCKETS_SECONDS
             )
             for one in METRICS
             if one.kind == "histogram"
         }
         self._gauges = [
-            meter.create_observable_gauge(
-                _metric_name(one), [self._reading(one)], one.unit, one.says
-            )
+            meter.create_observable_gauge(_metric_name(one), [self._reading(one)], one.unit, one.says)
             for one in METRICS
             if one.kind == "gauge"
         ]

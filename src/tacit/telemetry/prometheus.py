@@ -9,14 +9,7 @@ from weakref import WeakKeyDictionary
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from tacit.telemetry.metrics import (
-    HISTOGRAM_BUCKETS_SECONDS,
-    METRICS,
-    GaugeReader,
-    GaugeReaders,
-    Metric,
-    StopCallback,
-)
+from tacit.telemetry.metrics import HISTOGRAM_BUCKETS_SECONDS, METRICS, GaugeReader, GaugeReaders, Metric, StopCallback
 
 _GAUGE_METRICS = tuple(one for one in METRICS if one.kind == "gauge")
 
@@ -36,11 +29,7 @@ class PrometheusMeter:
         }
         self._histograms = {
             one: Histogram(
-                _metric_name(one),
-                one.says,
-                tuple(one.labels),
-                registry=registry,
-                buckets=HISTOGRAM_BUCKETS_SECONDS,
+                _metric_name(one), one.says, tuple(one.labels), registry=registry, buckets=HISTOGRAM_BUCKETS_SECONDS
             )
             for one in METRICS
             if one.kind == "histogram"

@@ -16,9 +16,7 @@ class RequestSpan(Protocol):
 
 
 class RequestTracer(Protocol):
-    def request(
-        self, method: str, headers: Mapping[str, str]
-    ) -> AbstractContextManager[RequestSpan]: ...
+    def request(self, method: str, headers: Mapping[str, str]) -> AbstractContextManager[RequestSpan]: ...
 
 
 class NoRequestSpan:

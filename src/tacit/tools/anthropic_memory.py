@@ -50,9 +50,7 @@ class FileCommands:
         found = _find_occurrences(text, old_str)
         if not found:
             quoted = _quote_text(old_str)
-            raise CommandRefused(
-                f"Nothing was replaced: old_str {quoted} does not appear verbatim in {path}."
-            )
+            raise CommandRefused(f"Nothing was replaced: old_str {quoted} does not appear verbatim in {path}.")
         if len(found) > 1:
             lines = ", ".join(str(text.count("\n", 0, place) + 1) for place in found)
             raise CommandRefused(
@@ -99,9 +97,7 @@ class FileCommands:
             return f"The file {path} has been edited: nothing is left of it."
         first = max(0, min(line, len(lines) - 1) - CONTEXT_LINES_COUNT)
         shown = lines[first : first + 2 * CONTEXT_LINES_COUNT + 1]
-        return f"The file {path} has been edited. Around the change it reads:\n" + _number_lines(
-            shown, first + 1
-        )
+        return f"The file {path} has been edited. Around the change it reads:\n" + _number_lines(shown, first + 1)
 
     def _read(self, path: str, inner: str) -> str:
         return self._run(path, lambda: self.view_of.files.read(inner))
@@ -130,9 +126,7 @@ class FileCommands:
 def path_below_root(path: str) -> str:
     """Return the path below the root; the view checks the rest of it."""
     if path != MEMORY_ROOT and not path.startswith(f"{MEMORY_ROOT}/"):
-        raise CommandRefused(
-            f"The path must begin with {MEMORY_ROOT}: for example {MEMORY_ROOT}/trips.md."
-        )
+        raise CommandRefused(f"The path must begin with {MEMORY_ROOT}: for example {MEMORY_ROOT}/trips.md.")
     return path.removeprefix(MEMORY_ROOT).removeprefix("/").removesuffix("/")
 
 
@@ -173,15 +167,12 @@ def _parse_range(wanted: Sequence[int], count: int) -> tuple[int, int]:
         if first <= last:
             return first, last
     raise CommandRefused(
-        f"Invalid `view_range`: the file has {count} lines. Give the first line and the last one, "
-        "or -1 for the end."
+        f"Invalid `view_range`: the file has {count} lines. Give the first line and the last one, or -1 for the end."
     )
 
 
 def _number_lines(lines: Sequence[str], first: int) -> str:
-    return "\n".join(
-        f"{number:>{NUMBER_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first)
-    )
+    return "\n".join(f"{number:>{NUMBER_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first))
 
 
 def _format_listing(path: str, inner: str, sizes: Mapping[str, int]) -> str:
@@ -195,9 +186,7 @@ def _format_listing(path: str, inner: str, sizes: Mapping[str, int]) -> str:
             shown[entry] = shown.get(entry, 0) + size
     lines = [f"{_format_size(sum(sizes.values()))}\t{path}"]
     lines += [f"{_format_size(shown[entry])}\t{path}/{entry}" for entry in sorted(shown)]
-    return f"Files and folders in {path}, two levels deep, without hidden ones:\n" + "\n".join(
-        lines
-    )
+    return f"Files and folders in {path}, two levels deep, without hidden ones:\n" + "\n".join(lines)
 
 
 def _format_size(count: int) -> str:
@@ -269,9 +258,7 @@ def _command(name: str) -> Any:
 class MemoryTool(BetaAbstractMemoryTool):
     """Hand it to `client.beta.messages.tool_runner(tools=[MemoryTool(view)], …)`."""
 
-    def __init__(
-        self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None
-    ) -> None:
+    def __init__(self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
         self._commands = FileCommands(view)
 
@@ -297,9 +284,7 @@ def _async_command(name: str) -> Any:
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     """The same for `AsyncAnthropic`. The work is done in a worker thread."""
 
-    def __init__(
-        self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None
-    ) -> None:
+    def __init__(self, view: View, *, cache_control: BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
         self._commands = FileCommands(view)
 

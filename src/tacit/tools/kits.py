@@ -52,9 +52,7 @@ class ToolCall:
 class ToolSet:
     tools: tuple[Tool, ...]
 
-    def answers(
-        self, calls: Iterable[ToolCall], leave: Collection[str] = ()
-    ) -> Iterator[tuple[ToolCall, Answer]]:
+    def answers(self, calls: Iterable[ToolCall], leave: Collection[str] = ()) -> Iterator[tuple[ToolCall, Answer]]:
         """Return answers in the order of the calls, except for the names in `leave`, which the caller
         answers. Calls beyond the limit are not run."""
         _refuse_string("leave", leave)
@@ -95,9 +93,7 @@ def create_tool_set(view: View, only: Collection[str] | None, message: str | Non
 
 def _require_view(given: object) -> None:
     if not isinstance(given, View):
-        raise InvalidInput(
-            "view", "expected a view: memory.view(requester, chat), or one of tacit.connect(…)"
-        )
+        raise InvalidInput("view", "expected a view: memory.view(requester, chat), or one of tacit.connect(…)")
 
 
 def copy_schema(tool: Tool) -> dict[str, Any]:
@@ -108,9 +104,7 @@ def copy_schema(tool: Tool) -> dict[str, Any]:
 def truncate_answer(answer: Answer) -> Answer:
     if len(answer.text) <= ANSWER_MAX_CHARS:
         return answer
-    cut = (
-        f"{_CUT}\n{FENCE_CLOSE}" if answer.text.endswith(FENCE_CLOSE) else _CUT
-    )  # the fence stays closed
+    cut = f"{_CUT}\n{FENCE_CLOSE}" if answer.text.endswith(FENCE_CLOSE) else _CUT  # the fence stays closed
     return replace(answer, text=answer.text[: ANSWER_MAX_CHARS - len(cut)] + cut)
 
 
@@ -164,9 +158,7 @@ class AnthropicKit:
             for tool in self._offering.tools
         ]
 
-    def answer(
-        self, said: Message | Mapping[str, Any], *, leave: Collection[str] = ()
-    ) -> list[ToolResultBlockParam]:
+    def answer(self, said: Message | Mapping[str, Any], *, leave: Collection[str] = ()) -> list[ToolResultBlockParam]:
         """Run the calls of the model, one after the other, and return the content of the
         user's message that goes back after it; none if it called nothing.
 
@@ -175,19 +167,12 @@ class AnthropicKit:
         API.
         """
         return [
-            {
-                "type": "tool_result",
-                "tool_use_id": call.id,
-                "content": answer.text,
-                "is_error": answer.failed,
-            }
+            {"type": "tool_result", "tool_use_id": call.id, "content": answer.text, "is_error": answer.failed}
             for call, answer in self._offering.answers(_find_anthropic_calls(said), leave)
         ]
 
 
-def anthropic_kit(
-    view: View, *, only: Collection[str] | None = None, message: str | None = None
-) -> AnthropicKit:
+def anthropic_kit(view: View, *, only: Collection[str] | None = None, message: str | None = None) -> AnthropicKit:
     """Return the tools of a view; none where memory is disabled. `only` selects some by name.
     `message` is the channel's id of the message they are called for, by which it is unlearned."""
     return AnthropicKit(create_tool_set(view, only, message))
@@ -219,11 +204,7 @@ class OpenAIKit:
         return [
             {
                 "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": copy_schema(tool),
-                },
+                "function": {"name": tool.name, "description": tool.description, "parameters": copy_schema(tool)},
             }
             for tool in self._offering.tools
         ]
@@ -247,13 +228,9 @@ class OpenAIKit:
         self, said: ChatCompletion | ChatCompletionMessage, *, leave: Collection[str] = ()
     ) -> list[ChatCompletionToolMessageParam]: ...
     @overload
-    def answer(
-        self, said: Response, *, leave: Collection[str] = ()
-    ) -> list[FunctionCallOutput]: ...
+    def answer(self, said: Response, *, leave: Collection[str] = ()) -> list[FunctionCallOutput]: ...
     @overload
-    def answer(
-        self, said: Mapping[str, Any], *, leave: Collection[str] = ()
-    ) -> list[dict[str, Any]]: ...
+    def answer(self, said: Mapping[str, Any], *, leave: Collection[str] = ()) -> list[dict[str, Any]]: ...
 
     def answer(self, said: object, *, leave: Collection[str] = ()) -> Any:
         """Run the calls of the model, one after the other, and return the messages (for a
@@ -265,19 +242,13 @@ class OpenAIKit:
         if isinstance(get_field(said, "output"), list):
             answers = self._offering.answers(_find_response_calls(said), leave)
             return [
-                {"type": "function_call_output", "call_id": call.id, "output": answer.text}
-                for call, answer in answers
+                {"type": "function_call_output", "call_id": call.id, "output": answer.text} for call, answer in answers
             ]
         answers = self._offering.answers(_find_message_calls(_find_message(said)), leave)
-        return [
-            {"role": "tool", "tool_call_id": call.id, "content": answer.text}
-            for call, answer in answers
-        ]
+        return [{"role": "tool", "tool_call_id": call.id, "content": answer.text} for call, answer in answers]
 
 
-def openai_kit(
-    view: View, *, only: Collection[str] | None = None, message: str | None = None
-) -> OpenAIKit:
+def openai_kit(view: View, *, only: Collection[str] | None = None, message: str | None = None) -> OpenAIKit:
     """Return the tools of a view; none where memory is disabled. `only` selects some by name.
     `message` is the channel's id of the message they are called for, by which it is unlearned."""
     return OpenAIKit(create_tool_set(view, only, message))
@@ -296,9 +267,7 @@ def _find_message(said: object) -> object:
 
 def _is_anthropic_message(said: object) -> bool:
     blocks = get_list(said, "content")
-    return has_field(said, "stop_reason") or any(
-        get_field(one, "type") == "tool_use" for one in blocks
-    )
+    return has_field(said, "stop_reason") or any(get_field(one, "type") == "tool_use" for one in blocks)
 
 
 def _find_message_calls(message: object) -> Iterator[ToolCall]:

@@ -58,10 +58,7 @@ _GRAPH = types.Resource(
     mime_type="application/json",
 )
 _BLOCK_DOCUMENT: Document = (_BLOCK, lambda view: view.block().text)
-_GRAPH_DOCUMENT: Document = (
-    _GRAPH,
-    lambda view: dump_json(read_whole_graph(KnowledgeGraph(view))),
-)
+_GRAPH_DOCUMENT: Document = (_GRAPH, lambda view: dump_json(read_whole_graph(KnowledgeGraph(view))))
 
 PROFILES: Mapping[ProfileName, ToolProfile] = {
     ProfileName.STANDARD: ToolProfile(
@@ -138,9 +135,7 @@ def create_mcp_server(
 class _McpHandlers:
     """Handlers of MCP requests, which the SDK has checked against the protocol."""
 
-    def __init__(
-        self, bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName
-    ) -> None:
+    def __init__(self, bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName) -> None:
         self._bind = bind
         self._run = run
         self._profile = PROFILES[profile]
@@ -149,9 +144,7 @@ class _McpHandlers:
         tools = self._tools(self._bind(context.request))
         return types.ListToolsResult(tools=[_describe_tool(tool) for tool in tools])
 
-    async def call_tool(
-        self, context: Any, asked: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(self, context: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
         tools = self._tools(self._bind(context.request))
         tool = next((one for one in tools if one.name == asked.name), None)
         if tool is None:
@@ -168,18 +161,14 @@ class _McpHandlers:
         documents = self._profile.documents if readable else ()
         return types.ListResourcesResult(resources=[resource for resource, _ in documents])
 
-    async def read_resource(
-        self, context: Any, asked: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    async def read_resource(self, context: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         view = self._bind(context.request).readable
         wanted = next((one for one in self._profile.documents if one[0].uri == asked.uri), None)
         if view is None or wanted is None:
             raise MCPError(types.INVALID_PARAMS, "there is no such resource here")
         resource, read = wanted
         text = await self._run_safely(lambda: read(view))
-        found = types.TextResourceContents(
-            uri=resource.uri, mime_type=resource.mime_type, text=text
-        )
+        found = types.TextResourceContents(uri=resource.uri, mime_type=resource.mime_type, text=text)
         return types.ReadResourceResult(contents=[found])
 
     async def list_prompts(self, context: Any, _: object) -> types.ListPromptsResult:
@@ -187,9 +176,7 @@ class _McpHandlers:
             return types.ListPromptsResult(prompts=[])
         return types.ListPromptsResult(prompts=[_MEMORY_PROMPT])
 
-    async def get_prompt(
-        self, context: Any, asked: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
+    async def get_prompt(self, context: Any, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
         view = self._bind(context.request).readable
         if view is None or asked.name != PROMPT_NAME:
             raise MCPError(types.INVALID_PARAMS, "there is no such prompt here")
@@ -199,9 +186,7 @@ class _McpHandlers:
         return types.GetPromptResult(description=_MEMORY_PROMPT.description, messages=[said])
 
     def _tools(self, bound: BoundView) -> list[Tool]:
-        return [
-            tool for tool in self._profile.tools(bound.view) if bound.scopes.issuperset(tool.needs)
-        ]
+        return [tool for tool in self._profile.tools(bound.view) if bound.scopes.issuperset(tool.needs)]
 
     async def _run_safely(self, work: Callable[[], T]) -> T:
         """Replace errors by messages of ours: the SDK would return and log the original, which may
@@ -218,12 +203,9 @@ class _McpHandlers:
 _MEMORY_PROMPT = types.Prompt(
     name=PROMPT_NAME,
     title="What is remembered",
-    description="What is known and may be said in this conversation; with a question, also what "
-    "comes to mind for it.",
+    description="What is known and may be said in this conversation; with a question, also what comes to mind for it.",
     arguments=[
-        types.PromptArgument(
-            name=_QUESTION_ARGUMENT, description="What the conversation is about", required=False
-        )
+        types.PromptArgument(name=_QUESTION_ARGUMENT, description="What the conversation is about", required=False)
     ],
 )
 

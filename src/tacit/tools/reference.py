@@ -129,9 +129,7 @@ class KnowledgeGraph:
         id = self._view.put(GRAPH_CATEGORY, relation.key, relation.statement).id
         for name, side in ((relation.start, "from"), (relation.end, "to")):
             if name in entities:
-                with suppress(
-                    NotFound
-                ):  # of another owner: visible, but not the caller's to relate
+                with suppress(NotFound):  # of another owner: visible, but not the caller's to relate
                     self._view.relate(id, entities[name].id, side)
 
     def remove_entities(self, names: Collection[str]) -> None:
@@ -171,9 +169,7 @@ class KnowledgeGraph:
         found: list[Memory] = []
         cursor = None
         while True:
-            page = self._view.list(
-                GRAPH_CATEGORY, prefix=prefix, limit=limits.PAGE_MAX_COUNT, cursor=cursor
-            )
+            page = self._view.list(GRAPH_CATEGORY, prefix=prefix, limit=limits.PAGE_MAX_COUNT, cursor=cursor)
             found += page
             cursor = page.cursor
             if cursor is None:
@@ -226,9 +222,7 @@ def format_observation(name: str, content: str) -> str:
 
 def observation_key(name: str, number: int, content: str) -> str:
     """Return the key of an observation: in order, and without collisions of concurrent ones."""
-    return (
-        f"{_build_key(_NODE_PREFIX, name)}{_SEPARATOR}{number:0{_NUMBER_CHARS}d}{_digest(content)}"
-    )
+    return f"{_build_key(_NODE_PREFIX, name)}{_SEPARATOR}{number:0{_NUMBER_CHARS}d}{_digest(content)}"
 
 
 def _parse_observation(name: str, numbered: str, kept: str) -> str:
@@ -248,9 +242,7 @@ def _name_prefix(name: str) -> str:
 
 
 def _build_key(prefix: str, *names: str) -> str:
-    return prefix + _SEPARATOR.join(
-        one.replace("%", "%25").replace(_SEPARATOR, "%7C") for one in names
-    )
+    return prefix + _SEPARATOR.join(one.replace("%", "%25").replace(_SEPARATOR, "%7C") for one in names)
 
 
 def _split_key(prefix: str, memory: Memory) -> list[str]:
@@ -271,9 +263,7 @@ def _parse_entity_type(name: str, content: str) -> str:
 # JSON schemas of arguments and results.
 
 _NAME = string_schema("The name of an entity", minLength=1)
-_OBSERVATIONS = array_schema(
-    "What is known of it, one fact each", string_schema("A fact", minLength=1)
-)
+_OBSERVATIONS = array_schema("What is known of it, one fact each", string_schema("A fact", minLength=1))
 
 
 def _whole(**properties: Schema) -> dict[str, Any]:
@@ -305,9 +295,7 @@ _RELATIONS = array_schema(
 _NAMES = array_schema("Names of entities", string_schema("A name"))
 _ADDED = _whole(entityName=_NAME, addedObservations=_OBSERVATIONS)
 _GRAPH = _whole(entities=_ENTITIES, relations=_RELATIONS)
-_DONE = _whole(
-    success=boolean_schema("Whether it was done"), message=string_schema("The same in words")
-)
+_DONE = _whole(success=boolean_schema("Whether it was done"), message=string_schema("The same in words"))
 
 
 # The tools, with the names and formats of the reference server, so that its users keep their prompts.
@@ -332,9 +320,7 @@ def create_entities(graph: KnowledgeGraph, entities: list[dict[str, Any]]) -> An
     known = graph.entities()
     new: dict[str, Entity] = {}
     for one in entities:
-        entity = Entity(
-            normalize_name(one["name"]), one["entityType"], _remove_duplicates(one["observations"])
-        )
+        entity = Entity(normalize_name(one["name"]), one["entityType"], _remove_duplicates(one["observations"]))
         check_entity(entity)
         _check_profile(entity, entity.observations)
         if entity.name not in known:
@@ -392,9 +378,7 @@ def _check_profile(entity: Entity, contents: Iterable[str]) -> None:
             refuse_profile_sentence(content, "observations")
 
 
-@_tools.tool(
-    "Delete entities", _WRITE, entityNames=_NAMES, returns=_DONE, destructive=True, idempotent=True
-)
+@_tools.tool("Delete entities", _WRITE, entityNames=_NAMES, returns=_DONE, destructive=True, idempotent=True)
 def delete_entities(graph: KnowledgeGraph, entityNames: list[str]) -> Answer:  # noqa: N803
     """Forget entities, with their observations and relations."""
     graph.remove_entities(set(map(normalize_name, entityNames)))
@@ -404,9 +388,7 @@ def delete_entities(graph: KnowledgeGraph, entityNames: list[str]) -> Answer:  #
 @_tools.tool(
     "Delete observations",
     _WRITE,
-    deletions=array_schema(
-        "Facts to forget, by entity", _whole(entityName=_NAME, observations=_OBSERVATIONS)
-    ),
+    deletions=array_schema("Facts to forget, by entity", _whole(entityName=_NAME, observations=_OBSERVATIONS)),
     returns=_DONE,
     destructive=True,
     idempotent=True,
@@ -418,14 +400,7 @@ def delete_observations(graph: KnowledgeGraph, deletions: list[dict[str, Any]]) 
     return _answer_done("The observations are forgotten.")
 
 
-@_tools.tool(
-    "Delete relations",
-    _WRITE,
-    relations=_RELATIONS,
-    returns=_DONE,
-    destructive=True,
-    idempotent=True,
-)
+@_tools.tool("Delete relations", _WRITE, relations=_RELATIONS, returns=_DONE, destructive=True, idempotent=True)
 def delete_relations(graph: KnowledgeGraph, relations: list[dict[str, Any]]) -> Answer:
     """Forget relations between entities."""
     for relation in _parse_relations(relations):
@@ -470,11 +445,7 @@ def _answer_subgraph(graph: KnowledgeGraph, wanted: Callable[[Entity], bool]) ->
 
 def _parse_relations(relations: list[dict[str, Any]]) -> list[EntityRelation]:
     return [
-        EntityRelation(
-            normalize_name(one["from"]),
-            normalize_name(one["relationType"]),
-            normalize_name(one["to"]),
-        )
+        EntityRelation(normalize_name(one["from"]), normalize_name(one["relationType"]), normalize_name(one["to"]))
         for one in relations
     ]
 

@@ -22,12 +22,7 @@ Schema = Mapping[str, Any]
 
 def object_schema(properties: Mapping[str, Schema], *required: str) -> dict[str, Any]:
     """Return the schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
 
 
 def string_schema(says: str, **more: Any) -> dict[str, Any]:
@@ -223,9 +218,7 @@ class ToolRegistry(Generic[C]):
                     title=title,
                     description=description,
                     parameters=schema,
-                    act=lambda given: run(
-                        context, **{names.get(name, name): one for name, one in given.items()}
-                    ),
+                    act=lambda given: run(context, **{names.get(name, name): one for name, one in given.items()}),
                     needs=needs,
                     **more,
                 )

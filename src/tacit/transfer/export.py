@@ -52,8 +52,7 @@ def memory_to_json(memory: Memory, versions: Iterable[Version]) -> dict[str, Any
     plain["about"] = sorted(memory.subjects)
     plain["withheld_from"] = sorted(memory.withheld_from)
     plain["versions"] = [
-        {"version": v.number, "content": v.content, "created_at": v.created_at.isoformat()}
-        for v in versions
+        {"version": v.number, "content": v.content, "created_at": v.created_at.isoformat()} for v in versions
     ]
     return plain
 
@@ -64,9 +63,7 @@ def import_run_to_json(run: ImportRun) -> dict[str, Any]:
     return asdict(run) | moments
 
 
-def import_lines(
-    lines: object, categories: Collection[str], take: Callable[[ExportLine], bool]
-) -> Imported:
+def import_lines(lines: object, categories: Collection[str], take: Callable[[ExportLine], bool]) -> Imported:
     created = skipped = 0
     refused: list[str] = []
     if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
@@ -101,9 +98,7 @@ def parse_line(raw: object, categories: Collection[str]) -> ExportLine | None:
         raise InvalidInput("line", "is not a JSON object")
     if plain.get("type") in _SKIPPED_PARTS:
         return None
-    fields = {
-        name: plain.get(name) for name in ("content", "about", "withheld_from", *_MEMORY_FIELDS)
-    }
+    fields = {name: plain.get(name) for name in ("content", "about", "withheld_from", *_MEMORY_FIELDS)}
     for name in _TIME_FIELDS:
         fields[name] = _parse_moment(name, plain.get(name))
     asked = drafts.parse_draft(fields, categories)
@@ -196,9 +191,7 @@ def render_markdown(parts: Iterable[ExportPart]) -> Iterator[str]:
 
 def escape_markdown(text: str) -> str:
     """Escape a text so that none of it is markup and it stays in its list item."""
-    rows = (
-        _LINE_OPENING.sub(r"\1\\\2", _MARKS.sub(r"\\\1", row)) for row in text.splitlines() or [""]
-    )
+    rows = (_LINE_OPENING.sub(r"\1\\\2", _MARKS.sub(r"\\\1", row)) for row in text.splitlines() or [""])
     return "  \n  ".join(rows)
 
 
@@ -207,9 +200,7 @@ def _section_lines(part: ExportPart) -> Iterator[str]:
     day = {name: one[:10] for name, one in part.items() if isinstance(one, str)}
     match part["type"]:
         case "person":
-            yield from (
-                f"- {name['kind']}: {escape_markdown(name['text'])}" for name in part["names"]
-            )
+            yield from (f"- {name['kind']}: {escape_markdown(name['text'])}" for name in part["names"])
             yield from (f"- known as `{identity}`" for identity in part["identities"])
         case "chat":
             yield f"- `{part['chat']}`, {part['kind']}, since {day['joined_at']}"

@@ -74,9 +74,7 @@ class SortedBatch:
     refused: list[RefusedItem] = field(default_factory=list)
 
 
-def parse_batch(
-    source: str, items: object, categories: Collection[str], at: datetime
-) -> ImportBatch:
+def parse_batch(source: str, items: object, categories: Collection[str], at: datetime) -> ImportBatch:
     """Check the items of a call; a bad one does not affect the others."""
     given = _check_list(items)
     found: list[CheckedItem] = []
@@ -106,9 +104,7 @@ def _check_list(items: object) -> list[object]:
     return given
 
 
-def _check_item(
-    place: int, value: object, categories: Collection[str], at: datetime
-) -> CheckedItem:
+def _check_item(place: int, value: object, categories: Collection[str], at: datetime) -> CheckedItem:
     item = parse_import_item(value)
     asked = draft_from_item(item, categories)
     _refuse_instructions(asked)
@@ -119,14 +115,9 @@ def _check_item(
     foreign = parse_source_id(item)
     named = (_BY_WORDS, asked.content or "") if foreign is None else (_BY_ID, foreign)
     # The source does not tell the sensitivity: the words do.
-    said = join_words(
-        asked.content or "", key=asked.key, tags=asked.tags or (), data=asked.data or None
-    )
+    said = join_words(asked.content or "", key=asked.key, tags=asked.tags or (), data=asked.data or None)
     asked = replace(
-        asked,
-        about=asked.about or None,
-        sensitivity=find_floor(said, Sensitivity.PERSONAL),
-        trust=Trust.IMPORTED,
+        asked, about=asked.about or None, sensitivity=find_floor(said, Sensitivity.PERSONAL), trust=Trust.IMPORTED
     )
     return CheckedItem(position=place, draft=asked, named=named)
 
@@ -155,19 +146,13 @@ def build_refusal(place: int, error: InvalidInput) -> RefusedItem:
 
 
 def sort_batch(
-    connection: Connection,
-    request: Request,
-    secret: str,
-    batch: ImportBatch,
-    make: Callable[[CheckedItem], str],
+    connection: Connection, request: Request, secret: str, batch: ImportBatch, make: Callable[[CheckedItem], str]
 ) -> SortedBatch:
     """Sort a batch: what the owner has by id, content or key stays as it is.
 
     `make` returns the id of a new item, or refuses it.
     """
-    tokens = {
-        one.position: imports.import_token(secret, batch.source, *one.named) for one in batch.items
-    }
+    tokens = {one.position: imports.import_token(secret, batch.source, *one.named) for one in batch.items}
     where = (connection, request.space, request.own_identities)
     known = imports.find_known_tokens(*where, set(tokens.values()))
     unknown = [one for one in batch.items if tokens[one.position] not in known]
@@ -221,9 +206,7 @@ def list_lapsed(connection: Connection, request: Request, batch: ImportBatch) ->
     ]
 
 
-def check_people(
-    connection: Connection, request: Request, item: CheckedItem, seen: set[object]
-) -> None:
+def check_people(connection: Connection, request: Request, item: CheckedItem, seen: set[object]) -> None:
     """Check that the subjects can be resolved, before anything is written.
 
     A new person is created only with the memory that names them.
@@ -234,9 +217,7 @@ def check_people(
             seen.add(who)
 
 
-def count_batch(
-    run: ImportRun, batch: ImportBatch, found: SortedBatch, after: int | None
-) -> dict[str, int]:
+def count_batch(run: ImportRun, batch: ImportBatch, found: SortedBatch, after: int | None) -> dict[str, int]:
     """Return the counts by which a run advances.
 
     Its own memories do not count as duplicates when they come again; items before `after` do not

@@ -8,13 +8,7 @@ import secrets
 from sqlalchemy import Connection
 
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.identity import (
-    ACCOUNT_PREFIX,
-    EXTERNAL_PREFIX,
-    create_link_code,
-    is_subject,
-    normalize_link_code,
-)
+from tacit.identity import ACCOUNT_PREFIX, EXTERNAL_PREFIX, create_link_code, is_subject, normalize_link_code
 from tacit.records.accounts import Link, LinkKind, LinkOffer, LinkWaiting
 from tacit.records.request import Request
 from tacit.storage import auth
@@ -27,14 +21,10 @@ from tacit.view.idempotency import NOTHING
 
 List = builtins.list  # views have a method named `list`
 _ACCOUNT_BYTES = 16  # 128 random bits: two accounts never get the same id
-_ALREADY_LINKED = (
-    "this identity belongs to an account already: offer a code from here, or unlink it first"
-)
+_ALREADY_LINKED = "this identity belongs to an account already: offer a code from here, or unlink it first"
 
 
-def _replay_accepted_link(
-    context: ViewContext, done: IdempotentResult, _: Arguments
-) -> LinkWaiting:
+def _replay_accepted_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> LinkWaiting:
     """Return the accepted link while it waits. A wrong code is not checked again."""
     me = context.raw_request.subject
 
@@ -59,9 +49,7 @@ def _replay_link(context: ViewContext, done: IdempotentResult, _: Arguments) -> 
     return link
 
 
-ACCEPTED_LINK = Replay(
-    record=lambda made, _: ({"accepted": made is not None}, ()), replay=_replay_accepted_link
-)
+ACCEPTED_LINK = Replay(record=lambda made, _: ({"accepted": made is not None}, ()), replay=_replay_accepted_link)
 LINK = Replay(record=lambda made, _: ({"link": made.id}, ()), replay=_replay_link)
 
 
@@ -124,9 +112,7 @@ class Account(Resource, name="account"):
             found = auth.find_pending_link(connection, self._context.space, me, request.at)
             if found is None:
                 return None
-            return LinkWaiting(
-                identity=_external_form(found.accepted_by), expires_at=found.expires_at
-            )
+            return LinkWaiting(identity=_external_form(found.accepted_by), expires_at=found.expires_at)
 
         return self._context.read(work)
 

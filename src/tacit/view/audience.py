@@ -29,9 +29,7 @@ class ViewExplain(Resource):
     """Explanations of disclosure, in your own private chat. In other chats, nothing is found."""
 
     @read("POST /api/memory/{id}/explain", disabled=not_found())
-    def explain(
-        self, id: str, chat: Chat | None = None, asked_by: Requester | None = None
-    ) -> Explanation:
+    def explain(self, id: str, chat: Chat | None = None, asked_by: Requester | None = None) -> Explanation:
         """Explain whether one of your memories may be shown in a chat, and by which rule.
 
         The requester there is you, or the person in `asked_by`. For a group that you are not a
@@ -62,9 +60,7 @@ class Audience(Resource, name="audience"):
     def chats(self) -> List[AudienceChat]:
         """List your private chat and the groups that you are in now, with their other members."""
         chat = self._context.raw_request.chat
-        return self._context.read(
-            lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else []
-        )
+        return self._context.read(lambda c, r: audience_report.list_own_chats(c, r, chat) if r.private else [])
 
     @read("POST /api/hearing", disabled=Page)
     def preview(
@@ -104,11 +100,7 @@ class Audience(Resource, name="audience"):
         shares a chat with you. With `visibility`, it reports as if you had set that; nothing is
         changed. People appear under the key that they have in that chat, and under no other.
         """
-        wanted = (
-            None
-            if visibility is None
-            else validation.parse_enum("visibility", visibility, Visibility)
-        )
+        wanted = None if visibility is None else validation.parse_enum("visibility", visibility, Visibility)
         subject, chat = self._context.raw_request.subject, self._context.raw_request.chat
         assert subject is not None
 
@@ -121,9 +113,7 @@ class Audience(Resource, name="audience"):
         return self._context.read(work)
 
 
-def _parse_other_request(
-    context: ViewContext, chat: Chat, asked_by: Requester | None
-) -> RawRequest:
+def _parse_other_request(context: ViewContext, chat: Chat, asked_by: Requester | None) -> RawRequest:
     other = parse_request(asked_by, chat)
     return other if asked_by else replace(other, subject=context.raw_request.subject)
 
@@ -132,11 +122,7 @@ def _get_own(context: ViewContext, connection: Connection, request: Request, id:
     """Return a memory of the requester in any state, if the chat is private."""
     good = validation.parse_memory_id(id)
     audiences = context.storage.audiences
-    found = (
-        memory_reads.get_memory(connection, audiences, request.for_management(), good)
-        if good
-        else None
-    )
+    found = memory_reads.get_memory(connection, audiences, request.for_management(), good) if good else None
     if found is None or not context.may_use(found[0]):
         raise NotFound
     return found[0]

@@ -30,9 +30,7 @@ class Audit(Resource, name="audit"):
     """The history of the requester's memories, and the access log of operators."""
 
     @read("GET /api/looks", disabled=Page)
-    def access_log(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[AccessLogEntry]:
+    def access_log(self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[AccessLogEntry]:
         """List which operator read memories of yours, when and by which method, newest first.
 
         Empty if this view is limited to some categories, because an operator's read covers all of
@@ -51,11 +49,7 @@ class Audit(Resource, name="audit"):
 
     @read("GET /api/activity", disabled=Page)
     def activity(
-        self,
-        *,
-        since: datetime | None = None,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
+        self, *, since: datetime | None = None, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[ActivityEntry]:
         """List what happened to your own memories, newest first. Empty outside a private chat."""
         wanted, most = parse_activity_range(since, cursor), parse_page_limit(limit)
@@ -76,9 +70,7 @@ class Audit(Resource, name="audit"):
             if not request.private:
                 return ()
             first = first_day_micros(request.at, count)
-            found = history.count_own_days(
-                connection, request, first, self._context.category_filter()
-            )
+            found = history.count_own_days(connection, request, first, self._context.category_filter())
             return fill_days(first, count, found)
 
         return self._context.read(work)
@@ -89,9 +81,7 @@ class Audit(Resource, name="audit"):
 
         In a private chat this includes your own memories in every other state.
         """
-        private, mine = self._context.read(
-            lambda _, request: (request.private, request.own_identities)
-        )
+        private, mine = self._context.read(lambda _, request: (request.private, request.own_identities))
         if private:
             for memory in self._context.iter_listed(ListFilter(), manage=True):
                 yield from self._iter_history_lines(memory)
@@ -132,14 +122,9 @@ def first_day_micros(now: datetime, count: int) -> int:
     return at - at % DAY_MICROS - (count - 1) * DAY_MICROS
 
 
-def fill_days(
-    first: int, count: int, found: Mapping[int, Mapping[str, int]]
-) -> tuple[DayCounts, ...]:
+def fill_days(first: int, count: int, found: Mapping[int, Mapping[str, int]]) -> tuple[DayCounts, ...]:
     starts = [first + n * DAY_MICROS for n in range(count)]
-    return tuple(
-        DayCounts(day=from_micros(at).date(), counts=dict(sorted(found.get(at, {}).items())))
-        for at in starts
-    )
+    return tuple(DayCounts(day=from_micros(at).date(), counts=dict(sorted(found.get(at, {}).items()))) for at in starts)
 
 
 def _parse_activity_position(at: str, id: str, seq: str) -> ActivityPosition:

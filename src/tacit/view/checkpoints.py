@@ -15,14 +15,7 @@ from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput, NotFound
 from tacit.records import checkpoints as steps
 from tacit.records import validation
-from tacit.records.checkpoints import (
-    Checkpoint,
-    GraphStep,
-    StepValue,
-    StepWrite,
-    StoredGraphStep,
-    dump_checkpoint,
-)
+from tacit.records.checkpoints import Checkpoint, GraphStep, StepValue, StepWrite, StoredGraphStep, dump_checkpoint
 from tacit.records.request import Request
 from tacit.records.results import Page
 from tacit.storage import checkpoints
@@ -49,37 +42,23 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         metadata = steps.check_step(step)
         steps.check_step_parts(changed)
         to = self._build_target(step.thread, step.ns, step.parent)
-        at = self._insert_rows(
-            to, lambda same: checkpoints.step_inserts(same, step, metadata, changed)
-        )
+        at = self._insert_rows(to, lambda same: checkpoints.step_inserts(same, step, metadata, changed))
         context, me = self._context, self._context.raw_request.subject
         if at is not None and self._allowed_categories is None and me is not None:
             key = (context.space, me, step.thread, step.ns)
             context.storage.recent_steps.add_saved(key, step, metadata, changed, at)
 
     @operations.write(disabled=None)
-    def write(
-        self,
-        thread: str,
-        ns: str,
-        id: str,
-        writes: Iterable[StepWrite],
-        *,
-        replace: bool = False,
-    ) -> None:
+    def write(self, thread: str, ns: str, id: str, writes: Iterable[StepWrite], *, replace: bool = False) -> None:
         """Insert what a task wrote after a step.
 
         An earlier write with the same number is kept, or replaced if `replace` is set.
         """
         written = tuple(writes)
-        to = self._build_target(
-            steps.parse_thread(thread), steps.parse_namespace(ns), steps.parse_step_name("id", id)
-        )
+        to = self._build_target(steps.parse_thread(thread), steps.parse_namespace(ns), steps.parse_step_name("id", id))
         steps.check_step_parts(written)
         if written:
-            self._insert_rows(
-                to, lambda same: checkpoints.write_inserts(same, id, written, replace)
-            )
+            self._insert_rows(to, lambda same: checkpoints.write_inserts(same, id, written, replace))
             if replace and self._context.raw_request.subject is not None:
                 key = (self._context.space, self._context.raw_request.subject, thread, ns)
                 self._context.storage.recent_steps.remove(key)
@@ -93,13 +72,9 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             None if id is None else steps.parse_step_name("id", id),
         )
         context = self._context
-        kept = context.storage.requests.get_cached(
-            context.space, context.raw_request, union=context.options.union
-        )
+        kept = context.storage.requests.get_cached(context.space, context.raw_request, union=context.options.union)
         if kept is not None and self._allowed_categories is None:
-            found = checkpoints.get_step_fast(
-                context.storage.database, context.storage.recent_steps, kept, *where
-            )
+            found = checkpoints.get_step_fast(context.storage.database, context.storage.recent_steps, kept, *where)
             if found is not FAST_PATH_MISS:
                 return found
 
@@ -149,37 +124,27 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         """Delete the steps of these runs in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
-            self._context.write(
-                lambda tx: checkpoints.delete_runs(tx, named, self._allowed_categories)
-            )
+            self._context.write(lambda tx: checkpoints.delete_runs(tx, named, self._allowed_categories))
 
     @operations.write(disabled=None)
     def copy_thread(self, source: str, target: str) -> None:
         """Copy a whole thread under another name."""
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
-            self._context.write(
-                lambda tx: checkpoints.copy_thread(tx, there, here, self._allowed_categories)
-            )
+            self._context.write(lambda tx: checkpoints.copy_thread(tx, there, here, self._allowed_categories))
 
     @operations.write(disabled=None)
-    def prune(
-        self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest"
-    ) -> None:
+    def prune(self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest") -> None:
         """Delete old steps of these threads: keep the newest of each namespace, or none."""
         if strategy not in ("keep_latest", "delete"):
             raise InvalidInput("strategy", "is not one of keep_latest, delete")
         named = steps.parse_step_names("threads", threads, steps.parse_thread)
         if strategy == "delete":
             if named:
-                self._context.write(
-                    lambda tx: checkpoints.delete_threads(tx, named, self._allowed_categories)
-                )
+                self._context.write(lambda tx: checkpoints.delete_threads(tx, named, self._allowed_categories))
             return
         for one in named:  # one transaction per thread
-            self._context.write(
-                partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories)
-            )
+            self._context.write(partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories))
 
     @property
     def _allowed_categories(self) -> frozenset[str] | None:
@@ -200,13 +165,9 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
             context.write(lambda tx: checkpoints.insert_steps(tx, to, rows))
         return at
 
-    def _read_access(
-        self, connection: Connection, request: Request, thread: str | None
-    ) -> StepAccess | None:
+    def _read_access(self, connection: Connection, request: Request, thread: str | None) -> StepAccess | None:
         audiences = self._context.storage.audiences
-        return checkpoints.read_step_access(
-            connection, audiences, request, self._allowed_categories, thread
-        )
+        return checkpoints.read_step_access(connection, audiences, request, self._allowed_categories, thread)
 
     def _list_steps(
         self,
@@ -232,17 +193,12 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
                     chosen.append(after)
             if len(rows) < at_once:
                 break
-        found = [
-            checkpoints.find_step(connection, access, thread, ns, id)
-            for id, thread, ns in chosen[:most]
-        ]
+        found = [checkpoints.find_step(connection, access, thread, ns, id) for id, thread, ns in chosen[:most]]
         cursor = json.dumps(chosen[most - 1]) if len(chosen) > most else None
         return Page(items=tuple(one for one in found if one is not None), cursor=cursor)
 
 
-def _replay_checkpoint(
-    context: ViewContext, done: IdempotentResult, asked: Arguments
-) -> Checkpoint:
+def _replay_checkpoint(context: ViewContext, done: IdempotentResult, asked: Arguments) -> Checkpoint:
     """Return the checkpoint as it was saved, from the arguments of the call.
 
     A newer version may have replaced it since. Raises NotFound if the checkpoint was deleted.
@@ -259,10 +215,7 @@ def _replay_checkpoint(
 
 
 CHECKPOINT = Replay(
-    record=lambda made, _: (
-        {"version": made.version, "updated_at": to_micros(made.updated_at)},
-        (),
-    ),
+    record=lambda made, _: ({"version": made.version, "updated_at": to_micros(made.updated_at)}, ()),
     replay=_replay_checkpoint,
 )
 _NO_CHECKPOINT = Checkpoint(thread="", data=None, version=0, updated_at=from_micros(0))
@@ -274,9 +227,7 @@ class Checkpoints(Resource, name="checkpoints"):
     steps = resource(GraphSteps)  # for tacit.integrations.langgraph.Checkpointer(view)
 
     @write("PUT /api/checkpoints/{thread:rest}", disabled=_NO_CHECKPOINT, replay=CHECKPOINT)
-    def save(
-        self, data: Any, *, thread: str | None = None, version: int | None = None
-    ) -> Checkpoint:
+    def save(self, data: Any, *, thread: str | None = None, version: int | None = None) -> Checkpoint:
         """Save the state of an agent, any JSON value without secrets; replace the earlier one.
 
         Without `thread`, the thread is that of this view. `version` is the version you read, or 0
@@ -319,13 +270,9 @@ class Checkpoints(Resource, name="checkpoints"):
 
         self._context.write(work)
 
-    def _find_checkpoint(
-        self, connection: Connection, request: Request, thread: str
-    ) -> StoredCheckpoint | None:
+    def _find_checkpoint(self, connection: Connection, request: Request, thread: str) -> StoredCheckpoint | None:
         """Return the checkpoint, if this agent may use it."""
-        kept = checkpoints.find_checkpoint(
-            connection, request.space, request.own_identities, thread
-        )
+        kept = checkpoints.find_checkpoint(connection, request.space, request.own_identities, thread)
         allowed = self._context.allowed_categories(self._context.agent)
         return kept if kept is not None and kept.is_open_to(allowed) else None
 
@@ -354,10 +301,7 @@ def step_to_plain(found: StoredGraphStep) -> dict[str, Any]:
         "metadata": dict(step.metadata),
         **_payload_to_plain(step),
         "values": [{"channel": one.channel, **_payload_to_plain(one)} for one in found.values],
-        "writes": [
-            {"channel": one.channel, "task": one.task, **_payload_to_plain(one)}
-            for one in found.writes
-        ],
+        "writes": [{"channel": one.channel, "task": one.task, **_payload_to_plain(one)} for one in found.writes],
     }
 
 
@@ -372,8 +316,4 @@ def _decode_step_cursor(cursor: str | None) -> tuple[str, str, str] | None:
         id, thread, ns = json.loads(cursor)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput("cursor", "is not one that a page gave") from None
-    return (
-        steps.parse_step_name("cursor", id),
-        steps.parse_thread(thread),
-        steps.parse_namespace(ns),
-    )
+    return (steps.parse_step_name("cursor", id), steps.parse_thread(thread), steps.parse_namespace(ns))

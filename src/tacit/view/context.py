@@ -36,14 +36,7 @@ from tacit.learning.pipeline import LearningOptions, LearningPipeline
 from tacit.lifecycle.tasks import LifecycleOptions, TaskStep
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
-from tacit.policy.rules import (
-    ChangeAction,
-    decide,
-    is_owner,
-    may_change,
-    may_enter_prompt,
-    redact_memory,
-)
+from tacit.policy.rules import ChangeAction, decide, is_owner, may_change, may_enter_prompt, redact_memory
 from tacit.prompts.block import BlockCache, Style
 from tacit.records import drafts, validation
 from tacit.records.drafts import Draft
@@ -57,12 +50,7 @@ from tacit.retrieval.indexer import VectorIndexer
 from tacit.retrieval.retriever import Retriever, list_known_people
 from tacit.retrieval.text_features import KnownNames, LazyPersonLabels
 from tacit.storage import history, memories, memory_reads, queue, relations, search
-from tacit.storage.memories import (
-    NO_VECTORS,
-    StaleRevision,
-    TextVectors,
-    Transaction,
-)
+from tacit.storage.memories import NO_VECTORS, StaleRevision, TextVectors, Transaction
 from tacit.storage.memory_reads import MemoryDecision
 from tacit.storage.search import ListFilter
 from tacit.storage.store import FAST_PATH_MISS, FastPathMiss, Store
@@ -152,9 +140,7 @@ class Runtime:
 
     def run_overdue_tasks(self, space: str) -> None:
         """Run overdue tasks of a newly opened space, if this process has background threads."""
-        known = [
-            one for one in TASKS_AT_OPENING if one in self.tasks and one in self.upkeep.intervals
-        ]
+        known = [one for one in TASKS_AT_OPENING if one in self.tasks and one in self.upkeep.intervals]
         if not self.upkeep.runs_on_open or not self.learner_threads or not known:
             return
         with self.storage.database.read() as connection:
@@ -241,11 +227,7 @@ class ViewContext:
         return self.storage.read(self.space, self.raw_request, work, union=self.options.union)
 
     def write(
-        self,
-        work: Callable[[Transaction], T],
-        vectors: TextVectors = NO_VECTORS,
-        *,
-        changing: bool = False,
+        self, work: Callable[[Transaction], T], vectors: TextVectors = NO_VECTORS, *, changing: bool = False
     ) -> T:
         """Run `work` in one transaction.
 
@@ -346,9 +328,7 @@ class ViewContext:
                     return found
         raise NotFound
 
-    def get_for_update(
-        self, tx: Transaction, id: str, act: ChangeAction, to: Visibility | None = None
-    ) -> Memory:
+    def get_for_update(self, tx: Transaction, id: str, act: ChangeAction, to: Visibility | None = None) -> Memory:
         """Lock and return the memory if the requester may change it in this way.
 
         Raises NotFound both if it is absent and if the change is refused, so that they look alike.
@@ -371,21 +351,13 @@ class ViewContext:
         allowed = self.allowed_categories(self.agent)
         return allowed is None or memory.category in allowed
 
-    def get_fast(
-        self, which: Literal["id", "key"], named: Mapping[str, str]
-    ) -> Memory | FastPathMiss | None:
+    def get_fast(self, which: Literal["id", "key"], named: Mapping[str, str]) -> Memory | FastPathMiss | None:
         """Return one memory by the fast path, or FAST_PATH_MISS if more has to be looked up."""
-        found = self.storage.get_memory_fast(
-            self.space, self.raw_request, which, named, union=self.options.union
-        )
+        found = self.storage.get_memory_fast(self.space, self.raw_request, which, named, union=self.options.union)
         if found is None or found is FAST_PATH_MISS:
             return found
         request, memory = found
-        return (
-            memory
-            if request.private and is_owner(request, memory) and self.may_use(memory)
-            else FAST_PATH_MISS
-        )
+        return memory if request.private and is_owner(request, memory) and self.may_use(memory) else FAST_PATH_MISS
 
     def list_page(
         self,
@@ -423,9 +395,7 @@ class ViewContext:
 
         return self.read(work)
 
-    def iter_listed(
-        self, wanted: ListFilter | FilterFactory, *, manage: bool = False
-    ) -> Iterator[Memory]:
+    def iter_listed(self, wanted: ListFilter | FilterFactory, *, manage: bool = False) -> Iterator[Memory]:
         """List all pages of memories, each from its own snapshot."""
         most = limits.PAGE_MAX_COUNT
         return iter_pages(lambda cursor: self.list_page(wanted, most, cursor, manage=manage))
@@ -434,26 +404,16 @@ class ViewContext:
         allowed = self.allowed_categories(self.agent)
         return None if allowed is None else tuple(sorted(allowed))
 
-    def read_delta(
-        self, connection: Connection, request: Request, since: int, *, newest: bool = False
-    ) -> Delta:
+    def read_delta(self, connection: Connection, request: Request, since: int, *, newest: bool = False) -> Delta:
         allowed, thread = self.allowed_categories(self.agent), self.thread
-        return history.read_delta(
-            connection, self.storage.audiences, request, thread, since, allowed, newest=newest
-        )
+        return history.read_delta(connection, self.storage.audiences, request, thread, since, allowed, newest=newest)
 
     def person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:
         """Return labels of the people in this chat, loaded once and only if needed."""
-        return LazyPersonLabels(
-            lambda: KnownNames(request, list_known_people(connection, request)).labels
-        )
+        return LazyPersonLabels(lambda: KnownNames(request, list_known_people(connection, request)).labels)
 
     def redact(
-        self,
-        connection: Connection,
-        request: Request,
-        memory: Memory,
-        called: LazyPersonLabels | None = None,
+        self, connection: Connection, request: Request, memory: Memory, called: LazyPersonLabels | None = None
     ) -> Memory:
         """Return the memory as this requester may see it (see `redact_memory`).
 
@@ -461,14 +421,10 @@ class ViewContext:
         """
         # The sequence number of a turn would reveal how many other turns its chat has.
         plain = memory if memory.seq is None else replace(memory, seq=None)
-        shown = redact_memory(
-            request, plain, self.person_labels(connection, request) if called is None else called
-        )
+        shown = redact_memory(request, plain, self.person_labels(connection, request) if called is None else called)
         if request.private and is_owner(request, memory):
             return shown
-        seen, since = memory_reads.visible_version(
-            connection, self.storage.audiences, request, memory
-        )
+        seen, since = memory_reads.visible_version(connection, self.storage.audiences, request, memory)
         return replace(shown, version=seen, updated_at=since)
 
     def record_use(self, *memories: Memory | None) -> None:
@@ -569,9 +525,7 @@ class Dispatch(Protocol):
     def once(self, key: str) -> Dispatch:
         """Return a dispatch whose next write runs at most once under this key."""
 
-    def invoke(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments, /
-    ) -> Any: ...
+    def invoke(self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments, /) -> Any: ...
 
 
 class Resource:
@@ -627,19 +581,13 @@ class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)
         return made
 
 
-def read(
-    http: str | None = None, *, disabled: Any, lines: bool = False, paged: bool = False
-) -> Callable[[F], F]:
+def read(http: str | None = None, *, disabled: Any, lines: bool = False, paged: bool = False) -> Callable[[F], F]:
     """Declare an operation that changes nothing; see `Endpoint` for `http` and `paged`."""
     return _declare(Repeat.READ, None, disabled, lines, http, paged)
 
 
 def write(
-    http: str | None = None,
-    *,
-    disabled: Any,
-    replay: Replay | None = None,
-    repeat: Repeat = Repeat.REFUSED,
+    http: str | None = None, *, disabled: Any, replay: Replay | None = None, repeat: Repeat = Repeat.REFUSED
 ) -> Callable[[F], F]:
     """Declare an operation that changes something.
 
@@ -660,12 +608,7 @@ def not_found(what: str = "memory") -> Callable[[], NoReturn]:
 
 
 def _declare(
-    repeat: Repeat,
-    replay: Replay | None,
-    disabled: Any,
-    lines: bool,
-    http: str | None,
-    paged: bool,
+    repeat: Repeat, replay: Replay | None, disabled: Any, lines: bool, http: str | None, paged: bool
 ) -> Callable[[F], F]:
     def decorate(method: F) -> F:
         @wraps(method)
@@ -709,9 +652,7 @@ def signature_of(method: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(method)
 
 
-def bind_arguments(
-    method: Callable[..., Any], args: tuple[Any, ...], named: Arguments
-) -> dict[str, Any]:
+def bind_arguments(method: Callable[..., Any], args: tuple[Any, ...], named: Arguments) -> dict[str, Any]:
     """Bind the arguments of a call by name, with defaults. Raises TypeError as the method does."""
     signature = signature_of(method)
     bound = signature.bind(None, *args, **named)

@@ -28,15 +28,7 @@ from tacit.storage import erasures, idempotency, learned_facts
 from tacit.storage.idempotency import IdempotencyKey, IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.telemetry.metrics import Meter, measure_operation
-from tacit.view.context import (
-    Arguments,
-    Operation,
-    Repeat,
-    Replay,
-    Resource,
-    ViewContext,
-    bind_arguments,
-)
+from tacit.view.context import Arguments, Operation, Repeat, Replay, Resource, ViewContext, bind_arguments
 
 # The fingerprint of a call: equal for the same operation with the same arguments.
 
@@ -90,19 +82,14 @@ def _to_canonical(value: Any) -> Any:
     if isinstance(value, date):
         return {"day": value.isoformat()}
     if isinstance(value, Mapping):
-        pairs = [
-            [json.dumps(_to_canonical(k), sort_keys=True), _to_canonical(v)]
-            for k, v in value.items()
-        ]
+        pairs = [[json.dumps(_to_canonical(k), sort_keys=True), _to_canonical(v)] for k, v in value.items()]
         return {"map": sorted(pairs, key=itemgetter(0))}
     if isinstance(value, list | tuple):
         return [_to_canonical(one) for one in value]
     if isinstance(value, set | frozenset):
         return {"set": sorted(json.dumps(_to_canonical(one), sort_keys=True) for one in value)}
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            "fields": {one.name: _to_canonical(getattr(value, one.name)) for one in fields(value)}
-        }
+        return {"fields": {one.name: _to_canonical(getattr(value, one.name)) for one in fields(value)}}
     return {"type": type(value).__qualname__}  # no operation of a view takes this type
 
 
@@ -110,18 +97,12 @@ def _to_canonical(value: Any) -> Any:
 #
 # No text is recorded: a repeat reads it through the view of the caller.
 
-StoredOutcome = tuple[
-    Mapping[str, Any], Sequence[str | None]
-]  # plain strings and numbers; ids of memories
+StoredOutcome = tuple[Mapping[str, Any], Sequence[str | None]]  # plain strings and numbers; ids of memories
 
 
-def _is_still_visible(
-    context: ViewContext, connection: Connection, request: Request, id: str
-) -> bool:
+def _is_still_visible(context: ViewContext, connection: Connection, request: Request, id: str) -> bool:
     """Return whether the requester may know of this memory: owns it, or may see it here."""
-    memory = learned_facts.get_proposed_memory(
-        connection, context.storage.audiences, context.space, id
-    )
+    memory = learned_facts.get_proposed_memory(connection, context.storage.audiences, context.space, id)
     if memory is None or not context.may_use(memory):
         return False
     if memory.owner in request.own_identities:
@@ -138,9 +119,7 @@ def list_visible_ids(context: ViewContext, done: IdempotentResult) -> dict[int, 
 
     def work(connection: Connection, request: Request) -> dict[int, str]:
         ids = sorted(done.ids.items())
-        return {
-            place: id for place, id in ids if _is_still_visible(context, connection, request, id)
-        }
+        return {place: id for place, id in ids if _is_still_visible(context, connection, request, id)}
 
     return context.read(work)
 
@@ -239,9 +218,7 @@ class DisabledDispatch:
     def once(self, _: str) -> DisabledDispatch:
         return self
 
-    def invoke(
-        self, operation: Operation, _: Resource, args: tuple[Any, ...], named: Arguments
-    ) -> Any:
+    def invoke(self, operation: Operation, _: Resource, args: tuple[Any, ...], named: Arguments) -> Any:
         bind_arguments(operation.method, args, named)  # may raise TypeError
         return operation.disabled_outcome()
 
@@ -259,9 +236,7 @@ class IdempotentDispatch:
     def once(self, key: str) -> IdempotentDispatch:
         return run_once(key)
 
-    def invoke(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
-    ) -> Any:
+    def invoke(self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments) -> Any:
         kind, context = type(resource), resource._context
         if operation.repeat is Repeat.HARMLESS:
             return operation.method(kind(context), *args, **named)
@@ -280,18 +255,10 @@ class IdempotentDispatch:
                 done = repeated.done
         return operation.replay.replay(context, done, arguments)
 
-    def _wanted(
-        self, operation: Operation, context: ViewContext, arguments: Arguments
-    ) -> IdempotencyKey:
-        where = {
-            "chat": context.raw_request.chat,
-            "thread": context.thread,
-            "agent": context.agent,
-        }
+    def _wanted(self, operation: Operation, context: ViewContext, arguments: Arguments) -> IdempotencyKey:
+        where = {"chat": context.raw_request.chat, "thread": context.thread, "agent": context.agent}
         call = {"word": operation.name, "where": where, "asked": arguments}
-        return IdempotencyKey(
-            token=hash_idempotency_key(self.key), fingerprint=fingerprint_call(self.key, call)
-        )
+        return IdempotencyKey(token=hash_idempotency_key(self.key), fingerprint=fingerprint_call(self.key, call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,17 +272,13 @@ class MeasuredDispatch:
     def once(self, key: str) -> MeasuredDispatch:
         return MeasuredDispatch(self.meter, run_once(key))
 
-    def invoke(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
-    ) -> Any:
+    def invoke(self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments) -> Any:
         if operation.lines:
             return self._measure_lines(operation, resource, args, named)
         with measure_operation(self.meter, operation.measured_as):
             return self._run(operation, resource, args, named)
 
-    def _run(
-        self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments
-    ) -> Any:
+    def _run(self, operation: Operation, resource: Resource, args: tuple[Any, ...], named: Arguments) -> Any:
         if self.inner is not None:
             return self.inner.invoke(operation, resource, args, named)
         return operation.method(type(resource)(resource._context), *args, **named)
@@ -338,9 +301,7 @@ def _time_lines(meter: Meter, name: str, lines: Iterator[Any]) -> Iterator[Any]:
 
 
 def run_once(key: object) -> IdempotentDispatch:
-    return IdempotentDispatch(
-        validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS)
-    )
+    return IdempotentDispatch(validation.parse_identifier("once", key, limits.IDEMPOTENCY_KEY_MAX_CHARS))
 
 
 class _RepeatedCall(Exception):
@@ -374,9 +335,7 @@ class _RecordOnce:
                 raise _RepeatedCall(done)
             made = work(tx)
             subject = self.context.raw_request.subject
-            idempotency.insert_result(
-                tx, subject, self.wanted, *replay.record(made, self.arguments)
-            )
+            idempotency.insert_result(tx, subject, self.wanted, *replay.record(made, self.arguments))
             return made
 
         return at_most_once

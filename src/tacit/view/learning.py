@@ -16,13 +16,7 @@ from tacit.errors import InvalidInput, SecretRefused
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
-from tacit.learning.turns import (
-    HeldMessage,
-    QueuedTurn,
-    is_question,
-    read_held_messages,
-    record_episodes,
-)
+from tacit.learning.turns import HeldMessage, QueuedTurn, is_question, read_held_messages, record_episodes
 from tacit.lifecycle import revert as reverting
 from tacit.records import conversation as saying
 from tacit.records import validation
@@ -48,17 +42,13 @@ T = TypeVar("T")
 _COMPARISON_STAGES = frozenset({"reconcile", "consent"})
 
 
-def trace_turn(
-    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
-) -> tuple[TraceStep, ...]:
+def trace_turn(path: LearningPipeline, space: str, thread: str, turn: QueuedTurn) -> tuple[TraceStep, ...]:
     trace = LearningTrace()
     kept = path.learn(space, thread, turn, trace, done=_reset_on_retry(trace))
     return _hide_comparisons(turn, _build_steps(trace, kept))
 
 
-def rehearse_turn(
-    path: LearningPipeline, space: str, thread: str, turn: QueuedTurn
-) -> tuple[TraceStep, ...]:
+def rehearse_turn(path: LearningPipeline, space: str, thread: str, turn: QueuedTurn) -> tuple[TraceStep, ...]:
     """Trace a turn in a transaction that is rolled back. Model calls still count on the budget."""
     trace = LearningTrace()
     acting = _DryRunPipeline(path.store, path.retriever, path.learning)
@@ -96,9 +86,7 @@ def _build_steps(trace: LearningTrace, kept: list[LearnedFact]) -> list[TraceSte
     if not kept:
         told.append(TraceStep(stage="kept", says="nothing"))
     elif told[-1].stage == "screen":
-        told += [
-            TraceStep(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept
-        ]
+        told += [TraceStep(stage="kept", says=f"{one.state} {one.id}: {one.content}") for one in kept]
     return told
 
 
@@ -157,13 +145,9 @@ _QUESTION_TEXT = "?"
 
 LEARN = Replay(
     record=record_count,
-    replay=lambda _, done, asked: Accepted(
-        turns=done.result["count"], refused=screen_messages(asked["messages"])[1]
-    ),
+    replay=lambda _, done, asked: Accepted(turns=done.result["count"], refused=screen_messages(asked["messages"])[1]),
 )
-REVERTED = Replay(
-    record=lambda made, _: (asdict(made), ()), replay=lambda _, done, __: Reverted(**done.result)
-)
+REVERTED = Replay(record=lambda made, _: (asdict(made), ()), replay=lambda _, done, __: Reverted(**done.result))
 
 
 class ViewLearning(Resource):
@@ -197,9 +181,7 @@ class ViewLearning(Resource):
         or the id of a message that is not yours, has no effect.
         """
         named = validation.parse_label("message", message)
-        done = self._context.write(
-            lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter())
-        )
+        done = self._context.write(lambda tx: reverting.unlearn_message(tx, named, self._context.category_filter()))
         self._context.runtime.wake_indexer()
         return done
 
@@ -218,9 +200,7 @@ class ViewLearning(Resource):
         if parse_bool("keep", keep):
             turn = self._context.write(lambda tx: self._build_turn(tx.request, tx.at, said, []))
             return trace_turn(path, *where, turn)
-        turn = self._context.read(
-            lambda _, request: self._build_turn(request, request.at, said, [])
-        )
+        turn = self._context.read(lambda _, request: self._build_turn(request, request.at, said, []))
         return rehearse_turn(path, *where, turn)
 
     @read("POST /api/suggest", disabled=None)
@@ -237,10 +217,7 @@ class ViewLearning(Resource):
             raise InvalidInput("content", "is missing; say what you would add")
 
         def work(connection: Connection, request: Request) -> Suggestion | None:
-            named = [
-                people.resolve_person(connection, request, one, "about")
-                for one in asked.about or ()
-            ]
+            named = [people.resolve_person(connection, request, one, "about") for one in asked.about or ()]
             if None in named:
                 return None  # a new person has no memories
             who = tuple(sorted(i for one in named if one for i in one)) or None
@@ -270,9 +247,7 @@ class ViewLearning(Resource):
             raise InvalidInput("learn", "nothing is learned; set learn.enabled to true")
         return self._context.runtime.pipeline
 
-    def _queue_turns(
-        self, tx: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None
-    ) -> int:
+    def _queue_turns(self, tx: Transaction, kept: list[HeldMessage], asked: ParsedMessage | None) -> int:
         learning = self._context.runtime.learning
         assert learning is not None
         assert tx.request.subject is not None
@@ -299,9 +274,7 @@ class ViewLearning(Resource):
         queue.insert_jobs(tx, turns, due)
         return count
 
-    def _build_turn(
-        self, request: Request, at: datetime, said: ParsedMessage, before: list[str]
-    ) -> QueuedTurn:
+    def _build_turn(self, request: Request, at: datetime, said: ParsedMessage, before: list[str]) -> QueuedTurn:
         return QueuedTurn(
             text=said.content,
             role=said.role,

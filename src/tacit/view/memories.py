@@ -20,25 +20,9 @@ from tacit.policy.rules import ChangeAction, is_owner, may_change
 from tacit.records import conversation, validation
 from tacit.records.conversation import Message
 from tacit.records.drafts import CategorizedFields, Draft, MemoryFields
-from tacit.records.memory import (
-    CATEGORY_OF_KIND,
-    HistoryEntry,
-    HistoryEvent,
-    Kind,
-    Memory,
-    State,
-    Version,
-    Visibility,
-)
+from tacit.records.memory import CATEGORY_OF_KIND, HistoryEntry, HistoryEvent, Kind, Memory, State, Version, Visibility
 from tacit.records.request import Request
-from tacit.records.results import (
-    Delta,
-    Erased,
-    Page,
-    Recorded,
-    Remembered,
-    Stats,
-)
+from tacit.records.results import Delta, Erased, Page, Recorded, Remembered, Stats
 from tacit.records.text import text_to_embed
 from tacit.storage import memories, memory_reads, relations, search
 from tacit.storage.memories import Transaction
@@ -57,9 +41,7 @@ class ViewReads(Resource):
         name, slot = self._context.parse_category(category), self._context.parse_key(key)
 
         def work(connection: Connection, request: Request) -> Memory | None:
-            found = memory_reads.get_memory_by_key(
-                connection, self._context.storage.audiences, request, name, slot
-            )
+            found = memory_reads.get_memory_by_key(connection, self._context.storage.audiences, request, name, slot)
             return self._context.redact(connection, request, found[0]) if found else None
 
         memory = self._context.get_fast("key", {"category": name, "key": slot})
@@ -76,11 +58,7 @@ class ViewReads(Resource):
             memory, _ = self._context.get_visible(connection, request, id)
             return self._context.redact(connection, request, memory)
 
-        memory = (
-            self._context.get_fast("id", {"id": id})
-            if validation.parse_memory_id(id)
-            else FAST_PATH_MISS
-        )
+        memory = self._context.get_fast("id", {"id": id}) if validation.parse_memory_id(id) else FAST_PATH_MISS
         if memory is FAST_PATH_MISS or memory is None:
             memory = self._context.read(work)
         self._context.record_use(memory)
@@ -103,9 +81,7 @@ class ViewReads(Resource):
         With `state`, list your own memories in that state, in private only.
         """
         wanted = self._build_filter(category, prefix, kind, state, pinned)
-        return self._context.list_page(
-            wanted, limit, cursor, manage=state is not None, orders=False
-        )
+        return self._context.list_page(wanted, limit, cursor, manage=state is not None, orders=False)
 
     @read("GET /api/count", disabled=0)
     def count(
@@ -151,9 +127,7 @@ class ViewReads(Resource):
             memory, _ = self._context.get_visible(connection, request, id)
             managing = request.private and is_owner(request, memory)
             asked = request.for_management() if managing else request
-            wordings = memory_reads.list_versions(
-                connection, self._context.storage.audiences, asked, memory
-            )
+            wordings = memory_reads.list_versions(connection, self._context.storage.audiences, asked, memory)
             if not managing:
                 return _history_from_versions(wordings)
             texts = {v.number: v.content for v in wordings}
@@ -173,9 +147,7 @@ class ViewReads(Resource):
     @read("GET /api/stats", disabled=Stats)
     def stats(self) -> Stats:
         """Count your own memories, in any state. Empty outside a private chat."""
-        return self._context.read(
-            lambda c, r: search.read_owner_stats(c, r, self._context.category_filter())
-        )
+        return self._context.read(lambda c, r: search.read_owner_stats(c, r, self._context.category_filter()))
 
 
 def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
@@ -222,29 +194,19 @@ class ViewWrites(Resource):
         )
 
     @write("PUT /api/items/{category}/{key:rest}", disabled=NOT_REMEMBERED, replay=REMEMBERED)
-    def put(
-        self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]
-    ) -> Remembered:
+    def put(self, category: str, key: str, value: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Set the one value of a key.
 
         A second write makes a new version; fields that you do not pass, such as visibility, stay as
         they were.
         """
         return self.remember(
-            value,
-            category=self._context.parse_category(category),
-            key=self._context.parse_key(key),
-            **fields,
+            value, category=self._context.parse_category(category), key=self._context.parse_key(key), **fields
         )
 
     @write("POST /api/memory/{id}/update", disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def update(
-        self,
-        id: str,
-        content: str | None = None,
-        *,
-        if_version: int | None = None,
-        **fields: Unpack[MemoryFields],
+        self, id: str, content: str | None = None, *, if_version: int | None = None, **fields: Unpack[MemoryFields]
     ) -> Remembered:
         """Change a memory.
 
@@ -256,23 +218,17 @@ class ViewWrites(Resource):
         if asked.category is not None:
             self._context.parse_category(asked.category)
         if asked.key is not None or asked.for_room or asked.visibility is not None:
-            raise InvalidInput(
-                "update", "changes neither key nor room; for visibility there is set_visibility"
-            )
+            raise InvalidInput("update", "changes neither key nor room; for visibility there is set_visibility")
 
         def work(tx: Transaction) -> Remembered:
             memory = self._context.get_for_update(tx, id, ChangeAction.UPDATE)
             if if_version is not None:
-                seen, _ = memory_reads.visible_version(
-                    tx.connection, tx.audiences, tx.request, memory
-                )
+                seen, _ = memory_reads.visible_version(tx.connection, tx.audiences, tx.request, memory)
                 if seen != if_version:
                     raise Conflict(f"the memory is at version {seen} by now: read it again")
             standing = may_change(ChangeAction.UPDATE, tx.request, memory)
             assert standing is not None
-            return memory_writes.update_memory(
-                tx, memory, standing, asked, self._context.options.ttl_days
-            )
+            return memory_writes.update_memory(tx, memory, standing, asked, self._context.options.ttl_days)
 
         return self._context.write_text(self._text_to_embed(id, asked.content), work)
 
@@ -297,11 +253,7 @@ class ViewWrites(Resource):
         """Set how far a memory may be shown. Only its owner, in private, can widen it."""
         wanted = validation.parse_enum("visibility", visibility, Visibility)
         self._change_memory(
-            id,
-            ChangeAction.SET_VISIBILITY,
-            lambda m: replace(m, visibility=wanted),
-            f"visibility {wanted}",
-            to=wanted,
+            id, ChangeAction.SET_VISIBILITY, lambda m: replace(m, visibility=wanted), f"visibility {wanted}", to=wanted
         )
 
     @write("POST /api/memory/{id}/withhold", disabled=None, replay=CHANGED)
@@ -337,9 +289,7 @@ class ViewWrites(Resource):
         return Recorded(ids=tuple(ids))
 
     @write("POST /api/relations", disabled=None, replay=CHANGED)
-    def relate(
-        self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0
-    ) -> None:
+    def relate(self, id: str, other: str, relation: str = memories.RELATED_TO, *, strength: float = 1.0) -> None:
         """Relate two of your memories, from the first to the second."""
         kind = validation.parse_identifier("relation", relation, limits.TAG_MAX_CHARS)
         weight = validation.parse_fraction("strength", strength)
@@ -361,18 +311,14 @@ class ViewWrites(Resource):
         """Forget a memory; it can be restored for 30 days."""
         days = self._context.options.restorable_days
         self._context.write(
-            lambda tx: forgetting.forget_memory(
-                tx, self._context.get_for_update(tx, id, ChangeAction.FORGET), days
-            )
+            lambda tx: forgetting.forget_memory(tx, self._context.get_for_update(tx, id, ChangeAction.FORGET), days)
         )
 
     @write("DELETE /api/items/{category}/{key:rest}", disabled=0, replay=COUNT)
     def forget_key(self, category: str, key: str) -> int:
         """Forget the value of a key, under all your identities. Return how many were forgotten."""
         return self._forget_matching(
-            ListFilter(
-                category=self._context.parse_category(category), key=self._context.parse_key(key)
-            )
+            ListFilter(category=self._context.parse_category(category), key=self._context.parse_key(key))
         )
 
     @write("DELETE /api/items/{category}", disabled=0, replay=COUNT)
@@ -403,9 +349,7 @@ class ViewWrites(Resource):
         """
         also = validation.parse_bool("turns", turns)
         done = self._context.write(
-            lambda tx: erasing.erase_memory(
-                tx, self._context.get_for_update(tx, id, ChangeAction.ERASE), turns=also
-            )
+            lambda tx: erasing.erase_memory(tx, self._context.get_for_update(tx, id, ChangeAction.ERASE), turns=also)
         )
         return erasing.finish_erasure(self._context.storage, done)
 
@@ -426,21 +370,14 @@ class ViewWrites(Resource):
         return erasing.finish_erasure(self._context.storage, self._context.write(work))
 
     def _change_memory(
-        self,
-        id: str,
-        act: ChangeAction,
-        how: Callable[[Memory], Memory],
-        what: str,
-        to: Visibility | None = None,
+        self, id: str, act: ChangeAction, how: Callable[[Memory], Memory], what: str, to: Visibility | None = None
     ) -> None:
         def work(tx: Transaction) -> None:
             memory = self._context.get_for_update(tx, id, act, to)
             changed = how(memory)
             if changed != memory:
                 changed = replace(changed, updated_at=tx.at)
-                memories.update_fields(
-                    tx, changed, HistoryEvent.UPDATE, "updated", {"fields": what}
-                )
+                memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
 
         self._context.write(work)
 

@@ -17,27 +17,14 @@ from tacit.lifecycle.inferred import make_budget
 from tacit.notes import drafts, sessions, view_files
 from tacit.notes.document import parse_note
 from tacit.notes.drafts import EndedConversation
-from tacit.notes.sessions import (
-    NoteSession,
-    SessionContext,
-    SessionEnding,
-    SessionPlan,
-    SessionReader,
-)
+from tacit.notes.sessions import NoteSession, SessionContext, SessionEnding, SessionPlan, SessionReader
 from tacit.notes.view_files import FileEditor, FileTree, ViewPath
 from tacit.notes.writers import NoteRetention, ViewNoteWriter
 from tacit.policy.rules import may_enter_prompt
 from tacit.records import validation
 from tacit.records.conversation import Message, ParsedMessage
 from tacit.records.memory import Memory
-from tacit.records.notes import (
-    Note,
-    Section,
-    SessionDraft,
-    SessionEnded,
-    SessionStart,
-    filing_of_section,
-)
+from tacit.records.notes import Note, Section, SessionDraft, SessionEnded, SessionStart, filing_of_section
 from tacit.records.request import Request
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction
@@ -52,9 +39,7 @@ def _record_session_end(made: SessionEnded, _: Arguments) -> StoredOutcome:
     return told, (made.promoted,)
 
 
-def _replay_session_end(
-    context: ViewContext, done: IdempotentResult, asked: Arguments
-) -> SessionEnded:
+def _replay_session_end(context: ViewContext, done: IdempotentResult, asked: Arguments) -> SessionEnded:
     """Return the outcome with the current note; without a note on a later day."""
     named = validation.parse_optional_label("session", asked["session"])
 
@@ -90,19 +75,13 @@ class Sessions(Resource, name="sessions"):
             if here is None:
                 return SessionStart(session=named or self._context.thread)
             seen = self._load_session(connection, request, here, ending=False)
-            return SessionStart(
-                session=here.name, long_term=seen.index, recent=seen.recent, today=seen.today
-            )
+            return SessionStart(session=here.name, long_term=seen.index, recent=seen.recent, today=seen.today)
 
         return self._context.read(work)
 
     @write("POST /api/sessions/end", disabled=SessionEnded(path=""), replay=SESSION_END)
     def end(
-        self,
-        messages: Iterable[Message] = (),
-        *,
-        draft: SessionDraft | None = None,
-        session: str | None = None,
+        self, messages: Iterable[Message] = (), *, draft: SessionDraft | None = None, session: str | None = None
     ) -> SessionEnded:
         """Write the outcome of a session to its note of the day, from the messages or a draft.
 
@@ -116,17 +95,13 @@ class Sessions(Resource, name="sessions"):
         path, seen, private = self._context.read(lambda c, r: self._read_session(c, r, named))
         if wanted is None and not said:
             return SessionEnded(path=path)
-        plan = sessions.plan_session(
-            seen, self._build_session_input(said, wanted), wanted, private=private
-        )
+        plan = sessions.plan_session(seen, self._build_session_input(said, wanted), wanted, private=private)
         if not plan.has_note and plan.promoted is None:
             return SessionEnded(path=path)
         for category in plan.categories:
             self._context.parse_category(category)
         vectors = self._context.retriever.embed_inline(plan.texts)
-        ended = self._context.write(
-            lambda tx: self._write_session_end(tx, named, seen, plan), vectors
-        )
+        ended = self._context.write(lambda tx: self._write_session_end(tx, named, seen, plan), vectors)
         self._context.runtime.wake_indexer()
         return ended
 
@@ -147,9 +122,7 @@ class Sessions(Resource, name="sessions"):
     def _require_session(self, request: Request, named: str | None) -> NoteSession:
         here = sessions.find_session(request, self._context.thread, named)
         if here is None:
-            raise InvalidInput(
-                "chat", "has no notes: say which kind it is, private or group, and who is in it"
-            )
+            raise InvalidInput("chat", "has no notes: say which kind it is, private or group, and who is in it")
         return here
 
     def _write_session_end(
@@ -166,9 +139,7 @@ class Sessions(Resource, name="sessions"):
         )
         return ending.save(seen, plan)
 
-    def _build_session_input(
-        self, said: Sequence[ParsedMessage], draft: SessionDraft | None
-    ) -> EndedConversation:
+    def _build_session_input(self, said: Sequence[ParsedMessage], draft: SessionDraft | None) -> EndedConversation:
         learning = self._context.runtime.learning
         spoken = " ".join(one.content for one in said) or sessions.join_draft_text(draft)
         locale = choose_locale(learning.locale if learning is not None else AUTO, spoken)
@@ -188,11 +159,7 @@ class Sessions(Resource, name="sessions"):
     def _requester_name(self, what: str) -> str | None:
         """Return the requester's name as the channel gives it."""
         own = self._context.raw_request.subject
-        names = (
-            name
-            for who, kind, name in self._context.raw_request.names
-            if who == own and kind == what
-        )
+        names = (name for who, kind, name in self._context.raw_request.names if who == own and kind == what)
         return next(names, None)
 
 
@@ -245,9 +212,7 @@ class Files(Resource, name="files"):
         return self._context.read(work)
 
     @operations.write("PUT /api/files/{path:rest}", disabled=None, replay=NOTHING)
-    def write(
-        self, path: str, text: str, *, new: bool = False, instead_of: str | None = None
-    ) -> None:
+    def write(self, path: str, text: str, *, new: bool = False, instead_of: str | None = None) -> None:
         """Replace the text of a file: remember new lines, update changed ones, forget missing ones.
 
         `new` requires that the file does not exist. `instead_of` is the text you read; raises
@@ -263,9 +228,7 @@ class Files(Resource, name="files"):
         )
         fresh = self._new_lines(where, said)
         vectors = self._context.retriever.embed_inline(fresh) if fresh else NO_VECTORS
-        self._write_tree(
-            lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors
-        )
+        self._write_tree(lambda pen: pen.write(where, said, new=only_new, instead_of=before), vectors)
         if fresh:  # a line may be the value of a key; the key is embedded with it
             self._context.runtime.wake_indexer()
 
@@ -290,21 +253,14 @@ class Files(Resource, name="files"):
 
         return FileTree(connection, self._context.storage.audiences, request, usable, has_pages)
 
-    def _write_tree(
-        self, act: Callable[[FileEditor], None], vectors: TextVectors = NO_VECTORS
-    ) -> None:
-        how = NoteRetention(
-            ttls=self._context.options.ttl_days,
-            restorable_days=self._context.options.restorable_days,
-        )
+    def _write_tree(self, act: Callable[[FileEditor], None], vectors: TextVectors = NO_VECTORS) -> None:
+        how = NoteRetention(ttls=self._context.options.ttl_days, restorable_days=self._context.options.restorable_days)
 
         def work(tx: Transaction) -> None:
             # A writer acts with all their identities, but reads only what this view may show.
             union = self._context.options.union
             resolve = self._context.storage.requests.resolve
-            asked = resolve(
-                tx.connection, self._context.space, self._context.raw_request, tx.at, union=union
-            )
+            asked = resolve(tx.connection, self._context.space, self._context.raw_request, tx.at, union=union)
             tree = self._open_tree(tx.connection, replace(asked, at=tx.at))
             act(
                 FileEditor(
@@ -333,7 +289,5 @@ def _parse_file_text(field: str, value: object) -> str:
     said = validation.check_storable(field, value, limits.FILE_MAX_CHARS).replace("\r\n", "\n")
     for char in said:
         if char < " " and char not in "\n\t":
-            raise InvalidInput(
-                field, f"contains the control character U+{ord(char):04X}; remove it"
-            )
+            raise InvalidInput(field, f"contains the control character U+{ord(char):04X}; remove it")
     return said if not said or said.endswith("\n") else f"{said}\n"

@@ -60,9 +60,7 @@ class People(Resource, name="people"):
         return self._context.read(lambda c, r: people.list_known_people(c, r, own_names=r.private))
 
     @read("GET /api/about", disabled=Page)
-    def about(
-        self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Memory]:
+    def about(self, person: str, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[Memory]:
         """List what may be shown here about a person, from any speaker."""
 
         def wanted(connection: Connection, request: Request) -> ListFilter | None:
@@ -127,20 +125,14 @@ class People(Resource, name="people"):
 def _parse_person_id(person: object, field: str) -> str:
     found = parse_identity(person, field)
     if found is None or not found.startswith(f"{PERSON_PREFIX}:"):
-        raise InvalidInput(
-            field, "takes the person:… id of a person that you named; `people` lists the ids"
-        )
+        raise InvalidInput(field, "takes the person:… id of a person that you named; `people` lists the ids")
     return found
 
 
 def _reload_person(tx: Transaction, person: str) -> Person:
     # Invalidate the requester's caches, which hold the earlier names.
-    revisions.increment_revisions(
-        tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
-    )
-    return find_known_person(tx.connection, tx.request, person) or people.build_person(
-        {person}, set()
-    )
+    revisions.increment_revisions(tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities))
+    return find_known_person(tx.connection, tx.request, person) or people.build_person({person}, set())
 
 
 def find_known_person(connection: Connection, request: Request, person: str) -> Person | None:

@@ -36,10 +36,7 @@ class Proposals(Resource, name="proposals"):
 
         def work(connection: Connection, request: Request) -> list[Proposal]:
             asked = learned_facts.list_proposals(
-                connection,
-                self._context.space,
-                request.own_identities,
-                self._context.storage.clock(),
+                connection, self._context.space, request.own_identities, self._context.storage.clock()
             )
             where = (connection, self._context.storage.audiences, self._context.space)
             return [
@@ -76,9 +73,7 @@ class Proposals(Resource, name="proposals"):
         good = validation.parse_memory_id(id)
 
         def work(tx: Transaction) -> None:
-            asked = learned_facts.list_proposals(
-                tx.connection, tx.space, tx.request.own_identities, tx.at
-            )
+            asked = learned_facts.list_proposals(tx.connection, tx.space, tx.request.own_identities, tx.at)
             one = next((one for one in asked if one.memory_id == good), None)
             memory = memories.get_for_update(tx, one.memory_id) if one is not None else None
             if one is None or memory is None or not self._is_answerable_here(tx.request, memory):

@@ -21,16 +21,7 @@ from tacit.records import validation
 from tacit.records.memory import Memory
 from tacit.records.queries import RecallFilters, RecallQuery
 from tacit.records.request import Request
-from tacit.records.results import (
-    Block,
-    Bullet,
-    Delta,
-    EventNode,
-    EventOperation,
-    EventStatus,
-    Fresh,
-    Recalled,
-)
+from tacit.records.results import Block, Bullet, Delta, EventNode, EventOperation, EventStatus, Fresh, Recalled
 from tacit.records.text import count_parts_within
 from tacit.retrieval.scoring import RecallAnswer
 from tacit.retrieval.text_features import LazyPersonLabels
@@ -112,11 +103,7 @@ class ViewRecall(Resource):
         Its bytes stay the same until one of its memories changes; `fresh` returns what is new
         meanwhile.
         """
-        how = (
-            self._context.options.style
-            if style is None
-            else validation.parse_enum("style", style, Style)
-        )
+        how = self._context.options.style if style is None else validation.parse_enum("style", style, Style)
         taken = self._block_revision()
         return self._context.read(lambda c, r: self._build_block(c, r, how, taken))
 
@@ -135,29 +122,17 @@ class ViewRecall(Resource):
         that of the block.
         """
         most = _parse_budget(budget_tokens) or 0
-        start = (
-            None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
-        )
+        start = None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
         found = self._recall_for_prompt(query, top_k)
         delta, start, changed = self._context.read(lambda c, r: self._read_changes(c, r, start))
         lines = freshly.render_recalled(
-            [make_line(one.memory) for one in found],
-            [make_line(other) for one in found for other in one.related],
+            [make_line(one.memory) for one in found], [make_line(other) for one in found for other in one.related]
         )
         written = freshly.render_fresh_context(
-            delta.changes,
-            start,
-            lines,
-            lines=changed,
-            budget_tokens=most,
-            count=self._context.options.count_tokens,
+            delta.changes, start, lines, lines=changed, budget_tokens=most, count=self._context.options.count_tokens
         )
         told = set(written.split("\n"))
-        shown = [
-            one
-            for one in found
-            if f"- {freshly.render_recalled([make_line(one.memory)])[0]}" in told
-        ]
+        shown = [one for one in found if f"- {freshly.render_recalled([make_line(one.memory)])[0]}" in told]
         self._context.record_use(*(one.memory for one in shown))
         return Fresh(
             text=written,
@@ -173,9 +148,7 @@ class ViewRecall(Resource):
 
         Leaving them out silently would look like an empty result.
         """
-        question = questions.parse_recall_query(
-            query, top_k, narrowing, self._context.options.categories
-        )
+        question = questions.parse_recall_query(query, top_k, narrowing, self._context.options.categories)
         allowed = self._context.allowed_categories(agent)
         if allowed is None:
             return question
@@ -187,16 +160,12 @@ class ViewRecall(Resource):
     def _run_recall(self, question: RecallQuery) -> List[Recalled]:
         at = self._context.storage.clock()
         try:
-            found = self._context.retriever.recall(
-                self._context.read, question, self._recalled_factory()
-            )
+            found = self._context.retriever.recall(self._context.read, question, self._recalled_factory())
         except StoreError:
             self._context.storage.emit_events(self._context.space, at, [_FAILED_SEARCH_EVENT])
             raise
         best = max([one.similarity for one in found], default=None)
-        self._context.storage.emit_events(
-            self._context.space, at, [_SEARCH_EVENT._replace(likeness=best)]
-        )
+        self._context.storage.emit_events(self._context.space, at, [_SEARCH_EVENT._replace(likeness=best)])
         return found
 
     def _recalled_factory(self) -> Callable[[Connection, Request, RecallAnswer], Recalled]:
@@ -214,10 +183,7 @@ class ViewRecall(Resource):
                 rule=one.rule,
                 similarity=one.similarity,
                 signals=one.signals,
-                related=tuple(
-                    self._context.redact(connection, request, other, called)
-                    for other in one.related
-                ),
+                related=tuple(self._context.redact(connection, request, other, called) for other in one.related),
             )
 
         return tell
@@ -228,9 +194,7 @@ class ViewRecall(Resource):
         allowed = self._context.allowed_categories(self._context.agent)
         for category, most in self._context.options.recall_only_limits.items():
             if allowed is None or category in allowed:
-                asked = self._parse_question(
-                    query, most, {"categories": [category]}, self._context.agent
-                )
+                asked = self._parse_question(query, most, {"categories": [category]}, self._context.agent)
                 found += self._run_recall(asked)
         best = {one.memory.id: one for one in reversed(found)}
         return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
@@ -247,29 +211,20 @@ class ViewRecall(Resource):
         ids = [change.memory_id for change in freshly.select_changes(delta.changes)]
         found = memory_reads.list_visible(connection, self._context.storage.audiences, request, ids)
         called = self._context.person_labels(connection, request)
-        lines = {
-            id: make_line(redact_memory(request, one, called)) for id, (one, _) in found.items()
-        }
+        lines = {id: make_line(redact_memory(request, one, called)) for id, (one, _) in found.items()}
         return delta, since, lines
 
     def _block_revision(self) -> int:
         """Return the revision of this conversation's block; take a snapshot if it has none."""
         gap = self._context.options.conversation_gap
-        taken, audience = self._context.read(
-            lambda c, r: history.current_block(c, r, self._context.thread, gap)
-        )
+        taken, audience = self._context.read(lambda c, r: history.current_block(c, r, self._context.thread, gap))
         if taken is not None:
             return taken
         # Without the idempotency guard: the caller did not ask for this write.
         return self._context.unguarded().write(lambda tx: history.take_block(tx, audience, gap))
 
-    def _build_block(
-        self, connection: Connection, request: Request, style: Style, taken: int
-    ) -> Block:
-        allowed, policy = (
-            self._context.allowed_categories(self._context.agent),
-            self._context.options,
-        )
+    def _build_block(self, connection: Connection, request: Request, style: Style, taken: int) -> Block:
+        allowed, policy = (self._context.allowed_categories(self._context.agent), self._context.options)
         of_notes = style is Style.SUMMARY
         return self._context.runtime.blocks.block(
             connection,
@@ -327,9 +282,7 @@ def _parse_filters(filters: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in filters.items():
         known = _FILTER_ALIASES.get(str(name), str(name))
-        found[known] = (
-            validation.parse_iso_datetime(known, value) if known in _TIME_FILTERS else value
-        )
+        found[known] = validation.parse_iso_datetime(known, value) if known in _TIME_FILTERS else value
     return found
 
 

@@ -16,21 +16,8 @@ from tacit.identity import parse_chat_id, parse_identity
 from tacit.prompts.fence import clip_text
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person
-from tacit.records.memory import (
-    Kind,
-    Memory,
-    Sensitivity,
-    State,
-    Visibility,
-)
-from tacit.records.queries import (
-    ANY_STATE,
-    MATCH_ALL,
-    Search,
-    decode_cursor,
-    make_page,
-    memory_position,
-)
+from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
+from tacit.records.queries import ANY_STATE, MATCH_ALL, Search, decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Edge, Graph, Node, Page
 from tacit.records.text import parse_prefix_terms
@@ -69,9 +56,7 @@ class SearchFilter:
         found = self._with_chat(connection, request.space)
         return found if about is None else replace(found, about=tuple(sorted(about)))
 
-    def resolve_for_operator(
-        self, connection: Connection, space: str
-    ) -> tuple[ListFilter, frozenset[str] | None]:
+    def resolve_for_operator(self, connection: Connection, space: str) -> tuple[ListFilter, frozenset[str] | None]:
         """Return the filter, and the identities of the owner that it names; None: every owner."""
         found = self._with_chat(connection, space)
         if self.has_no_words:
@@ -79,9 +64,7 @@ class SearchFilter:
         if self.about is not None:
             about = _linked_identities(connection, space, self.about)
             found = replace(found, about=tuple(sorted(about)))
-        return found, None if self.owner is None else _linked_identities(
-            connection, space, self.owner
-        )
+        return found, None if self.owner is None else _linked_identities(connection, space, self.owner)
 
     def _with_chat(self, connection: Connection, space: str) -> ListFilter:
         if self.chat is None:
@@ -90,9 +73,7 @@ class SearchFilter:
         return replace(self.filter, chats=tuple(sorted(rooms)))
 
 
-def parse_search(
-    search: object, category: Callable[[object], str], *, operator: bool = False
-) -> SearchFilter:
+def parse_search(search: object, category: Callable[[object], str], *, operator: bool = False) -> SearchFilter:
     if not isinstance(search, Search):
         raise InvalidInput("search", f"expected a Search, got {type(search).__name__}")
     if search.owner is not None and not operator:
@@ -105,9 +86,7 @@ def parse_search(
             state=_parse_state(search.state),
             visibility=_parse_choice("visibility", search.visibility, Visibility),
             sensitivity=_parse_choice("sensitivity", search.sensitivity, Sensitivity),
-            pinned=None
-            if search.pinned is None
-            else validation.parse_bool("pinned", search.pinned),
+            pinned=None if search.pinned is None else validation.parse_bool("pinned", search.pinned),
             since=_parse_moment("since", search.since),
             until=_parse_moment("until", search.until),
             prefixes=typed,
@@ -152,9 +131,7 @@ def _parse_identity(field: str, value: object) -> str | None:
         return None
     found = parse_identity(value, field)
     if found is None:
-        raise InvalidInput(
-            field, "is not a person; use a key such as telegram:123, or a person: id"
-        )
+        raise InvalidInput(field, "is not a person; use a key such as telegram:123, or a person: id")
     return found
 
 
@@ -167,11 +144,7 @@ class ViewSearch(Resource):
 
     @read("POST /api/browse", disabled=Page)
     def browse(
-        self,
-        search: Search = MATCH_ALL,
-        *,
-        limit: int = limits.PAGE_DEFAULT_COUNT,
-        cursor: str | None = None,
+        self, search: Search = MATCH_ALL, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
     ) -> Page[Memory]:
         """List your own memories that match the search, newest first.
 
@@ -217,23 +190,13 @@ class ViewSearch(Resource):
 
         return work
 
-    def _resolve_search(
-        self, connection: Connection, request: Request, wanted: SearchFilter
-    ) -> ListFilter | None:
+    def _resolve_search(self, connection: Connection, request: Request, wanted: SearchFilter) -> ListFilter | None:
         chosen = wanted.resolve_for_requester(connection, request) if request.private else None
-        return (
-            None if chosen is None else replace(chosen, categories=self._context.category_filter())
-        )
+        return None if chosen is None else replace(chosen, categories=self._context.category_filter())
 
 
 # Kinds of names, in order of preference for a label.
-_LABEL_KINDS = (
-    NameKind.NAME,
-    NameKind.ALIAS,
-    NameKind.USERNAME,
-    NameKind.RELATION,
-    NameKind.WITHHELD,
-)
+_LABEL_KINDS = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION, NameKind.WITHHELD)
 PersonNode = Callable[[str], Node]  # returns the node of an identity
 
 
@@ -249,9 +212,7 @@ class ViewGraph(Resource):
 
         def work(connection: Connection, request: Request) -> Graph:
             audiences, allowed = self._context.storage.audiences, self._context.category_filter()
-            found, count = relations.list_graph_memories(
-                connection, audiences, request, allowed, most
-            )
+            found, count = relations.list_graph_memories(connection, audiences, request, allowed, most)
             if not found:
                 return Graph()
             known = person_node_lookup(people.list_known_people(connection, request))
@@ -307,17 +268,10 @@ def build_graph(
             if person.id in nodes or len(nodes) < most:
                 nodes[person.id] = person
                 edges.append(Edge(source=memory.id, target=person.id, kind=kind))
-    between = relations.list_graph_edges(
-        connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT
-    )
-    related = [
-        Edge(source=one, target=other, kind="related", strength=strength)
-        for one, other, strength in between
-    ]
+    between = relations.list_graph_edges(connection, memories[0].space, shown, limits.GRAPH_EDGES_MAX_COUNT)
+    related = [Edge(source=one, target=other, kind="related", strength=strength) for one, other, strength in between]
     all_edges = [*dict.fromkeys(edges), *related][: limits.GRAPH_EDGES_MAX_COUNT]
-    return Graph(
-        nodes=tuple(nodes.values()), edges=tuple(all_edges), left_out=max(0, count - len(shown))
-    )
+    return Graph(nodes=tuple(nodes.values()), edges=tuple(all_edges), left_out=max(0, count - len(shown)))
 
 
 def _build_memory_node(memory: Memory) -> Node:
@@ -326,9 +280,7 @@ def _build_memory_node(memory: Memory) -> Node:
     return Node(id=memory.id, kind="memory", label=label, category=memory.category)
 
 
-def _iter_people(
-    memory: Memory, but: Collection[str]
-) -> Iterable[tuple[Literal["about", "said_by"], str]]:
+def _iter_people(memory: Memory, but: Collection[str]) -> Iterable[tuple[Literal["about", "said_by"], str]]:
     for identity in sorted(memory.subjects.difference(but)):
         yield "about", identity
     if memory.speaker is not None and memory.speaker not in but:

@@ -18,14 +18,7 @@ from tacit.learning.composition import compose_memory, compute_expiry
 from tacit.lifecycle import revert
 from tacit.records import validation
 from tacit.records.accounts import Person
-from tacit.records.drafts import (
-    ImportItems,
-    ImportPreview,
-    ImportPreviewItem,
-    ImportRun,
-    ImportStep,
-    RevertedImport,
-)
+from tacit.records.drafts import ImportItems, ImportPreview, ImportPreviewItem, ImportRun, ImportStep, RevertedImport
 from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
 from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
@@ -74,13 +67,7 @@ class Imports(Resource, name="imports"):
 
     @write("POST /api/imports", disabled=ImportStep, repeat=Repeat.HARMLESS)
     def add(
-        self,
-        run: str,
-        items: ImportItems,
-        *,
-        source: str,
-        total: int | None = None,
-        after: int | None = None,
+        self, run: str, items: ImportItems, *, source: str, total: int | None = None, after: int | None = None
     ) -> ImportStep:
         """Import at most 200 items of another memory system, in one transaction.
 
@@ -106,22 +93,15 @@ class Imports(Resource, name="imports"):
         return done
 
     @read("GET /api/imports", disabled=Page)
-    def list(
-        self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[ImportRun]:
+    def list(self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[ImportRun]:
         """List your imports, newest first; empty outside a private chat."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
-            if (
-                not request.private
-                or self._context.allowed_categories(self._context.agent) is not None
-            ):
+            if not request.private or self._context.allowed_categories(self._context.agent) is not None:
                 return Page()
-            found = imports.list_imports(
-                connection, self._context.space, request.own_identities, after, most + 1
-            )
+            found = imports.list_imports(connection, self._context.space, request.own_identities, after, most + 1)
             page = make_page(found, most, lambda last: (to_micros(last[1].started_at), last[0]))
             return Page(items=tuple(run for _, run in page), cursor=page.cursor)
 
@@ -163,17 +143,13 @@ class Imports(Resource, name="imports"):
     def _parse_batch(self, items: object, source: object) -> ImportBatch:
         self._require_all_categories()
         word = validation.parse_screened_identifier("source", source, limits.LABEL_MAX_CHARS)
-        return transfer.parse_batch(
-            word, items, self._context.options.categories, self._context.storage.clock()
-        )
+        return transfer.parse_batch(word, items, self._context.options.categories, self._context.storage.clock())
 
     def _require_all_categories(self) -> None:
         if self._context.allowed_categories(self._context.agent) is not None:
             raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
 
-    def _sort_batch(
-        self, connection: Connection, request: Request, batch: ImportBatch
-    ) -> SortedBatch:
+    def _sort_batch(self, connection: Connection, request: Request, batch: ImportBatch) -> SortedBatch:
         """Return what an import of this batch would do now."""
         secret = imports.get_space_secret(connection, self._context.space) or ""
         seen: set[object] = set()
@@ -194,9 +170,7 @@ class Imports(Resource, name="imports"):
             if not request.private:
                 return []
             found = self._sort_batch(connection, request, batch)
-            return list(
-                dict.fromkeys(text_to_embed(item.draft.key, item.content) for item, _ in found.new)
-            )
+            return list(dict.fromkeys(text_to_embed(item.draft.key, item.content) for item, _ in found.new))
 
         contents = self._context.read(new)
         return self._context.retriever.embed_inline(contents) if contents else NO_VECTORS
@@ -215,9 +189,7 @@ class Imports(Resource, name="imports"):
 
         def make(item: CheckedItem) -> str:
             transfer.check_people(tx.connection, tx.request, item, seen)
-            made[item.position] = compose_memory(
-                tx, item.draft, None, self._context.options.ttl_days
-            )
+            made[item.position] = compose_memory(tx, item.draft, None, self._context.options.ttl_days)
             return made[item.position].id
 
         found = transfer.sort_batch(tx.connection, tx.request, tx.secret, batch, make)
@@ -228,9 +200,7 @@ class Imports(Resource, name="imports"):
                 update_key_precedence(tx.connection, tx.space, mine, memory.category, memory.key)
         new = [(token, run, made[item.position].id) for item, token in found.new]
         imports.insert_imported(tx, [*new, *((token, None, id) for _, token, id in found.known)])
-        now = imports.add_import_counts(
-            tx, kept, transfer.count_batch(kept.run, batch, found, after), total
-        )
+        now = imports.add_import_counts(tx, kept, transfer.count_batch(kept.run, batch, found, after), total)
         return ImportStep(
             created=len(found.new),
             already=len(found.known) + len(found.repeated),
@@ -294,9 +264,7 @@ class ViewExport(Resource):
         also = validation.parse_bool("turns", turns)
         if form is ExportFormat.MARKDOWN:
             return self._export_markdown(also)
-        parts = (
-            self._iter_everything(also) if whole or also else self._iter_own_memories(history=False)
-        )
+        parts = self._iter_everything(also) if whole or also else self._iter_own_memories(history=False)
         return (json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts)
 
     def _export_markdown(self, turns: bool) -> Iterator[str]:
@@ -335,21 +303,12 @@ class ViewExport(Resource):
         known = people.list_known_people(connection, request, own_names=request.private)
         mine = [one for one in known if one.identities & request.own_identities]
         names = [name for one in mine for name in _names_to_plain(one)]
-        me: JsonObject = {
-            "type": "person",
-            "identities": sorted(request.own_identities),
-            "names": names,
-        }
+        me: JsonObject = {"type": "person", "identities": sorted(request.own_identities), "names": names}
         chats = list_memberships(connection, self._context.space, request.own_identities)
         return [
             me,
             *(
-                {
-                    "type": "chat",
-                    "chat": one.chat,
-                    "kind": one.kind,
-                    "joined_at": one.joined_at.isoformat(),
-                }
+                {"type": "chat", "chat": one.chat, "kind": one.kind, "joined_at": one.joined_at.isoformat()}
                 for one in chats
             ),
         ]
@@ -361,9 +320,7 @@ class ViewExport(Resource):
     def _memory_to_plain(self, memory: Memory, *, history: bool) -> JsonObject:
         def work(connection: Connection, request: Request) -> JsonObject:
             own = request.for_management()
-            wordings = memory_reads.list_versions(
-                connection, self._context.storage.audiences, own, memory
-            )
+            wordings = memory_reads.list_versions(connection, self._context.storage.audiences, own, memory)
             plain = export.memory_to_json(memory, wordings)
             if history:
                 plain["learned_in"] = memory.learned_in

@@ -12,12 +12,7 @@ from tacit.view.audience import Audience, ViewExplain
 from tacit.view.audit import Audit
 from tacit.view.checkpoints import Checkpoints
 from tacit.view.context import Dispatch, Operation, Repeat, ViewContext, list_operations, resource
-from tacit.view.idempotency import (
-    DisabledDispatch,
-    IdempotentDispatch,
-    MeasuredDispatch,
-    run_once,
-)
+from tacit.view.idempotency import DisabledDispatch, IdempotentDispatch, MeasuredDispatch, run_once
 from tacit.view.learning import ViewLearning
 from tacit.view.memories import ViewReads, ViewWrites
 from tacit.view.notes import Files, Sessions
@@ -28,9 +23,7 @@ from tacit.view.search import ViewGraph, ViewSearch
 from tacit.view.transfer import Imports, ViewExport
 
 
-class View(
-    ViewReads, ViewSearch, ViewGraph, ViewRecall, ViewWrites, ViewLearning, ViewExplain, ViewExport
-):
+class View(ViewReads, ViewSearch, ViewGraph, ViewRecall, ViewWrites, ViewLearning, ViewExplain, ViewExport):
     """Memory as one requester may use it in one chat. Made by `Memory.view`.
 
     Creating a view is cheap: it reads nothing until you call a method.

@@ -61,9 +61,7 @@ def saver(memory: Memory, who: tacit.Requester = ALICE, **options: Any) -> Check
     return Checkpointer(private(memory, who), **options)
 
 
-def test_a_graph_that_waits_goes_on_after_the_memory_was_opened_again(
-    database_url: str,
-) -> None:
+def test_a_graph_that_waits_goes_on_after_the_memory_was_opened_again(database_url: str) -> None:
     with tacit.open(database_url, embedder=None) as memory:
         asked = asking(saver(memory)).invoke({"said": ["hello"]}, AT)
         assert [one.value for one in asked["__interrupt__"]] == ["When?"]
@@ -90,12 +88,7 @@ def test_it_goes_back_to_an_earlier_step_and_on_from_there(memory: Memory) -> No
     graph = counting(saver(memory))
     graph.invoke({"said": ["zero"]}, AT)
     history = list(graph.get_state_history(AT))
-    assert [one.values.get("said") for one in history] == [
-        ["zero", "one", "two"],
-        ["zero", "one"],
-        ["zero"],
-        [],
-    ]
+    assert [one.values.get("said") for one in history] == [["zero", "one", "two"], ["zero", "one"], ["zero"], []]
     (before,) = [one for one in history if one.next == ("two",)]
     fork = graph.update_state(before.config, {"said": ["instead"]}, as_node="one")
     assert graph.invoke(None, fork) == {"said": ["zero", "one", "instead", "two"]}
@@ -215,9 +208,7 @@ def test_what_was_kept_in_memory_moves_in_whole_and_once(memory: Memory, make: A
         assert graph.get_state(config).next == old.get_state(config).next
         told = [[(s.values, s.metadata) for s in g.get_state_history(config)] for g in (old, graph)]
         assert told[0] == told[1]
-        assert graph.invoke(Command(resume="May"), config) == old.invoke(
-            Command(resume="May"), config
-        )
+        assert graph.invoke(Command(resume="May"), config) == old.invoke(Command(resume="May"), config)
 
 
 @pytest.mark.parametrize("version", [1, f"{1:032}.0.5"])

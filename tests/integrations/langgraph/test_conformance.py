@@ -25,10 +25,7 @@ def test_every_capability_passes(memory: Memory, chat: str) -> None:
     found = asyncio.run(validate(RegisteredCheckpointer(name="Tacit", factory=made)))  # type: ignore[arg-type]
     assert {one.value for one in ALL_CAPABILITIES} == set(found.results)
     for name, result in found.results.items():
-        assert (result.detected, result.passed, result.tests_skipped) == (True, True, 0), (
-            name,
-            result.failures,
-        )
+        assert (result.detected, result.passed, result.tests_skipped) == (True, True, 0), (name, result.failures)
         assert result.tests_passed > 0
     assert found.conformance_level() == "FULL"
 

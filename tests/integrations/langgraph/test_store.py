@@ -150,9 +150,7 @@ def test_whatever_items_are_called_each_is_one_of_its_own(store: BaseStore) -> N
 
 
 @pytest.mark.parametrize("namespace", [("a", ""), ("a.b",), (1,), ("a\x00b",)])
-def test_nothing_is_kept_or_looked_for_in_what_is_no_namespace(
-    store: BaseStore, namespace: Any
-) -> None:
+def test_nothing_is_kept_or_looked_for_in_what_is_no_namespace(store: BaseStore, namespace: Any) -> None:
     for ask in (
         lambda: store.put(namespace, "k", {"a": 1}),
         lambda: store.get(namespace, "k"),
@@ -359,10 +357,7 @@ def test_every_word_can_be_awaited(store: BaseStore) -> None:
 
 # Keys: every place is one of its own, and a key as memories have them.
 
-NAMES = st.text(
-    st.one_of(st.sampled_from("/% .*é\u0301\u200b\n\u00a0a🌴"), st.characters(codec="utf-8")),
-    max_size=6,
-)
+NAMES = st.text(st.one_of(st.sampled_from("/% .*é\u0301\u200b\n\u00a0a🌴"), st.characters(codec="utf-8")), max_size=6)
 LABELS = NAMES.filter(bool)
 
 

@@ -81,9 +81,7 @@ def test_an_item_of_the_room_is_everybodys_there_and_nobodys_elsewhere(memory: M
         {"for_room": True, "sensitivity": "public", "visibility": "private_only"},
     ],
 )
-def test_items_of_the_room_that_its_members_would_not_hear_are_refused(
-    memory: Memory, fields: MemoryFields
-) -> None:
+def test_items_of_the_room_that_its_members_would_not_hear_are_refused(memory: Memory, fields: MemoryFields) -> None:
     """They replaced each other's unseen: what one had put, neither could reach any more."""
     with pytest.raises(InvalidInput, match="for_room: ") as refused:
         Store(group(memory, ALICE), **fields)
@@ -240,9 +238,7 @@ def test_what_somebody_forged_as_an_item_of_the_room_spoils_nobodys_items(
     good = {"namespace": ["team"], "key": "standup", "value": {"at": 9}, "index": True}
     data = good | {"ttl_minutes": None, "updated_at": "2026-01-01T00:00:00+00:00"} | forged
     tomorrow = datetime(2026, 3, 2, tzinfo=UTC)
-    group(memory, BOB).put(
-        "item", "team//standup", "at: 9", data=data, for_room=True, expires_at=tomorrow
-    )
+    group(memory, BOB).put("item", "team//standup", "at: 9", data=data, for_room=True, expires_at=tomorrow)
     store = Store(group(memory, ALICE), for_room=True, sensitivity="public")
     store.put(("team",), "desk", {"floor": 4})
     assert store.get(("team",), "standup") is None

@@ -39,9 +39,7 @@ def test_an_item_is_gone_when_its_time_is_over(memory: Memory, clock: SetClock) 
     assert store.list_namespaces() == [HERE]
 
 
-def test_reading_begins_its_time_again_and_does_not_change_it(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_reading_begins_its_time_again_and_does_not_change_it(memory: Memory, clock: SetClock) -> None:
     store = lasting(memory, clock)
     store.put(HERE, "k", {"a": 1}, ttl=10)
     first = store.get(HERE, "k")
@@ -78,9 +76,7 @@ def test_who_reads_may_leave_its_time_alone(memory: Memory, clock: SetClock) -> 
     assert not there(store)
 
 
-def test_the_store_says_how_long_items_last_and_whether_reading_counts(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_the_store_says_how_long_items_last_and_whether_reading_counts(memory: Memory, clock: SetClock) -> None:
     store = lasting(memory, clock, ttl={"default_ttl": 5, "refresh_on_read": False})
     store.put(HERE, "k", {"a": 1})
     store.put(HERE, "longer", {"a": 1}, ttl=20)

@@ -30,9 +30,7 @@ def own_view(store: tacit.Memory, key: str = "mem0:alice") -> Any:
     return store.space("mem0").view(tacit.Requester(key), tacit.Chat.private(key))
 
 
-def test_scripts_for_earlier_versions_name_people_and_counts_beside_the_filters(
-    memory: Memory,
-) -> None:
+def test_scripts_for_earlier_versions_name_people_and_counts_beside_the_filters(memory: Memory) -> None:
     for number in range(4):
         kept(memory, f"I keep {number} bees", agent_id="bot", **ALICE)
     assert len(words(memory.search("bees", user_id="alice"))) == 4
@@ -46,9 +44,7 @@ def test_scripts_for_earlier_versions_name_people_and_counts_beside_the_filters(
     assert words(memory.search("hornets", user_id="alice", limit=1)) == ["I keep hornets"]
 
 
-def test_what_is_nearest_is_found_rather_than_nothing_unless_more_is_asked_for(
-    memory: Memory, clock: SetClock
-) -> None:
+def test_what_is_nearest_is_found_rather_than_nothing_unless_more_is_asked_for(memory: Memory, clock: SetClock) -> None:
     for one in ("I keep bees", "I like to play tennis on weekends", "I eat no nuts"):
         kept(memory, one)
         clock.forward(seconds=1)
@@ -83,9 +79,7 @@ def test_nothing_of_one_user_reaches_another_whatever_the_filters(memory: Memory
     assert words(memory.get_all(filters=ALICE)) == ["I keep bees"]
 
 
-def test_what_others_have_changes_nothing_of_an_answer_not_even_a_score(
-    store: tacit.Memory, clock: SetClock
-) -> None:
+def test_what_others_have_changes_nothing_of_an_answer_not_even_a_score(store: tacit.Memory, clock: SetClock) -> None:
     def answers(space: str, *others: str) -> list[Any]:
         memory = Memory(memory=store, space=space)
         for words in others:
@@ -201,9 +195,7 @@ def test_what_has_expired_comes_back_with_a_later_date_and_not_with_other_words(
     assert (memory.get(id) or {})["expiration_date"] is None
 
 
-def test_metadata_is_what_goes_with_the_memory_everywhere(
-    memory: Memory, store: tacit.Memory
-) -> None:
+def test_metadata_is_what_goes_with_the_memory_everywhere(memory: Memory, store: tacit.Memory) -> None:
     given = {"topic": "garden", "deep": {"hives": [1, 2]}}
     id = kept(memory, metadata=given)
     given["topic"] = "changed since"
@@ -215,9 +207,7 @@ def test_metadata_is_what_goes_with_the_memory_everywhere(
         kept(memory, metadata={"at": object()})
 
 
-def test_lists_and_deletions_go_on_beyond_a_page(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lists_and_deletions_go_on_beyond_a_page(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         kept(memory, f"I keep {number} bees", expiration_date="2026-04-01" if number % 2 else None)
     monkeypatch.setattr("tacit.limits.PAGE_MAX_COUNT", 2)
@@ -242,9 +232,7 @@ def test_a_how_to_is_found_like_everything_else(memory: Memory) -> None:
     assert wrong.value.error_code == "VALIDATION_002"
 
 
-def test_an_agent_with_an_allow_list_gets_no_further_here(
-    database_url: str, clock: SetClock
-) -> None:
+def test_an_agent_with_an_allow_list_gets_no_further_here(database_url: str, clock: SetClock) -> None:
     settings = Settings(allowlists={"bot": ("preference",)})
     with tacit.open(database_url, settings=settings, clock=clock, embedder=None) as store:
         memory = Memory(memory=store)

@@ -70,10 +70,7 @@ def test_a_configuration_that_cannot_be_used_is_refused_with_a_way_out() -> None
         with pytest.raises(InvalidInput, match=r"config|space"):
             Memory(wrong)
     odd = {"vector_store": {"config": {"collection_name": "two words"}}}
-    with (
-        pytest.warns(UserWarning, match="settings"),
-        pytest.raises(InvalidInput, match="'space'"),
-    ):
+    with pytest.warns(UserWarning, match="settings"), pytest.raises(InvalidInput, match="'space'"):
         Memory(odd)
 
 
@@ -124,9 +121,7 @@ _ODD: tuple[Any, ...] = (
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_whatever_is_handed_in_is_used_or_refused_in_words(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_whatever_is_handed_in_is_used_or_refused_in_words(caplog: pytest.LogCaptureFixture) -> None:
     with tacit.open("sqlite://", embedder=None) as store:
         memory = Memory(memory=store)
         calls: list[Callable[[Any], Any]] = [
@@ -170,9 +165,7 @@ _VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["AND", "OR", "NOT", "eq", "ne", "gt", "in", "contains", "a", "a.b"]),
-            inner,
-            max_size=3,
+            st.sampled_from(["AND", "OR", "NOT", "eq", "ne", "gt", "in", "contains", "a", "a.b"]), inner, max_size=3
         )
     ),
     max_leaves=8,
@@ -184,9 +177,7 @@ _VALUES = st.recursive(
     payload=st.dictionaries(st.sampled_from(["a", "b"]), _VALUES),
 )
 @settings(max_examples=100)
-def test_filters_of_any_shape_hold_or_do_not_or_are_refused(
-    filters: dict[str, Any], payload: dict[str, Any]
-) -> None:
+def test_filters_of_any_shape_hold_or_do_not_or_are_refused(filters: dict[str, Any], payload: dict[str, Any]) -> None:
     try:
         test = compile_filters(filters)
     except InvalidInput:

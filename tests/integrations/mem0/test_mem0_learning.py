@@ -104,12 +104,8 @@ def test_a_user_is_called_by_their_id_where_it_reads_as_a_name(user: str, called
 
 def test_facts_tell_of_people_by_name(memory: Memory) -> None:
     said = "I moved my office to my house."
-    assert told(memory.add(said, **ALICE)) == [
-        ("ADD", "Alice moved Alice's office to Alice's house")
-    ]
-    assert told(memory.add(said, user_id="u-1042")) == [
-        ("ADD", "User moved User's office to User's house")
-    ]
+    assert told(memory.add(said, **ALICE)) == [("ADD", "Alice moved Alice's office to Alice's house")]
+    assert told(memory.add(said, user_id="u-1042")) == [("ADD", "User moved User's office to User's house")]
 
 
 def test_two_who_are_called_alike_stay_apart(memory: Memory, store: tacit.Memory) -> None:

@@ -27,15 +27,7 @@ class Served:
     def token(self, *scopes: str, requester: str | None = None, **more: Any) -> str:
         return self.memory.keys.create("test", scopes=scopes, requester=requester, **more).token
 
-    def tell(
-        self,
-        story: Story,
-        token: str | None,
-        *,
-        path: str = "/mcp",
-        mode: str = "auto",
-        **said: str,
-    ) -> None:
+    def tell(self, story: Story, token: str | None, *, path: str = "/mcp", mode: str = "auto", **said: str) -> None:
         """`said` are headers: `chat` for X-Tacit-Chat, and so on."""
         headers = {f"X-Tacit-{name.replace('_', '-')}": value for name, value in said.items()}
         if token is not None:
@@ -44,9 +36,7 @@ class Served:
         async def run() -> None:
             async with (
                 httpx2.AsyncClient(headers=headers) as http,
-                Client(
-                    streamable_http_client(self.address + path, http_client=http), mode=mode
-                ) as client,
+                Client(streamable_http_client(self.address + path, http_client=http), mode=mode) as client,
             ):
                 await story(client)
 

@@ -98,9 +98,7 @@ def test_nothing_is_pushed_so_nothing_is_listened_to(served: Served) -> None:
     ],
 )
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28", "nonsense"])
-def test_odd_bodies_are_refused_and_nothing_breaks(
-    served: Served, body: bytes, version: str
-) -> None:
+def test_odd_bodies_are_refused_and_nothing_breaks(served: Served, body: bytes, version: str) -> None:
     bearer = {"authorization": f"Bearer {served.token('read', requester=ALICE)}"}
     answer = served.post(body, **JSON, **bearer, **{"mcp-protocol-version": version})
     assert answer.status_code < 500

@@ -21,12 +21,7 @@ from tacit.bots.channel import (
     get_object,
     parse_object,
 )
-from tacit.bots.messages import (
-    Button,
-    InboundMessage,
-    NotSent,
-    Span,
-)
+from tacit.bots.messages import Button, InboundMessage, NotSent, Span
 from tacit.bots.slack.updates import (
     BUTTON_PREFIX,
     CHANNEL,
@@ -45,12 +40,10 @@ _SLACK_DOMAINS = (".slack.com", ".slack-gov.com")
 _ERROR_CODE = re.compile(r"[a-z_]{1,60}")
 # The operator has to fix these; until then nothing is lost.
 _TOKEN_ERRORS = re.compile(
-    "account_inactive|invalid_auth|missing_scope|not_authed|token_expired|token_revoked|"
-    "no_permission|ekm_access_denied"
+    "account_inactive|invalid_auth|missing_scope|not_authed|token_expired|token_revoked|no_permission|ekm_access_denied"
 )
 _TEMPORARY_ERRORS = re.compile(
-    "fatal_error|internal_error|rate_limited|ratelimited|request_timeout|service_unavailable|"
-    "team_added_to_org"
+    "fatal_error|internal_error|rate_limited|ratelimited|request_timeout|service_unavailable|team_added_to_org"
 )
 _TOO_MANY_REQUESTS = 429
 _TEMPORARY_STATUSES = frozenset({407, 408, _TOO_MANY_REQUESTS})  # of a proxy or a slow network
@@ -67,9 +60,7 @@ class SlackClient:
         self._url = f"{(api_url or _DEFAULT_API_URL).rstrip('/')}/"
         self._headers = {"authorization": f"Bearer {token}"}
         self._http = HttpClient(
-            _UNREACHABLE,
-            seconds=limits.SLACK_CALL_MAX_SECONDS,
-            max_bytes=limits.SLACK_ANSWER_MAX_BYTES,
+            _UNREACHABLE, seconds=limits.SLACK_CALL_MAX_SECONDS, max_bytes=limits.SLACK_ANSWER_MAX_BYTES
         )
 
     def call(self, method: str, **arguments: Any) -> JsonObject:
@@ -185,15 +176,10 @@ _ROWS_MAX_COUNT = 20
 _LABEL_MAX_CHARS = 75
 
 
-def render_message(
-    spans: tuple[Span, ...], buttons: Sequence[Sequence[Button]] = ()
-) -> MessagePayload:
+def render_message(spans: tuple[Span, ...], buttons: Sequence[Sequence[Button]] = ()) -> MessagePayload:
     section = {"type": "rich_text_section", "elements": [_render_span(span) for span in spans]}
     rows = [
-        {
-            "type": "actions",
-            "elements": [_render_button(b, f"{n}:{at}") for at, b in enumerate(row)],
-        }
+        {"type": "actions", "elements": [_render_button(b, f"{n}:{at}") for at, b in enumerate(row)]}
         for n, row in enumerate(row[:_ROW_MAX_COUNT] for row in buttons[:_ROWS_MAX_COUNT])
     ]
     return {
@@ -275,12 +261,7 @@ class SlackSender(MessageSender):
         return otherwise(where, after)
 
     def _to_one(
-        self,
-        where: Chat,
-        to: Requester | None,
-        after: SlackCommand | SlackButtonPressed,
-        *,
-        instead: bool,
+        self, where: Chat, to: Requester | None, after: SlackCommand | SlackButtonPressed, *, instead: bool
     ) -> _Way:
         """Use the response URL, which allows five answers in 30 minutes; then another delivery."""
 
@@ -376,9 +357,7 @@ def _is_private(where: Chat) -> bool:
 
 def _is_hidden(after: InboundMessage | None) -> bool:
     """Whether only one person sees the message that is answered."""
-    return isinstance(after, SlackCommand) or (
-        isinstance(after, SlackButtonPressed) and after.hidden
-    )
+    return isinstance(after, SlackCommand) or (isinstance(after, SlackButtonPressed) and after.hidden)
 
 
 def _is_private_with(where: Chat, to: Requester | None, after: InboundMessage | None) -> bool:

@@ -25,13 +25,7 @@ from tacit.bots.channel import ChannelRetry, read_secret
 from tacit.bots.dispatcher import Dispatcher, MessageHandler, UpdateHandler
 from tacit.bots.messages import BotLog
 from tacit.bots.slack.client import SlackClient, SlackSender
-from tacit.bots.slack.updates import (
-    CHANNEL,
-    SlackParser,
-    UserCache,
-    encode_event,
-    parse_request,
-)
+from tacit.bots.slack.updates import CHANNEL, SlackParser, UserCache, encode_event, parse_request
 from tacit.errors import InvalidInput, SettingsError, StoreError
 from tacit.memory import Memory
 from tacit.server.logs import RequestLogMiddleware, ServerLog
@@ -60,9 +54,7 @@ def create_web_app(secret: str, take_in: AddUpdates, allowed: Sequence[str] = ()
             signed = _TIMESTAMP_FORMAT.fullmatch(stamp) and signature.isascii()
             if not signed or not verifier.is_valid(body, stamp, signature):
                 return Response(status_code=401)
-            request = BoltRequest(
-                body=body.decode(), headers={"content-type": headers.get("content-type", "")}
-            )
+            request = BoltRequest(body=body.decode(), headers={"content-type": headers.get("content-type", "")})
         except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
             return Response(status_code=401)  # it cannot be parsed
         return _answer_request(request.body, request.context.team_id, take_in, only)
@@ -80,9 +72,7 @@ def create_web_app(secret: str, take_in: AddUpdates, allowed: Sequence[str] = ()
     return served
 
 
-def _answer_request(
-    body: dict[str, Any], team: str | None, take_in: AddUpdates, only: frozenset[str]
-) -> Response:
+def _answer_request(body: dict[str, Any], team: str | None, take_in: AddUpdates, only: frozenset[str]) -> Response:
     """Store a request. In a chat that is not allowed only the id command is answered."""
     if body.get("type") == "url_verification":
         return JSONResponse({"challenge": body.get("challenge")})
@@ -101,11 +91,7 @@ def _answer_request(
         return Response()
     if sent.act != "command" or not _ID_COMMAND.fullmatch(sent.text):
         return Response()
-    lines = (
-        texts.CHAT_NOT_ALLOWED,
-        f"This chat: {sent.chat}",
-        f"You: {sent.person or 'unknown'}",
-    )
+    lines = (texts.CHAT_NOT_ALLOWED, f"This chat: {sent.chat}", f"You: {sent.person or 'unknown'}")
     return JSONResponse({"response_type": "ephemeral", "text": "\n".join(lines)})
 
 

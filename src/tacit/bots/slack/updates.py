@@ -36,9 +36,7 @@ CHANNEL = "slack"
 # The event as stored in the inbox: only the fields that are used. Slack's requests contain more,
 # such as a token, whole messages and layouts, which are not stored.
 
-EventKind = Literal[
-    "said", "edited", "unsaid", "came", "went", "arrived", "moved", "command", "pressed"
-]
+EventKind = Literal["said", "edited", "unsaid", "came", "went", "arrived", "moved", "command", "pressed"]
 ChannelKind = Literal["private", "group", "unknown"]
 
 
@@ -135,9 +133,7 @@ def _parse_event(body: JsonObject, team: str) -> SlackEvent | None:
     return None if act is None else _parse_membership(body, event, team, act)
 
 
-def _parse_message(
-    body: JsonObject, event: JsonObject, team: str, subtype: str | None
-) -> SlackEvent | None:
+def _parse_message(body: JsonObject, event: JsonObject, team: str, subtype: str | None) -> SlackEvent | None:
     """Parse a new message, an edit or a deletion.
 
     Slack sends a message that mentions the bot twice, as message and as mention; the id of the
@@ -146,10 +142,7 @@ def _parse_message(
     """
     now, before = get_object(event, "message"), get_object(event, "previous_message")
     act: EventKind = "said"
-    message, id = (
-        event,
-        f"{team}:{_get_id(event, 'channel')}:{_get_id(event, 'ts', _TIMESTAMP_FORMAT)}",
-    )
+    message, id = (event, f"{team}:{_get_id(event, 'channel')}:{_get_id(event, 'ts', _TIMESTAMP_FORMAT)}")
     if subtype in ("message_changed", "message_deleted"):
         id, message = _update_id(body, team, "event_id"), before
         act = "unsaid"
@@ -186,9 +179,7 @@ def _parse_message(
     )
 
 
-def _parse_membership(
-    body: JsonObject, event: JsonObject, team: str, act: EventKind
-) -> SlackEvent | None:
+def _parse_membership(body: JsonObject, event: JsonObject, team: str, act: EventKind) -> SlackEvent | None:
     channel, user, bot = _get_id(event, "channel"), _get_id(event, "user"), _get_bot_user(body)
     if channel is None or user is None or (user == bot and act != "came"):
         return None
@@ -321,11 +312,7 @@ def parse_text(text: str, named: NameLookup, bot: str | None) -> SlackText:
     mentioned = frozenset(one[0] for one in map(_parse_mention, _MARKUP.findall(text)) if one)
     own, quoted = _split_quotes(text)
     plain = [_render_plain(one, named, bot) for one in quoted]
-    return SlackText(
-        own=_render_plain(own, named, bot),
-        quoted=tuple(one for one in plain if one),
-        mentioned=mentioned,
-    )
+    return SlackText(own=_render_plain(own, named, bot), quoted=tuple(one for one in plain if one), mentioned=mentioned)
 
 
 def escape_text(text: str) -> str:
@@ -446,28 +433,17 @@ class SlackParser:
             who = Requester(sent.person, person.name, person.username, person.is_bot)
         if who is not None and who.is_bot and sent.act not in ("came", "went"):
             return None
-        around = InboundContext(
-            channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread
-        )
+        around = InboundContext(channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread)
         match sent.act:
             case "said" | "edited" if sent.ts is not None:
                 return self._text_message(sent, sent.ts, around)
             case "command":
                 # `/tacit mem del …` is `/mem del …`, and `/tacit` alone is `/help`.
                 typed = self._plain(sent.text).removeprefix("/").strip()
-                return SlackCommand(
-                    **around,
-                    text=f"/{typed or 'help'}",
-                    message=sent.id,
-                    reply_url=sent.reply_url,
-                )
+                return SlackCommand(**around, text=f"/{typed or 'help'}", message=sent.id, reply_url=sent.reply_url)
             case "pressed" if sent.data is not None:
                 return SlackButtonPressed(
-                    **around,
-                    data=sent.data,
-                    message=sent.ts,
-                    reply_url=sent.reply_url,
-                    hidden=sent.hidden,
+                    **around, data=sent.data, message=sent.ts, reply_url=sent.reply_url, hidden=sent.hidden
                 )
             case "moved" if sent.before is not None:
                 return ChatMoved(**around, before=f"{CHANNEL}:{sent.team}:{sent.before}")
@@ -527,9 +503,7 @@ class UserCache:
     A user whose lookup fails keeps the old profile, or has no name for a while.
     """
 
-    def __init__(
-        self, ask: Callable[[str], SlackUser], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, ask: Callable[[str], SlackUser], clock: Callable[[], float] = time.monotonic) -> None:
         self._ask, self._clock = ask, clock
         self._lock = threading.Lock()
         self._known: LRUCache[str, tuple[float, SlackUser]] = LRUCache(limits.SLACK_NAMES_MAX_COUNT)

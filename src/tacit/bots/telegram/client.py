@@ -21,20 +21,12 @@ from tacit.bots.channel import (
     get_object,
     parse_object,
 )
-from tacit.bots.messages import (
-    Button,
-    ButtonPressed,
-    NotSent,
-    Span,
-)
+from tacit.bots.messages import Button, ButtonPressed, NotSent, Span
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity
 
-FailureReason = Literal[
-    "token", "conflict", "slow", "forbidden", "moved", "unchanged", "gone", "refused", "unlike"
-]
+FailureReason = Literal["token", "conflict", "slow", "forbidden", "moved", "unchanged", "gone", "refused", "unlike"]
 _PROBLEMS: dict[FailureReason, str] = {
-    "token": "Telegram rejects the token: check TELEGRAM_BOT_TOKEN, or the variable that "
-    "telegram.token_env names",
+    "token": "Telegram rejects the token: check TELEGRAM_BOT_TOKEN, or the variable that telegram.token_env names",
     "conflict": "another process polls the updates of this bot: stop it",
     "slow": "Telegram limits the rate",
     "forbidden": "the bot may not write in this chat",
@@ -46,13 +38,7 @@ _PROBLEMS: dict[FailureReason, str] = {
 }
 _UNREACHABLE = "Telegram is not reachable: check the network and telegram.api_url"
 _PERMANENT: frozenset[FailureReason] = frozenset({"forbidden", "refused", "moved", "gone"})
-_STATUS_REASONS: dict[int, FailureReason] = {
-    401: "token",
-    403: "forbidden",
-    404: "token",
-    409: "conflict",
-    429: "slow",
-}
+_STATUS_REASONS: dict[int, FailureReason] = {401: "token", 403: "forbidden", 404: "token", 409: "conflict", 429: "slow"}
 # All error texts of Telegram for a message that cannot be edited.
 _MESSAGE_GONE_TEXTS = ("message to edit not found", "message can't be edited", "message_id_invalid")
 _DEFAULT_API_URL = "https://api.telegram.org"
@@ -61,14 +47,9 @@ _DEFAULT_API_URL = "https://api.telegram.org"
 class TelegramCallFailed(NotSent):
     """Telegram refused a call. The message never contains text of Telegram or of people."""
 
-    def __init__(
-        self, why: FailureReason, *, wait_seconds: float | None = None, moved_to: int | None = None
-    ) -> None:
+    def __init__(self, why: FailureReason, *, wait_seconds: float | None = None, moved_to: int | None = None) -> None:
         super().__init__(
-            _PROBLEMS[why],
-            for_good=why in _PERMANENT,
-            wait_seconds=wait_seconds,
-            unreachable=why == "unlike",
+            _PROBLEMS[why], for_good=why in _PERMANENT, wait_seconds=wait_seconds, unreachable=why == "unlike"
         )
         self.reason, self.moved_to = why, moved_to
 
@@ -79,20 +60,13 @@ class TelegramClient:
     def __init__(self, token: str, api_url: str = "") -> None:
         self._url = f"{(api_url or _DEFAULT_API_URL).rstrip('/')}/bot{token}/"
         self._http = HttpClient(
-            _UNREACHABLE,
-            seconds=limits.TELEGRAM_CALL_MAX_SECONDS,
-            max_bytes=limits.TELEGRAM_ANSWER_MAX_BYTES,
+            _UNREACHABLE, seconds=limits.TELEGRAM_CALL_MAX_SECONDS, max_bytes=limits.TELEGRAM_ANSWER_MAX_BYTES
         )
         self._polls: SimpleQueue[list[JsonObject] | NotSent] = SimpleQueue()
         self._stopped = threading.Event()
 
     def call(
-        self,
-        method: str,
-        *,
-        seconds: float | None = None,
-        file: tuple[str, bytes] | None = None,
-        **arguments: Any,
+        self, method: str, *, seconds: float | None = None, file: tuple[str, bytes] | None = None, **arguments: Any
     ) -> Any:
         """Return the result of a method; raise `NotSent`. Arguments that are None are left out."""
         content: dict[str, Any] = {"data": encode_form(arguments)}
@@ -220,9 +194,7 @@ class TelegramSender(MessageSender):
     def is_admin(self, where: Chat, who: Requester) -> bool:
         try:
             member = self._client.call(
-                "getChatMember",
-                chat_id=telegram_number(where.id),
-                user_id=telegram_number(who.key),
+                "getChatMember", chat_id=telegram_number(where.id), user_id=telegram_number(who.key)
             )
         except NotSent:
             return False
@@ -263,9 +235,7 @@ class TelegramSender(MessageSender):
     def _edit(self, target: _Target, message: dict[str, Any]) -> bool:
         """Edit the message; return False if it no longer exists, and a new one must be sent."""
         try:
-            self._client.call(
-                "editMessageText", chat_id=target.chat, message_id=target.replaced, **message
-            )
+            self._client.call("editMessageText", chat_id=target.chat, message_id=target.replaced, **message)
         except TelegramCallFailed as problem:
             if problem.reason in ("gone", "moved"):
                 return False
@@ -279,11 +249,7 @@ class TelegramSender(MessageSender):
         reply = answered and {"message_id": answered, "allow_sending_without_reply": True}
         try:
             self._client.call(
-                method,
-                chat_id=target.chat,
-                message_thread_id=target.topic,
-                reply_parameters=reply,
-                **content,
+                method, chat_id=target.chat, message_thread_id=target.topic, reply_parameters=reply, **content
             )
         except TelegramCallFailed as problem:
             if problem.moved_to is None:
@@ -294,9 +260,7 @@ class TelegramSender(MessageSender):
 
 
 def render_html(spans: Sequence[Span]) -> str:
-    return "".join(
-        _HTML_STYLES[one.style].format(html.escape(_replace_surrogates(one.text))) for one in spans
-    )
+    return "".join(_HTML_STYLES[one.style].format(html.escape(_replace_surrogates(one.text))) for one in spans)
 
 
 def _replace_surrogates(text: str) -> str:
@@ -304,11 +268,7 @@ def _replace_surrogates(text: str) -> str:
 
 
 def _make_keyboard(rows: Sequence[Sequence[Button]]) -> dict[str, Any] | None:
-    keys = [
-        [{"text": _replace_surrogates(one.label), "callback_data": one.data} for one in row]
-        for row in rows
-        if row
-    ]
+    keys = [[{"text": _replace_surrogates(one.label), "callback_data": one.data} for one in row] for row in rows if row]
     return {"inline_keyboard": keys} if keys else None
 
 

@@ -18,14 +18,7 @@ from urllib.parse import unquote, urlsplit
 from tacit import Update, limits
 from tacit.bots import texts
 from tacit.bots.bot import Bot
-from tacit.bots.channel import (
-    ChannelRetry,
-    JsonObject,
-    StopSignal,
-    get_object,
-    parse_object,
-    read_secret,
-)
+from tacit.bots.channel import ChannelRetry, JsonObject, StopSignal, get_object, parse_object, read_secret
 from tacit.bots.dispatcher import Dispatcher, UpdateHandler
 from tacit.bots.messages import (
     BotLog,
@@ -38,13 +31,7 @@ from tacit.bots.messages import (
     compute_backoff,
 )
 from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient, TelegramSender
-from tacit.bots.telegram.updates import (
-    CHANNEL,
-    UPDATE_KINDS,
-    TelegramParser,
-    get_integer,
-    get_text,
-)
+from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramParser, get_integer, get_text
 from tacit.errors import InvalidInput, StoreError
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
@@ -178,9 +165,7 @@ class UpdateReceiver:
             updates.append(update)
             if isinstance(heard, ButtonPressed):  # Telegram shows it as busy until then
                 query = get_text(get_object(one, "callback_query"), "id")
-                answers.append(
-                    partial(self.client.call, "answerCallbackQuery", callback_query_id=query)
-                )
+                answers.append(partial(self.client.call, "answerCallbackQuery", callback_query_id=query))
         self._keep(updates)
         self.client.call_in_background(answers)
 
@@ -309,11 +294,7 @@ class TelegramProcess:
 
         how = self.settings.telegram
         register = partial(
-            self.client.call,
-            "setWebhook",
-            url=how.webhook_url,
-            secret_token=secret,
-            allowed_updates=UPDATE_KINDS,
+            self.client.call, "setWebhook", url=how.webhook_url, secret_token=secret, allowed_updates=UPDATE_KINDS
         )
         with bind_socket(how.host, how.port, "telegram") as listening:
             log.tell("listening", address=socket_url(listening))
@@ -325,9 +306,7 @@ class TelegramProcess:
                     serve(served, watched, listening, self.settings.server, log)
 
 
-def run_telegram(
-    memory: Memory, settings: Settings, known: TelegramSecrets, log: ServerLog
-) -> None:
+def run_telegram(memory: Memory, settings: Settings, known: TelegramSecrets, log: ServerLog) -> None:
     """Run until SIGTERM or SIGINT."""
     stop = threading.Event()
     client = TelegramClient(known.token, settings.telegram.api_url)

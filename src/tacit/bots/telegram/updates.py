@@ -90,9 +90,7 @@ def _forward_author(message: JsonObject) -> str | None:
 
     Any sign of a forward counts, also fields of older servers.
     """
-    if not get_object(message, "via_bot") and not any(
-        key.startswith("forward_") for key in message
-    ):
+    if not get_object(message, "via_bot") and not any(key.startswith("forward_") for key in message):
         return "" if message.get("is_automatic_forward") else None
     origin = get_object(message, "forward_origin")
     return (
@@ -143,9 +141,7 @@ def _is_reply_to_bot(message: JsonObject, bot: int) -> bool:
     """Whether a message replies to the bot. In a topic each message also replies to the message
     that opened it, which does not count."""
     before = get_object(message, "reply_to_message")
-    return (
-        get_integer(get_object(before, "from"), "id") == bot and "forum_topic_created" not in before
-    )
+    return get_integer(get_object(before, "from"), "id") == bot and "forum_topic_created" not in before
 
 
 def display_name(user: JsonObject) -> str:
@@ -214,16 +210,10 @@ class TelegramParser:
         chat, id = _parse_chat(where, who), get_integer(message, "message_id")
         if chat is None or id is None:
             return None
-        around = InboundContext(
-            channel=CHANNEL, update=update, chat=chat, who=who, thread=_topic_of(message)
-        )
-        return self._service_message(around, message) or self._text_message(
-            around, message, str(id), edited=edited
-        )
+        around = InboundContext(channel=CHANNEL, update=update, chat=chat, who=who, thread=_topic_of(message))
+        return self._service_message(around, message) or self._text_message(around, message, str(id), edited=edited)
 
-    def _service_message(
-        self, around: InboundContext, message: JsonObject
-    ) -> InboundMessage | None:
+    def _service_message(self, around: InboundContext, message: JsonObject) -> InboundMessage | None:
         """Parse a message of Telegram about the chat itself."""
         to = get_integer(message, "migrate_to_chat_id")
         before = get_integer(message, "migrate_from_chat_id")

@@ -85,9 +85,7 @@ def post_run_job(asked: PageRequest, task: str) -> Response:
 @job_pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
 def post_retry_learning(asked: PageRequest) -> Response:
     count = asked.visitor.memory.jobs.retry_learning()
-    return asked.redirect(
-        JOBS_PATH, flash="learning-again" if count else "nothing-to-learn", count=count
-    )
+    return asked.redirect(JOBS_PATH, flash="learning-again" if count else "nothing-to-learn", count=count)
 
 
 def _describe_run(counts: Mapping[str, int]) -> str:
@@ -180,9 +178,7 @@ def post_create_key(asked: PageRequest) -> Response:
         agent=form.line("agent"),
         categories=form.many("categories") or None,
         expires_days=_optional_integer(asked, "expires_days", limits.API_KEY_MAX_DAYS),
-        rate_per_minute=_optional_integer(
-            asked, "rate_per_minute", limits.SERVER_RATE_HIGHEST_PER_MINUTE
-        ),
+        rate_per_minute=_optional_integer(asked, "rate_per_minute", limits.SERVER_RATE_HIGHEST_PER_MINUTE),
     )
     return asked.render("key_created.html", made=made)
 
@@ -257,15 +253,11 @@ def group_settings(settings: Settings) -> dict[str, list[SettingRow]]:
             shown = _OFF
         else:
             shown = _format_value(value)
-        row = SettingRow(
-            key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key)
-        )
+        row = SettingRow(key=key, value=shown, usual=usual if is_set else None, variable=variable_name(key))
         found.setdefault(key.partition(".")[0], []).append(row)
     for key in file_only_keys():
         given = getattr(settings, key)
-        row = SettingRow(
-            key=key, value=_format_value(given), usual=_NONE if given else None, variable=None
-        )
+        row = SettingRow(key=key, value=_format_value(given), usual=_NONE if given else None, variable=None)
         found.setdefault(key, []).append(row)
     return found
 

@@ -219,16 +219,12 @@ def _get_successor(asked: PageRequest, memory: Memory) -> Memory | None:
         return None
 
 
-def _history_lines(
-    history: list[HistoryEntry], earlier: int
-) -> tuple[list[HistoryLine], int | None]:
+def _history_lines(history: list[HistoryEntry], earlier: int) -> tuple[list[HistoryLine], int | None]:
     """Return one page of history, newest first, and the offset of the next page."""
     end = len(history) - earlier
     start = max(0, end - TIMELINE_SHOWN_COUNT)
     before = [None, *history][start:end]
-    shown = [
-        _history_line(one, prior) for prior, one in zip(before, history[start:end], strict=True)
-    ]
+    shown = [_history_line(one, prior) for prior, one in zip(before, history[start:end], strict=True)]
     return shown[::-1], earlier + len(shown) if start > 0 else None
 
 
@@ -284,9 +280,7 @@ def show_edit_form(asked: PageRequest, id: str) -> Response:
 def post_edit(asked: PageRequest, id: str) -> Response:
     version = asked.form.integer("version", 1, 1, _VERSION_MAX)
     content = asked.form.text("content")
-    return redirect_to_memory(
-        asked, update_content(asked.visitor, id, content, version), "reworded"
-    )
+    return redirect_to_memory(asked, update_content(asked.visitor, id, content, version), "reworded")
 
 
 # Erasing, confirmed by a typed word and answered with a certificate.
@@ -298,10 +292,7 @@ ERASE_WORD = "erase"
 @erase_pages.get("/memories/{id}/erase", who=PageAccess.BOTH)
 def show_erase_form(asked: PageRequest, id: str) -> Response:
     return asked.render_form(
-        "memory_erase.html",
-        "Erase a memory",
-        memory=get_managed_memory(asked.visitor, id),
-        word=ERASE_WORD,
+        "memory_erase.html", "Erase a memory", memory=get_managed_memory(asked.visitor, id), word=ERASE_WORD
     )
 
 
@@ -376,9 +367,7 @@ def show_bulk_raise_form(asked: PageRequest, to: Visibility, raised: list[Memory
         refused=refused,
         raised=raised,
         gained=audience.count_gains(
-            audience.compare_audiences(
-                api.audience.of(one.id), api.audience.of(one.id, visibility=to), names
-            )
+            audience.compare_audiences(api.audience.of(one.id), api.audience.of(one.id, visibility=to), names)
             for one in checked
         ),
         checked=len(checked),
@@ -404,9 +393,7 @@ def post_bulk_erase(asked: PageRequest) -> Response:
     return asked.render("erased.html", erased=erased, refused=refused, back=back)
 
 
-def _apply_bulk_action(
-    asked: PageRequest, act: Callable[[Visitor, str], ActionResult], flash: str
-) -> Response:
+def _apply_bulk_action(asked: PageRequest, act: Callable[[Visitor, str], ActionResult], flash: str) -> Response:
     done, refused = _apply_to_selected(asked, act)
     changed = [one for one in done if one.changed]
     tokens = [token for one in changed for token in one.undo_tokens]
@@ -415,20 +402,13 @@ def _apply_bulk_action(
         message = FlashMessage(key=flash, ids=tuple(tokens), count=len(changed))
         did = asked.site.show_flash(message) if changed else None
         return asked.render(
-            "bulk_result.html",
-            did=did,
-            done=len(changed),
-            already=len(done) - len(changed),
-            refused=refused,
-            back=back,
+            "bulk_result.html", did=did, done=len(changed), already=len(done) - len(changed), refused=refused, back=back
         )
     key = flash if changed else "unchanged"
     return asked.redirect(back, flash=key, ids=tokens, count=len(changed))
 
 
-def _apply_to_selected(
-    asked: PageRequest, act: Callable[[Visitor, str], T]
-) -> tuple[list[T], list[RefusedMemory]]:
+def _apply_to_selected(asked: PageRequest, act: Callable[[Visitor, str], T]) -> tuple[list[T], list[RefusedMemory]]:
     done: list[T] = []
     refused: list[RefusedMemory] = []
     for id in _selected_ids(asked):
@@ -455,8 +435,7 @@ undo_pages = PageGroup(
     flashes={
         "undone": FlashText("Undone.", many="Undone for {count}."),
         "undone-in-part": FlashText(
-            "Undone for one. The others were changed since.",
-            many="Undone for {count}. The others were changed since.",
+            "Undone for one. The others were changed since.", many="Undone for {count}. The others were changed since."
         ),
         "undone-here": FlashText(
             "The earlier text is back as a private memory. The memory of the group stays replaced."
@@ -514,9 +493,7 @@ def _undo_edit(visitor: Visitor, token: str, replaced: str | None = None) -> Non
         earlier: str | None = old.content
     else:
         versions = reversed(visitor.api.history(id))
-        earlier = next(
-            (v.content for v in versions if v.version < memory.version and v.content), None
-        )
+        earlier = next((v.content for v in versions if v.version < memory.version and v.content), None)
     if earlier is None:
         raise NotFound
     update_content(visitor, id, earlier, memory.version)

@@ -75,9 +75,7 @@ OPERATION_LABELS = {
 def show_access_log(asked: PageRequest) -> Response:
     log = asked.visitor.api.audit.access_log
     asked, found = asked.attempt(lambda: log(cursor=asked.query.line("cursor")), Page())
-    return asked.render(
-        "access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS
-    )
+    return asked.render("access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS)
 
 
 # The graph. The page is a list, from which a script draws the picture.
@@ -97,11 +95,7 @@ def show_graph(asked: PageRequest) -> Response:
 # The prompt preview: block and fresh context exactly as the model receives them.
 
 prompt_pages = PageGroup()
-PROMPT_STYLES = {
-    "memory": "Headings and lists",
-    "filtered": "Keys and values",
-    "summary": "Notes and recent sessions",
-}
+PROMPT_STYLES = {"memory": "Headings and lists", "filtered": "Keys and values", "summary": "Notes and recent sessions"}
 
 
 @prompt_pages.get("/prompt", who=PageAccess.PERSON, nav="Prompt preview")

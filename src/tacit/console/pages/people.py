@@ -15,9 +15,7 @@ from tacit.records.accounts import NameKind, Person
 from tacit.records.queries import Search
 
 PEOPLE_PATH = "/people"
-people_pages = PageGroup(
-    flashes={"named": FlashText("Name added. Only you and operators of this space see it.")}
-)
+people_pages = PageGroup(flashes={"named": FlashText("Name added. Only you and operators of this space see it.")})
 NAME_KIND_CHOICES = (NameKind.ALIAS, NameKind.NAME, NameKind.USERNAME, NameKind.RELATION)
 
 
@@ -50,13 +48,9 @@ def show_person(asked: PageRequest, id: str) -> Response:
         merged=people.list_unmergeable(visitor, person),
         names=names,
         directory=people,
-        found=visitor.api.people.about(
-            person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")
-        ),
+        found=visitor.api.people.about(person.id, limit=limits.PAGE_DEFAULT_COUNT, cursor=asked.query.line("cursor")),
         count=visitor.api.browse_count(Search(about=person.id)),
-        kinds={
-            kind.value: people.NAME_KIND_LABELS[kind].capitalize() for kind in NAME_KIND_CHOICES
-        },
+        kinds={kind.value: people.NAME_KIND_LABELS[kind].capitalize() for kind in NAME_KIND_CHOICES},
         most_chars=limits.NAME_MAX_CHARS,
     )
 
@@ -80,9 +74,7 @@ merge_pages = PageGroup(
     flashes={
         "merged": FlashText("Merged.", undo=_UNMERGE_PATH),
         "unmerged": FlashText("The merge was undone."),
-        "not-merged": FlashText(
-            "Nothing was changed: they are not merged, or an operator merged them."
-        ),
+        "not-merged": FlashText("Nothing was changed: they are not merged, or an operator merged them."),
     }
 )
 
@@ -96,9 +88,7 @@ def show_merge_form(asked: PageRequest, id: str) -> Response:
         try:
             other = people.get_known_person(asked.visitor, into)
             source, target = people.order_merge(asked.visitor, person, other)
-            return asked.render(
-                "merge_confirm.html", person=person, source=source, target=target, directory=people
-            )
+            return asked.render("merge_confirm.html", person=person, source=source, target=target, directory=people)
         except InvalidInput as wrong:
             asked = asked.with_error(wrong)
     return _show_candidates(asked, id)

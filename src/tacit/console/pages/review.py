@@ -35,10 +35,7 @@ class ReviewItem:
 
 
 @review_pages.get(
-    REVIEW_PATH,
-    who=PageAccess.PERSON,
-    nav="Review",
-    nav_count=lambda visitor: len(visitor.view.proposals.list()),
+    REVIEW_PATH, who=PageAccess.PERSON, nav="Review", nav_count=lambda visitor: len(visitor.view.proposals.list())
 )
 def show_proposals(asked: PageRequest, **_: str) -> Response:
     """Show the oldest proposals; the next ones appear as these are answered."""
@@ -58,9 +55,7 @@ def post_decline(asked: PageRequest, id: str) -> Response:
     return _answer_proposal(asked, asked.visitor.view.proposals.decline, id, "declined")
 
 
-def _answer_proposal(
-    asked: PageRequest, answer: Callable[[str], None], id: str, done: str
-) -> Response:
+def _answer_proposal(asked: PageRequest, answer: Callable[[str], None], id: str, done: str) -> Response:
     try:
         answer(id)
     except NotFound:  # answered elsewhere, or expired: not an error

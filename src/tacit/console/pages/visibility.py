@@ -91,15 +91,9 @@ def _list_members(asked: PageRequest, group: AudienceChat) -> list[str]:
 
 visibility_pages = PageGroup(
     flashes={
-        "visibility": FlashText(
-            "Visibility changed.",
-            many="Visibility of {count} changed.",
-            undo="/undo/visibility",
-        ),
+        "visibility": FlashText("Visibility changed.", many="Visibility of {count} changed.", undo="/undo/visibility"),
         "withheld": FlashText("Withheld from them in every chat."),
-        "withheld-unknown": FlashText(
-            "Withheld. Until that name is linked to an account, only you see it."
-        ),
+        "withheld-unknown": FlashText("Withheld. Until that name is linked to an account, only you see it."),
     }
 )
 
@@ -139,19 +133,13 @@ def post_visibility(asked: PageRequest, id: str) -> Response:
     wanted = asked.form.choice("visibility", Visibility)
     if wanted is None:
         raise InvalidInput("visibility", "choose a visibility")
-    return redirect_to_memory(
-        asked, memories.change_visibility(asked.visitor, id, wanted), "visibility"
-    )
+    return redirect_to_memory(asked, memories.change_visibility(asked.visitor, id, wanted), "visibility")
 
 
 @visibility_pages.get("/memories/{id}/withhold", who=PageAccess.BOTH)
 def show_withhold_form(asked: PageRequest, id: str) -> Response:
     visitor = asked.visitor
-    people = (
-        set()
-        if visitor.is_operator
-        else {labels.person_label(one) for one in visitor.view.people.list()}
-    )
+    people = set() if visitor.is_operator else {labels.person_label(one) for one in visitor.view.people.list()}
     return asked.render_form(
         "memory_withhold.html",
         "Withhold from a person",

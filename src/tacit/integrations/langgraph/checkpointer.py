@@ -9,11 +9,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.integrations.langgraph.views import (
-    ViewSource,
-    require_view_source,
-    resolve_view,
-)
+from tacit.integrations.langgraph.views import ViewSource, require_view_source, resolve_view
 from tacit.memory import View
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
 
@@ -124,9 +120,7 @@ def _is_plain(value: object) -> bool:
     return type(value) is str and len(value) <= _SHORT_MAX_CHARS
 
 
-def unpack_checkpoint(
-    serde: SerializerProtocol, found: StoredGraphStep, carried: Mapping[str, Any]
-) -> CheckpointTuple:
+def unpack_checkpoint(serde: SerializerProtocol, found: StoredGraphStep, carried: Mapping[str, Any]) -> CheckpointTuple:
     step = found.step
     checkpoint = serde.loads_typed((step.type, step.data))
     whole = {one.channel: serde.loads_typed((one.type, one.data)) for one in found.values}
@@ -140,9 +134,7 @@ def unpack_checkpoint(
         checkpoint=checkpoint,
         metadata=cast("CheckpointMetadata", dict(step.metadata)),
         parent_config=None if step.parent is None else config(step.parent),
-        pending_writes=[
-            (one.task, one.channel, serde.loads_typed((one.type, one.data))) for one in found.writes
-        ],
+        pending_writes=[(one.task, one.channel, serde.loads_typed((one.type, one.data))) for one in found.writes],
     )
 
 
@@ -201,19 +193,13 @@ class Checkpointer(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         kept = get_serializable_checkpoint_metadata(config, metadata)
-        step, values = pack_checkpoint(
-            self.serde, parse_config(config), checkpoint, kept, new_versions
-        )
+        step, values = pack_checkpoint(self.serde, parse_config(config), checkpoint, kept, new_versions)
         self._steps(config).save(step, values)
         carried = self._carried_config(config)
         return make_config(step.thread, **carried, checkpoint_ns=step.ns, checkpoint_id=step.id)
 
     def put_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         thread, ns, id = parse_config(config)
         if id is None:
@@ -256,9 +242,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         it again, and it adds what is missing.
         """
         if self._fixed_steps is None:
-            raise InvalidInput(
-                "view", "threads are imported for one person: Checkpointer(view).take_in(…)"
-            )
+            raise InvalidInput("view", "threads are imported for one person: Checkpointer(view).take_in(…)")
         if not isinstance(other, BaseCheckpointSaver):
             raise InvalidInput("other", "expected a checkpointer, such as an InMemorySaver")
         if threads is None:
@@ -354,9 +338,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         if config is None or self._fixed_steps is not None:
             return {}
         named = config.get("configurable") or {}
-        return {
-            n: v for n, v in named.items() if n not in _CHECKPOINT_FIELDS and not n.startswith("__")
-        }
+        return {n: v for n, v in named.items() if n not in _CHECKPOINT_FIELDS and not n.startswith("__")}
 
 
 def _require_list(field: str, values: Sequence[str]) -> list[str]:

@@ -154,9 +154,7 @@ def parse_index(given: object) -> Index:
         if all(isinstance(one, str) for one in fields):
             return tuple(map(str, fields))
     raise InvalidInput(
-        "index",
-        'takes True, False or a list of fields such as ["text"]; embeddings are a setting of the '
-        "memory",
+        "index", 'takes True, False or a list of fields such as ["text"]; embeddings are a setting of the memory'
     )
 
 
@@ -172,16 +170,12 @@ def parse_ttl_minutes(ttl: object) -> float | None:
 def item_content(namespace: Namespace, key: str, value: Mapping[str, Any], index: Index) -> str:
     """Return the memory's content: what people read and recall searches."""
     if index is True:
-        found = "\n".join(
-            _format_field(name, one) for name, one in value.items() if one is not None
-        )
+        found = "\n".join(_format_field(name, one) for name, one in value.items() if one is not None)
     elif index is False:
         found = ""
     else:
         found = "\n".join(text for path in index for text in get_text_at_path(value, path))
-    shown = "".join(
-        c if c in _KEPT_CONTROLS or unicodedata.category(c) != "Cc" else " " for c in found
-    )
+    shown = "".join(c if c in _KEPT_CONTROLS or unicodedata.category(c) != "Cc" else " " for c in found)
     if not any(not c.isspace() and _is_visible(c) for c in shown):
         return f"{_escape_label(key)} in {key_prefix(namespace)}"
     if len(shown) > limits.CONTENT_MAX_CHARS:
@@ -236,9 +230,7 @@ def _check_filter(wanted: object, depth: int) -> None:
             raise InvalidInput("filter", "has a name that is not text")
         if _has_operators(wanted):
             if not wanted.keys() <= set(_OPERATORS):
-                raise InvalidInput(
-                    "filter", f"unknown operator; use one of {', '.join(_OPERATORS)}"
-                )
+                raise InvalidInput("filter", f"unknown operator; use one of {', '.join(_OPERATORS)}")
             return  # operands are not checked
     for one in wanted.values() if isinstance(wanted, Mapping) else wanted:
         _check_filter(one, depth - 1)
@@ -351,9 +343,7 @@ class ItemCollection:
                 seen.add(memory.key)
                 yield item
 
-    def like(
-        self, query: str, namespace: Namespace, count: int
-    ) -> Iterator[tuple[StoredItem, float]]:
+    def like(self, query: str, namespace: Namespace, count: int) -> Iterator[tuple[StoredItem, float]]:
         """Yield recalled items with their scores, strongest first."""
         most = min(limits.RECALL_MAX_COUNT, max(limits.ITEMS_RECALLED_MIN_COUNT, 4 * count))
         seen: set[str | None] = set()
@@ -383,9 +373,7 @@ class ItemCollection:
                 return
             if count >= limits.ITEMS_SCANNED_MAX_COUNT:
                 raise InvalidInput(
-                    "namespace",
-                    f"has more than {limits.ITEMS_SCANNED_MAX_COUNT:,} items to scan; name a "
-                    "narrower one",
+                    "namespace", f"has more than {limits.ITEMS_SCANNED_MAX_COUNT:,} items to scan; name a narrower one"
                 )
 
     def _is_own(self, memory: Memory) -> bool:
@@ -441,9 +429,7 @@ class Store(BaseStore):
                 raise InvalidInput(name, "is set by the store; use ttl for an expiry")
         _require_room_visibility(drafts.parse_draft(dict(fields), ()))
         self._view_source, self._clock = view, clock
-        self._category = validation.parse_identifier(
-            "category", category, limits.CATEGORY_MAX_CHARS
-        )
+        self._category = validation.parse_identifier("category", category, limits.CATEGORY_MAX_CHARS)
         self._index = parse_index(index)
         self._fields = fields
         self.ttl_config = _check_ttl_config(ttl)
@@ -521,9 +507,7 @@ class Store(BaseStore):
         namespace, key, ttl = tuple(op.namespace), str(op.key), parse_ttl_minutes(op.ttl)
         index = self._index if op.index is None else parse_index(op.index)
         validation.parse_screened_identifier("key", item_key(namespace, key), limits.KEY_MAX_CHARS)
-        whole = make_item_data(
-            namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=self._clock()
-        )
+        whole = make_item_data(namespace, key, op.value, index=index, ttl_minutes=ttl, updated_at=self._clock())
         data = validation.parse_data(whole)
         content = item_content(namespace, key, data["value"], index)
         return _CheckedPut(op, validation.parse_content(content, "value"), data)

@@ -15,8 +15,7 @@ except ImportError:
     raise MissingExtra("langgraph", "LangGraph's checkpoints and store") from None
 
 VIEW_FUNCTION_HINT = (
-    'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), '
-    "tacit.Chat.private(key))"
+    'lambda config: memory.view(tacit.Requester(key := config["configurable"]["user_id"]), tacit.Chat.private(key))'
 )
 # A view, or a function that makes one from the config of a run: one graph for many people.
 ViewSource: TypeAlias = View | Callable[[RunnableConfig], View]

@@ -12,10 +12,7 @@ _SECTIONS = "is not needed here; pass a dict to Memory.from_config: {'tacit': {'
 _LEFT_OUT = {
     "MemoryClient": _HOSTED.format(instead="Memory"),
     "AsyncMemoryClient": _HOSTED.format(instead="AsyncMemory"),
-    **dict.fromkeys(
-        ("MemoryConfig", "LlmConfig", "EmbedderConfig", "VectorStoreConfig", "RerankerConfig"),
-        _SECTIONS,
-    ),
+    **dict.fromkeys(("MemoryConfig", "LlmConfig", "EmbedderConfig", "VectorStoreConfig", "RerankerConfig"), _SECTIONS),
 }
 
 

@@ -99,9 +99,7 @@ def split_metadata(memory: Memory) -> tuple[dict[str, Any] | None, dict[str, Any
     data = dict(memory.data or {})
     for name in ID_NAMES:  # of imported memories; Mem0Scope returns them
         data.pop(name, None)
-    beside: dict[str, Any] = {
-        name: data.pop(name) for name in _TOP_LEVEL_FIELDS if isinstance(data.get(name), str)
-    }
+    beside: dict[str, Any] = {name: data.pop(name) for name in _TOP_LEVEL_FIELDS if isinstance(data.get(name), str)}
     if memory.role is not None:
         beside["role"] = memory.role
     elif isinstance(data.get("role"), str):

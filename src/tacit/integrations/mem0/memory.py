@@ -42,9 +42,7 @@ _log = logging.getLogger(__name__)
 # Arguments of `search` and `get_all` in earlier versions of mem0.
 _LEGACY_NAMES = frozenset({*ID_NAMES, "actor_id", "limit"})
 _TRIES_COUNT = 10
-_EXPIRED_PROBLEM = (
-    "is past: to change an expired memory, also give a later expiration_date, or None for never"
-)
+_EXPIRED_PROBLEM = "is past: to change an expired memory, also give a later expiration_date, or None for never"
 _PLATFORM_ONLY = "is of mem0's hosted platform, not of its open-source memory; leave it out"
 _PROCEDURAL = "procedural_memory"
 _PROCEDURE_PROMPT = (
@@ -64,11 +62,7 @@ class Memory:
     """mem0's `Memory`. Each user is a person in a private chat: no one else sees their memories."""
 
     def __init__(
-        self,
-        config: object = None,
-        *,
-        memory: tacit.memory.Memory | None = None,
-        space: str | None = None,
+        self, config: object = None, *, memory: tacit.memory.Memory | None = None, space: str | None = None
     ) -> None:
         """Open a memory by the configuration or Tacit's settings, or use an open one.
 
@@ -104,9 +98,7 @@ class Memory:
         if timestamp is not None:
             raise InvalidInput("timestamp", _PLATFORM_ONLY)
         more = parse_metadata(metadata, UNSET if expiration_date is None else expiration_date)
-        scope = parse_scope(
-            {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}, "VALIDATION_001"
-        )
+        scope = parse_scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id}, "VALIDATION_001")
         if memory_type not in (None, _PROCEDURAL):
             raise ValidationError("memory_type", f"must be {_PROCEDURAL} or None", "VALIDATION_002")
         said = formats.parse_messages(messages)
@@ -191,10 +183,7 @@ class Memory:
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
-        self,
-        user_id: str | int | None = None,
-        agent_id: str | int | None = None,
-        run_id: str | int | None = None,
+        self, user_id: str | int | None = None, agent_id: str | int | None = None, run_id: str | int | None = None
     ) -> dict[str, str]:
         scope = parse_scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         view = self._view(scope)
@@ -228,17 +217,13 @@ class Memory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _view(
-        self, scope: Mem0Scope, *, thread: str | None = None, acting: bool = False
-    ) -> tacit.memory.View:
+    def _view(self, scope: Mem0Scope, *, thread: str | None = None, acting: bool = False) -> tacit.memory.View:
         """Open the owner's view of their private chat; `acting`: with the agent's allow-list."""
         requester, chat = Requester(scope.key, scope.name), Chat.private(scope.key)
         agent = scope.agent if acting else None
         return self._memory.view(requester, chat, thread=thread, agent=agent)
 
-    def _add_raw(
-        self, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
-    ) -> list[Item]:
+    def _add_raw(self, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata) -> list[Item]:
         """Store each message as a memory; validate all before the first is stored."""
         messages = [one for one in said if one.role != Role.SYSTEM]
         fields = [_memory_fields(scope, given, one) for one in messages]
@@ -259,9 +244,7 @@ class Memory:
                 )
         return made
 
-    def _add_learned(
-        self, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata
-    ) -> list[Item]:
+    def _add_learned(self, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata) -> list[Item]:
         """Learn at once and return the changes, which a thread of their own identifies.
 
         Facts that need consent are not among them: they wait as proposals.
@@ -287,11 +270,7 @@ class Memory:
         return made
 
     def _add_procedure(
-        self,
-        scope: Mem0Scope,
-        said: Sequence[Mem0Message],
-        given: CallMetadata,
-        prompt: str | None,
+        self, scope: Mem0Scope, said: Sequence[Mem0Message], given: CallMetadata, prompt: str | None
     ) -> list[Item]:
         """Store a procedure, summarized by a model if there is one."""
         for one in said:
@@ -308,16 +287,12 @@ class Memory:
         kept = self._view(scope, acting=True).remember(content, **fields)
         return [{"id": scope.id_of(kept.id), "memory": content, "event": "ADD"}] if kept else []
 
-    def _search(
-        self, query: object, asked: _Query, threshold: object, *, explain: bool
-    ) -> list[Item]:
+    def _search(self, query: object, asked: _Query, threshold: object, *, explain: bool) -> list[Item]:
         """Recall, strongest first; fill up with the newest unless the threshold is above the default."""
         text = validation.check_storable("query", query, limits.QUERY_MAX_CHARS).strip()
         if not text:
             raise InvalidInput("query", "is empty; say what to look for")
-        least = validation.parse_fraction(
-            "threshold", _DEFAULT_THRESHOLD if threshold is None else threshold
-        )
+        least = validation.parse_fraction("threshold", _DEFAULT_THRESHOLD if threshold is None else threshold)
         if asked.count == 0:
             return []
         view = self._view(asked.scope, acting=True)
@@ -377,9 +352,7 @@ def _no_such_memory() -> InvalidInput:
 # `add`.
 
 
-def _memory_fields(
-    scope: Mem0Scope, given: CallMetadata, said: Mem0Message | None = None
-) -> MemoryFields:
+def _memory_fields(scope: Mem0Scope, given: CallMetadata, said: Mem0Message | None = None) -> MemoryFields:
     actor = {} if said is None or said.name is None else {formats.ACTOR: said.name}
     return {
         "role": None if said is None else said.role,
@@ -433,9 +406,7 @@ class _Query:
         return self.test is None or self.test(formats.make_filter_payload(self.scope, memory))
 
 
-def _parse_query(
-    filters: object, older: Mapping[str, Any], top_k: object, show_expired: object
-) -> _Query:
+def _parse_query(filters: object, older: Mapping[str, Any], top_k: object, show_expired: object) -> _Query:
     """Parse arguments; `older` are those of earlier versions of mem0 beside `filters`.
 
     Unknown ones are ignored, as mem0 does.
@@ -510,9 +481,7 @@ def _recall(view: tacit.memory.View, query: str, asked: _Query, least: float) ->
     return sorted(both.values(), key=lambda one: -one.score)
 
 
-def _find_expired(
-    view: tacit.memory.View, query: str, asked: _Query, least: float
-) -> Iterator[FoundMemory]:
+def _find_expired(view: tacit.memory.View, query: str, asked: _Query, least: float) -> Iterator[FoundMemory]:
     """Find expired memories, which recall leaves out, by their share of the query's words."""
     terms = set(split_terms(query))
     for one in _list_own(view, State.EXPIRED):
@@ -527,9 +496,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _make_async(
-    method: Callable[Concatenate[Memory, P], T],
-) -> Callable[Concatenate[AsyncMemory, P], Awaitable[T]]:
+def _make_async(method: Callable[Concatenate[Memory, P], T]) -> Callable[Concatenate[AsyncMemory, P], Awaitable[T]]:
     @wraps(method)
     async def call(self: AsyncMemory, /, *args: P.args, **named: P.kwargs) -> T:
         return await asyncio.to_thread(method, self._memory, *args, **named)
@@ -541,11 +508,7 @@ class AsyncMemory:
     """mem0's `AsyncMemory`: the methods of `Memory`, each in a worker thread."""
 
     def __init__(
-        self,
-        config: object = None,
-        *,
-        memory: tacit.memory.Memory | None = None,
-        space: str | None = None,
+        self, config: object = None, *, memory: tacit.memory.Memory | None = None, space: str | None = None
     ) -> None:
         self._memory = Memory(config, memory=memory, space=space)
 

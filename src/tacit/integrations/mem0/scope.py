@@ -19,9 +19,7 @@ from tacit.records.memory import Memory
 class ValidationError(InvalidInput):
     """mem0's error for invalid arguments, with its attributes; here it is also a ValueError."""
 
-    def __init__(
-        self, field: str, problem: str, error_code: str, details: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, field: str, problem: str, error_code: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(field, problem)
         self.message = str(self)
         self.error_code = error_code
@@ -63,8 +61,7 @@ def parse_location(config: object, space: str | None = None) -> MemoryLocation:
             stacklevel=_warning_stack_level(),
         )
     return MemoryLocation(
-        url=url,
-        space=validation.parse_space(space or ours.get("space") or _collection_space(sections)),
+        url=url, space=validation.parse_space(space or ours.get("space") or _collection_space(sections))
     )
 
 
@@ -99,8 +96,7 @@ def _collection_space(sections: Mapping[str, Any]) -> str:
         return validation.parse_space(f"{DEFAULT_SPACE}-{name}")
     except InvalidInput:
         raise InvalidInput(
-            "collection_name",
-            "is not a valid name of a space; name one: {'tacit': {'space': 'my-app'}}",
+            "collection_name", "is not a valid name of a space; name one: {'tacit': {'space': 'my-app'}}"
         ) from None
 
 
@@ -168,11 +164,7 @@ class Mem0Scope:
 
     def ids_of(self, memory: Memory) -> dict[str, str]:
         """Return the ids of a memory in mem0's form, without missing ones."""
-        found = {
-            "user_id": self.user,
-            "agent_id": self._of_agent(memory),
-            "run_id": self._of_run(memory),
-        }
+        found = {"user_id": self.user, "agent_id": self._of_agent(memory), "run_id": self._of_run(memory)}
         return {name: value for name, value in found.items() if value is not None}
 
     def id_of(self, memory: str) -> str:
@@ -196,17 +188,12 @@ def parse_scope(given: Mapping[str, Any], code: str | None = None) -> Mem0Scope:
     if user is None and agent is None and run is None:
         if code is not None:
             raise ValidationError("user_id", _NO_ID_PROBLEM, code, {"provided_ids": dict(given)})
-        raise InvalidInput(
-            "filters", f"{_NO_ID_PROBLEM}; for example filters={{'user_id': 'alice'}}"
-        )
+        raise InvalidInput("filters", f"{_NO_ID_PROBLEM}; for example filters={{'user_id': 'alice'}}")
     return Mem0Scope(user=user, agent=agent, run=run)
 
 
 def person(
-    *,
-    user_id: str | int | None = None,
-    agent_id: str | int | None = None,
-    run_id: str | int | None = None,
+    *, user_id: str | int | None = None, agent_id: str | int | None = None, run_id: str | int | None = None
 ) -> str:
     """Return the owner's external key for views of Tacit, such as `mem0:alice`."""
     return parse_scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id}).key
@@ -217,11 +204,7 @@ def parse_memory_id(memory_id: object) -> tuple[Mem0Scope, str] | None:
     if not isinstance(memory_id, str) or len(memory_id) <= limits.ID_CHARS + 1:
         return None
     cut = limits.ID_CHARS
-    id, sort, written = (
-        memory_id[:cut],
-        _ID_NAME_BY_LETTER.get(memory_id[cut]),
-        memory_id[cut + 1 :],
-    )
+    id, sort, written = (memory_id[:cut], _ID_NAME_BY_LETTER.get(memory_id[cut]), memory_id[cut + 1 :])
     if sort is None or validation.parse_memory_id(id) is None:
         return None
     try:
@@ -259,6 +242,5 @@ def _check_id(name: str, value: object) -> str | None:
 def _quote_key(value: str) -> str:
     """Encode characters that a key may not have, each byte as in `=7C`."""
     return "".join(
-        char if char in _PLAIN_CHARS else "".join(f"={byte:02X}" for byte in char.encode())
-        for char in value
+        char if char in _PLAIN_CHARS else "".join(f"={byte:02X}" for byte in char.encode()) for char in value
     )

@@ -61,10 +61,7 @@ def has_one_difference(
     if max(counted) > _SHARED_PHRASE_MAX_COUNT:
         return False
     parts = [_parts(words, own) for words in (before, after)]
-    dated = [
-        {value.sort for value in found} <= TIME_SORTS | {"number"}
-        for found in (change.old, change.new)
-    ]
+    dated = [{value.sort for value in found} <= TIME_SORTS | {"number"} for found in (change.old, change.new)]
     if {word.stem for word in before} == {word.stem for word in after}:
         return tone.turned  # "rather tea than coffee", the other way round
     if min(map(len, parts)) > 1:
@@ -89,9 +86,7 @@ def _parts(words: tuple[WordToken, ...], own: CorrectionCues) -> list[list[WordT
     return [part for part in parts if part]
 
 
-def may_replace(
-    old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues
-) -> bool:
+def may_replace(old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues) -> bool:
     """Whether a new clause may replace an old one that differs in these values."""
     if new.added or tone.added or ((old.past or new.past) and not tone.corrects):
         return False
@@ -109,13 +104,7 @@ def may_replace(
 
 
 def _decide_by_relation(
-    old: ClauseOutline,
-    new: ClauseOutline,
-    change: ValueChange,
-    tone: Tone,
-    own: CorrectionCues,
-    *,
-    sorted_alike: bool,
+    old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues, *, sorted_alike: bool
 ) -> bool | None:
     """Decide by the verb or preposition; None if they do not decide."""
     if old.verb in own.words["many_verbs"]:
@@ -139,13 +128,7 @@ def _decide_by_relation(
 
 
 def _decide_by_shape(
-    old: ClauseOutline,
-    new: ClauseOutline,
-    change: ValueChange,
-    tone: Tone,
-    own: CorrectionCues,
-    *,
-    sorted_alike: bool,
+    old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues, *, sorted_alike: bool
 ) -> bool | None:
     """Decide by the shape of the values and subjects; None if they do not decide."""
     if {value.sort for value in change.old} & _EXACT and not change.new:
@@ -167,12 +150,7 @@ def _decide_by_shape(
 
 
 def _decide_by_sort(
-    old: ClauseOutline,
-    new: ClauseOutline,
-    change: ValueChange,
-    own: CorrectionCues,
-    *,
-    sorted_alike: bool,
+    old: ClauseOutline, new: ClauseOutline, change: ValueChange, own: CorrectionCues, *, sorted_alike: bool
 ) -> bool:
     """Decide by the sorts of the values, for verbs that take one value."""
     sorts = {value.sort for value in (*change.old, *change.new)}
@@ -189,9 +167,7 @@ def _decide_by_sort(
 
 def _within_other(change: ValueChange, own: CorrectionCues) -> bool:
     """ "Lives in England", "lives in Leeds": a country, and a town in it."""
-    sides = [
-        {tx.low for tx in side} & own.words["countries"] for side in (change.before, change.after)
-    ]
+    sides = [{tx.low for tx in side} & own.words["countries"] for side in (change.before, change.after)]
     return bool(sides[0]) != bool(sides[1])
 
 
@@ -205,10 +181,7 @@ def _counts(change: ValueChange, old: ClauseOutline, new: ClauseOutline) -> bool
     """ "Two children", "three children": a number of the same things, said first."""
     for one, other in match_values(change.old, change.new):
         counted = one.sort == "number" and one.unit == other.unit != ""
-        first = [
-            old.words[one.start] == change.before[0],
-            new.words[other.start] == change.after[0],
-        ]
+        first = [old.words[one.start] == change.before[0], new.words[other.start] == change.after[0]]
         if counted and all(first) and not one.unit.endswith(LABEL):
             return True
     return False
@@ -237,9 +210,7 @@ def _number_and_word(change: ValueChange) -> bool:
     return counted[0] != counted[1] and not (sides[0] and sides[1])
 
 
-def _shaped_alike(
-    old: ClauseOutline, new: ClauseOutline, change: ValueChange, own: CorrectionCues
-) -> bool:
+def _shaped_alike(old: ClauseOutline, new: ClauseOutline, change: ValueChange, own: CorrectionCues) -> bool:
     """Both in a place, or both a thing of a kind: "is a Dell", "is a ThinkPad". What is only
     called this or that has many sides: "is red", "is fast"."""
     if (change.old and change.new) or _name_and_word(change, new, own):
@@ -286,14 +257,10 @@ def _of_person(gist: ClauseOutline, own: CorrectionCues) -> bool:
     return gist.speaks or bool(set(gist.subject) & people) or (has_name(gist) and not gist.owned)
 
 
-def _states(
-    old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues
-) -> bool:
+def _states(old: ClauseOutline, new: ClauseOutline, change: ValueChange, tone: Tone, own: CorrectionCues) -> bool:
     """ "I'm a teacher now": what a person is has many sides, and only like replaces like."""
     pairs = match_values(change.old, change.new)
-    if _opening(old, own) != _opening(new, own) and {value.sort for value in change.new} == {
-        "number"
-    }:
+    if _opening(old, own) != _opening(new, own) and {value.sort for value in change.new} == {"number"}:
         return False  # "I'm a 39 in every brand"
     if old.preposition:
         return bool(pairs) or (tone.turned and _shaped_alike(old, new, change, own))
@@ -328,9 +295,7 @@ def values_within(gist: ClauseOutline, words: tuple[WordToken, ...]) -> list[Typ
     ]
 
 
-def match_values(
-    old: list[TypedValue], new: list[TypedValue]
-) -> list[tuple[TypedValue, TypedValue]]:
+def match_values(old: list[TypedValue], new: list[TypedValue]) -> list[tuple[TypedValue, TypedValue]]:
     """Values of one sort that differ, where each side has one of that sort only."""
     found = []
     for one in old:
@@ -420,9 +385,7 @@ class CorrectionLink:
     new: str | None = None  # what comes in their place, as it was said
 
 
-def link_same_frame(
-    old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_same_frame(old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues) -> CorrectionLink | None:
     """ "Drives a Volvo", "I drive a Skoda now": one verb, one subject, another value."""
     if not is_same_subject(old, new, own) or not is_same_verb(old, new, tone, own):
         return _same_office(old, new, tone, own)
@@ -463,18 +426,14 @@ def link_same_frame(
     return CorrectionLink(score=5, reason="the same, with another value", span=span, new=said)
 
 
-def _other_owner(
-    old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues
-) -> CorrectionLink | None:
+def _other_owner(old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues) -> CorrectionLink | None:
     """ "Is on Tom's car", "is on my car now": whose it is has changed, and nothing else."""
     if not tone.turned or new.added or old.past:
         return None
     sides = [_owner(gist, own) for gist in (old, new)]
     if not sides[0] or not sides[1] or sides[0] == sides[1]:
         return None
-    if {word.stem for word in old.said} - _stems(sides[0]) != (
-        {word.stem for word in new.said} - _stems(sides[1])
-    ):
+    if {word.stem for word in old.said} - _stems(sides[0]) != ({word.stem for word in new.said} - _stems(sides[1])):
         return None
     span = (sides[0][0].start, sides[0][-1].end)
     said = new.text[sides[1][0].start : sides[1][-1].end]
@@ -501,9 +460,7 @@ def _same_again(change: ValueChange) -> bool:
     return bool(new) and new <= old
 
 
-def _same_office(
-    old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues
-) -> CorrectionLink | None:
+def _same_office(old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues) -> CorrectionLink | None:
     """ "Marta is the team lead", "Ivo is the team lead now"."""
     both = old.verb == new.verb and old.verb in own.among("being", "held")
     if not both or not tone.turned or not new.subject or old.owned or new.owned:
@@ -519,9 +476,7 @@ def _same_office(
     if old.speaks:
         return CorrectionLink(score=5, reason="held by another")
     start, end = _holder(new)
-    return CorrectionLink(
-        score=5, reason="held by another", span=_holder(old), new=new.text[start:end]
-    )
+    return CorrectionLink(score=5, reason="held by another", span=_holder(old), new=new.text[start:end])
 
 
 def _holder(gist: ClauseOutline) -> tuple[int, int]:
@@ -573,9 +528,7 @@ def is_same_verb(old: ClauseOutline, new: ClauseOutline, tone: Tone, own: Correc
     if old.verb is None or new.verb is None:
         return False
     if old.verb != new.verb:
-        posts = {old.verb, new.verb} <= own.words["posted"] and new.preposition in own.words[
-            "posts"
-        ]
+        posts = {old.verb, new.verb} <= own.words["posted"] and new.preposition in own.words["posts"]
         if posts and tone.turned and old.preposition:
             return True  # "works at Sony", "I'm with Nintendo now"
         located = {old.verb, new.verb} <= own.words["located"] and old.preposition is not None

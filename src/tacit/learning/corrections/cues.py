@@ -87,9 +87,7 @@ class CorrectionCues:
         return word[:-1] if len(word) > _STEM_MIN_CHARS and word[-1] == word[-2] else word
 
     def has(self, pattern: str, text: str) -> bool:
-        return may_match(self.needs[pattern], fold_case(text)) and bool(
-            self.patterns[pattern].search(text)
-        )
+        return may_match(self.needs[pattern], fold_case(text)) and bool(self.patterns[pattern].search(text))
 
 
 @cache
@@ -128,9 +126,7 @@ def _read(code: str, document: dict[str, Any]) -> CorrectionCues:
         patterns=patterns,
         needs={name: find_required_literals(one.pattern) for name, one in patterns.items()},
         exchanges=tuple(map(compiled, document["exchanges"])),
-        endings=tuple(
-            (one, find_required_literals(one.pattern)) for one in map(compiled, document["endings"])
-        ),
+        endings=tuple((one, find_required_literals(one.pattern)) for one in map(compiled, document["endings"])),
         topics=tuple(
             CorrectionTopic(
                 name=name,
@@ -144,10 +140,7 @@ def _read(code: str, document: dict[str, Any]) -> CorrectionCues:
             )
             for name, one in document["topics"].items()
         ),
-        irregular={
-            str(word).casefold(): str(kept).casefold()
-            for word, kept in document["irregular"].items()
-        },
+        irregular={str(word).casefold(): str(kept).casefold() for word, kept in document["irregular"].items()},
         suffix=re.compile(f"(.{{{_STEM_MIN_CHARS},}}?){document['suffix']}$"),
         stems={},
     )
@@ -199,8 +192,7 @@ def load_restatements(code: str) -> Restatements:
     def compiled(name: str) -> tuple[Rewrite, ...]:
         try:
             return tuple(
-                make_rewrite(re.compile(written_out(pattern), re.IGNORECASE), new)
-                for pattern, new in document[name]
+                make_rewrite(re.compile(written_out(pattern), re.IGNORECASE), new) for pattern, new in document[name]
             )
         except (re.error, KeyError) as wrong:
             raise ValueError(f"{path.name}: {name} cannot be read: {wrong}") from wrong
@@ -258,11 +250,7 @@ def tokenize(text: str, cues: CorrectionCues) -> tuple[WordToken, ...]:
         for part in _parts(match[0], cues):
             low = part.casefold()
             end = start + len(part)
-            found.append(
-                WordToken(
-                    text=part, low=low, stem=cues.stem(low), start=start, end=end, first=first
-                )
-            )
+            found.append(WordToken(text=part, low=low, stem=cues.stem(low), start=start, end=end, first=first))
             start = end
             first = part in ".!?"
     return tuple(found)
@@ -278,9 +266,7 @@ def _parts(word: str, cues: CorrectionCues) -> list[str]:
     return [head, f"'{tail}"] if tail.casefold() in cues.words["clitics"] else [word]
 
 
-def find_values(
-    words: tuple[WordToken, ...], cues: CorrectionCues, locale: Locale
-) -> tuple[TypedValue, ...]:
+def find_values(words: tuple[WordToken, ...], cues: CorrectionCues, locale: Locale) -> tuple[TypedValue, ...]:
     found: list[TypedValue] = []
     position = 0
     while position < len(words):
@@ -315,9 +301,7 @@ def _plain(words: tuple[WordToken, ...], at: int, code: str) -> bool:
     return at == 0 or words[at - 1].low not in naming
 
 
-def _value(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
-) -> TypedValue | None:
+def _value(words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale) -> TypedValue | None:
     if _plain(words, at, locale.code):
         return None
     low = words[at].low
@@ -350,9 +334,7 @@ def _value(
     return None
 
 
-def _spelled_number(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
-) -> TypedValue | None:
+def _spelled_number(words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale) -> TypedValue | None:
     """Read a number or an hour in words: "at nine", "two children", "half past nine"."""
     low, numbers = words[at].low, locale.dates.words["numbers"]
     following = words[at + 1].low if at + 1 < len(words) else ""
@@ -371,9 +353,7 @@ def _spelled_number(
     return None
 
 
-def _number(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
-) -> TypedValue:
+def _number(words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale) -> TypedValue:
     low = words[at].low
     following = words[at + 1].low if at + 1 < len(words) else ""
     before = words[at - 1].low if at else ""
@@ -405,19 +385,12 @@ def _number(
     if not _NUMBER.fullmatch(low):
         return _made("code", words, at, at + 1)
     unit = words[at + 1].stem if following.isalpha() and following not in plain else ""
-    if (
-        not unit
-        and before.isalpha()
-        and before not in plain
-        and words[at - 1].stem not in cues.words["verbs"]
-    ):
+    if not unit and before.isalpha() and before not in plain and words[at - 1].stem not in cues.words["verbs"]:
         unit = words[at - 1].stem + LABEL  # "room 310", "year 4"
     return _made("number", words, at, at + 1, unit)
 
 
-def _named(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
-) -> TypedValue | None:
+def _named(words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale) -> TypedValue | None:
     """A run of words with capitals, and the numbers that belong to it: "Mrs. Adeyemi", "EV6"."""
     if _lower_name(words, at, cues, locale):
         return _made("name", words, at, at + 1)
@@ -437,9 +410,7 @@ def _named(
     return _made("name", words, at, end)
 
 
-def _lower_name(
-    words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale
-) -> bool:
+def _lower_name(words: tuple[WordToken, ...], at: int, cues: CorrectionCues, locale: Locale) -> bool:
     """A name typed without its capital, where one is due: "my boss is now carol"."""
     before = at - 1
     while before > 0 and words[before].low in cues.words["adverbs"]:
@@ -478,9 +449,7 @@ def _dated(words: tuple[WordToken, ...], start: int, end: int) -> TypedValue:
     return _made("day", words, start, end, "", f"{day} {month[:3]}")
 
 
-def _made(
-    sort: str, words: tuple[WordToken, ...], start: int, end: int, unit: str = "", plain: str = ""
-) -> TypedValue:
+def _made(sort: str, words: tuple[WordToken, ...], start: int, end: int, unit: str = "", plain: str = "") -> TypedValue:
     said = plain or " ".join(word.low for word in words[start:end])
     return TypedValue(sort=sort, unit=unit, start=start, end=end, plain=said)
 

@@ -42,9 +42,7 @@ from tacit.learning.extraction.locale import load_locale
 # of a life that has one value at a time.
 
 
-def link_exchange(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_exchange(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """ "Swapped the Volvo for a Skoda", "Tuesday, not Monday": the old value is named as such."""
     for one in heard.exchanges:
         span = find_span(old, one.old)
@@ -79,9 +77,7 @@ def _whole(old: ClauseOutline, span: tuple[int, int]) -> tuple[int, int]:
 def _all_told(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> bool:
     """Whether what is said of a person is all in the message: then another person has it now."""
     told = {word.stem for word in old.said if word.low not in own.words["small"]}
-    told -= {word.stem for v in old.values for word in old.words[v.start : v.end]} & own.words[
-        "days"
-    ]
+    told -= {word.stem for v in old.values for word in old.words[v.start : v.end]} & own.words["days"]
     return has_name(old) and bool(told) and told <= heard.stems | own.words["generic"]
 
 
@@ -104,9 +100,7 @@ def _before_preposition(old: ClauseOutline, start: int, own: CorrectionCues) -> 
     return frozenset(word.stem for word in lead if word.low not in own.words["small"])
 
 
-def link_ending(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_ending(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """ "Sold the boat", "Stu left": what is named is over, and with it what was known of it."""
     for one in heard.endings:
         wanted = old.verb in own.words["duties"] and old.preposition in own.words["towards"]
@@ -143,14 +137,10 @@ def _verbs_about(what: str, heard: CorrectionMessage) -> set[str]:
 
 def _discarded(what: str, heard: CorrectionMessage, own: CorrectionCues) -> bool:
     """What is cancelled or sold is a thing, whatever it is called."""
-    return any(
-        one.verb in own.words["discarding"] and what in one.said_text for one in heard.clauses
-    )
+    return any(one.verb in own.words["discarding"] and what in one.said_text for one in heard.clauses)
 
 
-def _only_left(
-    old: ClauseOutline, what: str, heard: CorrectionMessage, own: CorrectionCues
-) -> bool:
+def _only_left(old: ClauseOutline, what: str, heard: CorrectionMessage, own: CorrectionCues) -> bool:
     """Who leaves the beach likes it as before."""
     tastes = own.among("likes", "dislikes")
     return old.verb in tastes and bool(_verbs_about(what, heard) & own.words["leaving"])
@@ -171,9 +161,7 @@ def _part_of_more(old: ClauseOutline, what: frozenset[str], own: CorrectionCues)
     return noun and after.stem != old.verb and after.stem not in old.settings
 
 
-def _by_another(
-    old: ClauseOutline, what: str, heard: CorrectionMessage, own: CorrectionCues
-) -> bool:
+def _by_another(old: ClauseOutline, what: str, heard: CorrectionMessage, own: CorrectionCues) -> bool:
     """ "Nacho quit coffee" ends nothing for the speaker."""
     for clause in heard.clauses:
         has_person = has_name(clause) or bool(set(clause.subject) & own.words["people"])
@@ -192,9 +180,7 @@ def _ends(old: ClauseOutline, what: frozenset[str]) -> bool:
     return not what <= names or bool(what & {word.stem for word in old.said})
 
 
-def link_done(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_done(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """ "Needs to renew the passport", "I've renewed my passport"; looked for, and found."""
     sought = bool(old.stems & own.words["sought"])
     duty = old.verb in own.words["duties"] and (
@@ -239,9 +225,7 @@ def _head(old: ClauseOutline, own: CorrectionCues) -> frozenset[str]:
     return frozenset(found[-1:])
 
 
-def link_topic(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_topic(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """ "Moved to Leeds" for "lives in York": a field of a life that has one value."""
     for topic, clause in heard.topics:
         if old.over or settings_differ(old, heard) or not topic.known.search(old.text):
@@ -288,9 +272,7 @@ def _told_already(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues
         return not said & old.stems
     if clause.verb in own.among("ending_verbs", "changes"):
         return bool(clause.said) and clause.said_text in old.text and not clause.past
-    names = [
-        text_of_value(clause, v) for v in values_within(clause, clause.said) if v.sort == "name"
-    ]
+    names = [text_of_value(clause, v) for v in values_within(clause, clause.said) if v.sort == "name"]
     known = {word.stem for word in old.said if word.low not in own.words["small"]}
     again = bool(known) and known <= {word.stem for word in clause.said}
     return again or any(name in old.text for name in names)
@@ -310,9 +292,7 @@ def _same_person(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues)
         return clause.speaks or clause.role or told
     if clause.speaks or not clause.subject or not old.subject:
         named = old.owned and old.verb in own.words["naming"]
-        return clause.speaks and (
-            named or (old.owned and not set(old.subject) & own.words["people"])
-        )
+        return clause.speaks and (named or (old.owned and not set(old.subject) & own.words["people"]))
     both = set(clause.subject) <= old.stems and set(old.subject) <= set(clause.subject)
     return clause.other == old.other and (both or is_same_thing(old.subject, clause.subject))
 
@@ -320,9 +300,7 @@ def _same_person(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues)
 # Opposites: what was liked is disliked, what was not done is done.
 
 
-def link_opposite(
-    old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_opposite(old: ClauseOutline, new: ClauseOutline, tone: Tone, own: CorrectionCues) -> CorrectionLink | None:
     """ "Hates techno", "I like techno": the same thing with the opposite sign."""
     if tone.added or not is_same_subject(old, new, own):
         return None
@@ -351,8 +329,7 @@ def _same_words(old: ClauseOutline, new: ClauseOutline, own: CorrectionCues) -> 
     tastes = own.among("likes", "dislikes") | {old.verb, new.verb}
     dropped = own.among("small", "negations", "adverbs")
     sides = [
-        {word.stem for word in gist.said if word.low not in dropped and word.low[:1].isalnum()}
-        - tastes
+        {word.stem for word in gist.said if word.low not in dropped and word.low[:1].isalnum()} - tastes
         for gist in (old, new)
     ]
     return sides[0] == sides[1] and (bool(sides[0]) or old.verb == new.verb)
@@ -367,9 +344,7 @@ _TITLE = "title"
 _ADJECTIVES_MAX_COUNT = 3
 
 
-def link_successor(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_successor(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """The only name of what is known, met again in a clause that tells what became of it; and in
     a later clause of the speaker's a new name, led up to by the same word."""
     if len(heard.clauses) < 2 or not old.values or heard.stems.isdisjoint(old.stems):
@@ -401,9 +376,7 @@ def _met(old: ClauseOutline, value: TypedValue, clause: ClauseOutline) -> bool:
     return bool(stems) and stems <= {word.stem for word in clause.words}
 
 
-def _befell(
-    old: ClauseOutline, value: TypedValue, clause: ClauseOutline, own: CorrectionCues
-) -> bool:
+def _befell(old: ClauseOutline, value: TypedValue, clause: ClauseOutline, own: CorrectionCues) -> bool:
     """Something happened to it, or it did something, beside talk: "Ann rang, so I …" puts no person
     in her place."""
     happened = clause.past or clause.negated or clause.verb in own.words["having"]
@@ -414,9 +387,7 @@ def _befell(
     return bool(stems & set(clause.subject)) or clause.verb in own.words["losing"]
 
 
-def _taken_up(
-    old: ClauseOutline, value: TypedValue, clause: ClauseOutline, own: CorrectionCues
-) -> TypedValue | None:
+def _taken_up(old: ClauseOutline, value: TypedValue, clause: ClauseOutline, own: CorrectionCues) -> TypedValue | None:
     if clause.added or clause.negated:
         return None
     speaks = not clause.subject or clause.referring
@@ -471,9 +442,7 @@ _SPELT_ALIKE_MIN_RATIO = 0.75
 _PERSON, _PLACE = "person", "place"
 
 
-def link_abridged(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_abridged(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """The value of something known that the message corrects; None where its type differs, or
     cannot be told."""
     new = heard.correction
@@ -491,10 +460,7 @@ def link_abridged(
     if len(fits) != 1 or is_same_value(fits[0], new.values[0]):
         return None
     return CorrectionLink(
-        score=3,
-        reason=reason,
-        span=span_of_value(old, fits[0]),
-        new=text_of_value(new, new.values[0]),
+        score=3, reason=reason, span=span_of_value(old, fits[0]), new=text_of_value(new, new.values[0])
     )
 
 
@@ -543,9 +509,7 @@ def _only_values(new: ClauseOutline, own: CorrectionCues) -> bool:
     return bool(typed) and all(low in plain or not low[:1].isalnum() for low in rest)
 
 
-def _same_type(
-    old: ClauseOutline, value: TypedValue, new: ClauseOutline, own: CorrectionCues
-) -> bool:
+def _same_type(old: ClauseOutline, value: TypedValue, new: ClauseOutline, own: CorrectionCues) -> bool:
     other = new.values[0]
     if not is_same_sort(value, other):
         return False
@@ -576,14 +540,10 @@ def _type_of_holder(old: ClauseOutline, own: CorrectionCues) -> str:
     """A sister is a person, whatever the name; a school that she goes to is
     none."""
     named = old.verb in own.words["naming"] and old.preposition is None
-    return (
-        _PERSON if named and set(old.subject) & own.among("people", "pets", "named_things") else ""
-    )
+    return _PERSON if named and set(old.subject) & own.among("people", "pets", "named_things") else ""
 
 
-def _on_that_day(
-    old: ClauseOutline, denied: frozenset[str], own: CorrectionCues
-) -> tuple[int, int] | None:
+def _on_that_day(old: ClauseOutline, denied: frozenset[str], own: CorrectionCues) -> tuple[int, int] | None:
     """ "Not Tuesday" or "not the 17th", of something that is known for "17 June 2025"."""
     if len(denied) != 1:
         return None

@@ -23,12 +23,7 @@ from tacit.learning.corrections.cues import (
     restate_message,
     tokenize,
 )
-from tacit.learning.corrections.outlines import (
-    ClauseOutline,
-    is_finite,
-    outline_clauses,
-    outline_fragment,
-)
+from tacit.learning.corrections.outlines import ClauseOutline, is_finite, outline_clauses, outline_fragment
 from tacit.learning.extraction.locale import Locale, may_match
 from tacit.learning.extraction.sentences import blank_quotations, split_sentences
 from tacit.records.text import fold_case
@@ -76,11 +71,7 @@ class CorrectionMessage:
 def find_topics(
     clauses: Sequence[ClauseOutline], tone: Tone, own: CorrectionCues
 ) -> Iterator[tuple[CorrectionTopic, ClauseOutline]]:
-    said = [
-        (clause, clause.segment, fold_case(clause.segment))
-        for clause in clauses
-        if not clause.added
-    ]
+    said = [(clause, clause.segment, fold_case(clause.segment)) for clause in clauses if not clause.added]
     for topic in own.topics:
         if not (topic.plain or tone.turned):
             continue
@@ -94,15 +85,11 @@ def may_concern(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCue
     they have to be named."""
     people = {stem for stem in old.subject if stem in own.words["people"]}
     people |= {old.other} if old.other else set()
-    people = people and people | {
-        stem for stem, text in zip(old.subject, old.plain, strict=True) if text[:1].isupper()
-    }
+    people = people and people | {stem for stem, text in zip(old.subject, old.plain, strict=True) if text[:1].isupper()}
     if people and not old.role and not people & heard.stems:
         return any(clause.referring for clause in heard.clauses)
     strangers = [
-        clause.other
-        for clause in heard.clauses
-        if clause.other and clause.other not in old.stems and not clause.role
+        clause.other for clause in heard.clauses if clause.other and clause.other not in old.stems and not clause.role
     ]
     kin = {stem for clause in heard.clauses for stem in clause.subject if not clause.role}
     kin &= own.words["people"]
@@ -146,9 +133,7 @@ def find_untyped_stems(gist: ClauseOutline) -> frozenset[str]:
     return frozenset(word.stem for n, word in enumerate(gist.words) if n not in typed)
 
 
-def find_same_ending(
-    old: ClauseOutline, new: ClauseOutline, own: CorrectionCues
-) -> tuple[WordToken, ...] | None:
+def find_same_ending(old: ClauseOutline, new: ClauseOutline, own: CorrectionCues) -> tuple[WordToken, ...] | None:
     """ "Oat milk" for "soy milk"."""
     last = [word for word in new.said if word.low[:1].isalnum()][-1:]
     if not last or last[0].stem not in find_untyped_stems(new):
@@ -183,9 +168,7 @@ def read_message(text: str, own: CorrectionCues, locale: Locale) -> CorrectionMe
         return None
     clauses = _explained(outline_clauses(said, own, locale), own)
     vetoed = [one.segment for one in clauses if locale.has("veto", one.segment)]
-    clauses = [
-        one for one in clauses if one.segment not in vetoed and not own.has("once", one.segment)
-    ]
+    clauses = [one for one in clauses if one.segment not in vetoed and not own.has("once", one.segment)]
     # Whether "if I sold the boat" is all that a sentence says is not for a pattern to tell.
     plain = ". ".join(one for one in stated if not any(part in one for part in vetoed))
     tone = _tone(said, clauses, own)
@@ -290,9 +273,7 @@ def _said_in(ending: StatedEnding, clauses: list[ClauseOutline]) -> bool:
     return ending.leads or any(opening in one.segment for one in clauses)
 
 
-def _correction(
-    said: str, own: CorrectionCues, locale: Locale
-) -> tuple[ClauseOutline | None, frozenset[str]]:
+def _correction(said: str, own: CorrectionCues, locale: Locale) -> tuple[ClauseOutline | None, frozenset[str]]:
     """The value that words of correction put in the place of another, and what they deny: "Porto,
     not Lisbon", "I meant Porto". Nothing without such words."""
     ways = (own.patterns[name].match(said) for name in ("denying", "denied", "meant"))
@@ -360,9 +341,7 @@ def _opened(clause: ClauseOutline, own: CorrectionCues) -> bool:
     return clause.speaks and clause.verb in own.words["neutral"] - own.words["being"]
 
 
-def _noun(
-    clause: ClauseOutline, own: CorrectionCues
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def _noun(clause: ClauseOutline, own: CorrectionCues) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     if clause.subject:
         return clause.subject, clause.plain
     dropped = own.among("small", "passing_mods", "adverbs")
@@ -384,9 +363,7 @@ _EXACT = frozenset({"day", "clock", "money", "number", "code"})
 _CHANGED = "the same thing, changed"
 
 
-def link_named_value(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_named_value(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """ "The rent went up to 950": a thing that is known, with another value of the same sort."""
     if heard.tone.added or (not heard.tone.turned and heard.stems.isdisjoint(old.stems)):
         return None
@@ -447,9 +424,7 @@ def _versioned(old: ClauseOutline, clause: ClauseOutline) -> CorrectionLink | No
 def _numbered(gist: ClauseOutline) -> list[tuple[WordToken, WordToken]]:
     """Names, each with the number behind it."""
     pairs = zip(gist.words, gist.words[1:], strict=False)
-    return [
-        (one, other) for one, other in pairs if one.text[:1].isupper() and other.low[:1].isdecimal()
-    ]
+    return [(one, other) for one, other in pairs if one.text[:1].isupper() and other.low[:1].isdecimal()]
 
 
 def _valued(
@@ -466,9 +441,7 @@ def _valued(
     said = {value.plain for value in _told(clause, heard)}
     told = [value for value in _told(clause, heard) if value.plain not in known]
     kept = [value for value in old.values if value.plain not in said]
-    pairs = match_values(kept, told) or match_values(
-        [v for v in _core(old, own) if v in kept], told
-    )
+    pairs = match_values(kept, told) or match_values([v for v in _core(old, own) if v in kept], told)
     if not pairs:
         return None
     source = next(one for one in heard.clauses if pairs[0][1] in one.values)
@@ -477,9 +450,7 @@ def _valued(
     content = {old.verb, source.verb} - own.words["neutral"] - own.words["changes"] - {None}
     if len(content) > 1:
         return None  # when it starts is not when it ends
-    if pairs[0][0].sort in _NAMED and not (
-        _same_act(old, source, own) or _same_lead(old, source, pairs[0], own)
-    ):
+    if pairs[0][0].sort in _NAMED and not (_same_act(old, source, own) or _same_lead(old, source, pairs[0], own)):
         return None
     new = text_of_value(source, pairs[0][1])
     if pairs[0][0].sort in _NAMED and new[-1:].isdecimal() and old.speaks and source.speaks:
@@ -508,12 +479,7 @@ def _another_deed(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues
     whom = person and set(clause.subject) <= set(old.subject) and bool(old.said)
     first = [tx for tx in clause.said if tx.low not in own.words["small"]][:1]
     known = {word.stem for word in old.words}
-    return (
-        whom
-        and bool(first)
-        and first[0].stem in find_untyped_stems(clause)
-        and first[0].stem not in known
-    )
+    return whom and bool(first) and first[0].stem in find_untyped_stems(clause) and first[0].stem not in known
 
 
 def _same_act(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) -> bool:
@@ -530,15 +496,11 @@ def _same_act(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) ->
 
 
 def _same_lead(
-    old: ClauseOutline,
-    clause: ClauseOutline,
-    pair: tuple[TypedValue, TypedValue],
-    own: CorrectionCues,
+    old: ClauseOutline, clause: ClauseOutline, pair: tuple[TypedValue, TypedValue], own: CorrectionCues
 ) -> bool:
     """ "Size M", "size L"; and a thing that is "in Dropbox", then "in iCloud"."""
     leads = [
-        gist.words[value.start - 1] if value.start else None
-        for gist, value in zip((old, clause), pair, strict=True)
+        gist.words[value.start - 1] if value.start else None for gist, value in zip((old, clause), pair, strict=True)
     ]
     if leads[0] is None or leads[1] is None or leads[0].stem != leads[1].stem:
         return False
@@ -561,9 +523,7 @@ def _moved_on(
     alike = alike or (clause.speaks and old.owned and old.preposition in own.words["locations"])
     if words and clause.preposition in own.words["towards"] and alike:
         bare = own.patterns["article"].sub("", clause.said_text)
-        return CorrectionLink(
-            score=4, reason=_CHANGED, span=(words[0].start, words[-1].end), new=bare
-        )
+        return CorrectionLink(score=4, reason=_CHANGED, span=(words[0].start, words[-1].end), new=bare)
     there = old.verb in own.words["being"] or (
         old.verb in own.words["attending"] and old.preposition in own.words["towards"]
     )
@@ -639,9 +599,7 @@ def _beside(stem: str, old: ClauseOutline, clause: ClauseOutline, own: Correctio
     return False
 
 
-def _goes_on(
-    word: WordToken, old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues
-) -> bool:
+def _goes_on(word: WordToken, old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) -> bool:
     """Whether a noun goes on in another one that the known thing does not have."""
     plain = own.among("small", "adverbs", "prepositions")
     if not word.low.isalpha() or word.low in plain or word.low in own.words["auxiliaries"]:
@@ -650,9 +608,7 @@ def _goes_on(
     return not verb and word.stem in find_untyped_stems(clause) and word.stem not in old.stems
 
 
-def _whereabouts(
-    old: ClauseOutline, clause: ClauseOutline, preposition: str, own: CorrectionCues
-) -> bool:
+def _whereabouts(old: ClauseOutline, clause: ClauseOutline, preposition: str, own: CorrectionCues) -> bool:
     """ "I go to the gym at Ironworks" says which gym it is, where that is what is known."""
     what = old.owned and old.verb in own.words["naming"] and old.preposition is None
     return what and clause.speaks and preposition in own.words["place_prepositions"]
@@ -660,11 +616,7 @@ def _whereabouts(
 
 def _same_side(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) -> bool:
     """Neither is about a person whom the other does not know."""
-    if (
-        clause.other
-        and (clause.other not in old.stems or clause.other in old.subject)
-        and (clause.other != old.other)
-    ):
+    if clause.other and (clause.other not in old.stems or clause.other in old.subject) and (clause.other != old.other):
         return False
     if old.other and old.other not in clause.stems:
         return False
@@ -678,9 +630,7 @@ def _same_side(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) -
 # How many there are, said anew: "3 cats now", "we're seven engineers since May".
 
 
-def link_count(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def link_count(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     """Another number of the same things, where nothing beside them makes them other things."""
     if heard.tone.added or (not heard.tone.turned and heard.stems.isdisjoint(old.stems)):
         return None
@@ -697,23 +647,14 @@ def link_count(
             known = _counted(old, value)
             if known and known.plain != value.plain and _nothing_else(old, clause, value, own):
                 new = text_of_value(clause, value)
-                return CorrectionLink(
-                    score=4,
-                    reason="another number of them",
-                    span=span_of_value(old, known),
-                    new=new,
-                )
+                return CorrectionLink(score=4, reason="another number of them", span=span_of_value(old, known), new=new)
     return None
 
 
 def _counted(old: ClauseOutline, value: TypedValue) -> TypedValue | None:
     if value.sort != "number" or not value.unit or value.unit.endswith(LABEL):
         return None
-    found = [
-        one
-        for one in old.values
-        if one.sort == "number" and one.unit and not one.unit.endswith(LABEL)
-    ]
+    found = [one for one in old.values if one.sort == "number" and one.unit and not one.unit.endswith(LABEL)]
     if len(found) != 1:
         return None
     same = found[0].unit == value.unit or value.unit in old.stems
@@ -737,9 +678,7 @@ def _same_owner(old: ClauseOutline, clause: ClauseOutline, own: CorrectionCues) 
     return set(clause.subject) - counted <= old.stems
 
 
-def _nothing_else(
-    old: ClauseOutline, clause: ClauseOutline, value: TypedValue, own: CorrectionCues
-) -> bool:
+def _nothing_else(old: ClauseOutline, clause: ClauseOutline, value: TypedValue, own: CorrectionCues) -> bool:
     """Whatever the clause says beside the number is known, or says since when and with whom."""
     plain = own.among("small", "adverbs", "prepositions")
     for position, word in enumerate(clause.words):

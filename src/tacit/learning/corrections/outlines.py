@@ -112,9 +112,7 @@ def _participle_at(words: tuple[WordToken, ...], position: int, own: CorrectionC
 _SUBJECT_MAX_COUNT = 8  # words
 
 
-def outline_clause(
-    text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale
-) -> ClauseOutline:
+def outline_clause(text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale) -> ClauseOutline:
     reading = _Reader(text, words, own)
     return reading.gist(find_values(words, own, language))
 
@@ -174,12 +172,7 @@ class _Reader:
         return self._made(found, verb, None, first, first + len(holder))
 
     def _made(
-        self,
-        found: tuple[TypedValue, ...],
-        verb: str | None,
-        preposition: str | None,
-        start: int,
-        end: int,
+        self, found: tuple[TypedValue, ...], verb: str | None, preposition: str | None, start: int, end: int
     ) -> ClauseOutline:
         small = self.own.words["small"]
         return ClauseOutline(
@@ -223,9 +216,7 @@ class _Reader:
         return self.words[position].low if position < len(self.words) else ""
 
     def _skip(self, *lists: str) -> None:
-        while self.at < len(self.words) and any(
-            self.words[self.at].low in self.own.words[name] for name in lists
-        ):
+        while self.at < len(self.words) and any(self.words[self.at].low in self.own.words[name] for name in lists):
             self.at += 1
 
     def _skip_to_subject(self) -> None:
@@ -282,9 +273,7 @@ class _Reader:
 
     def _nouns(self, words: tuple[WordToken, ...]) -> tuple[WordToken, ...]:
         own = self.own.words
-        dropped = self.own.among(
-            "articles", "theirs", "passing_mods", "adverbs", "mine", "joining", "titles"
-        )
+        dropped = self.own.among("articles", "theirs", "passing_mods", "adverbs", "mine", "joining", "titles")
         found = tuple(word for word in words if word.low not in dropped and word.low[:1].isalnum())
         # "The launch date" is when the launch is.
         return found[:-1] if len(found) > 1 and found[-1].stem in own["hollow"] else found
@@ -457,9 +446,7 @@ def _names_at(words: tuple[WordToken, ...], position: int, names: list[str]) -> 
 
 
 def _renamed(word: WordToken, low: str) -> WordToken:
-    return WordToken(
-        text=word.text, low=low, stem=low, start=word.start, end=word.end, first=word.first
-    )
+    return WordToken(text=word.text, low=low, stem=low, start=word.start, end=word.end, first=word.first)
 
 
 def outline_clauses(text: str, own: CorrectionCues, language: Locale) -> list[ClauseOutline]:
@@ -506,15 +493,11 @@ def _opens(words: tuple[WordToken, ...], position: int, own: CorrectionCues) -> 
     return following is not None and is_finite(following, own)
 
 
-def _clause(
-    text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale
-) -> list[ClauseOutline]:
+def _clause(text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale) -> list[ClauseOutline]:
     return [outline_clause(text, words, own, language)] if words else []
 
 
-def outline_fragment(
-    text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale
-) -> ClauseOutline:
+def outline_fragment(text: str, words: tuple[WordToken, ...], own: CorrectionCues, language: Locale) -> ClauseOutline:
     """Words that are no clause, only a value."""
     found = outline_clause(text, words, own, language)
     return replace(found, subject=(), plain=(), verb=None, start=0, end=len(words))

@@ -8,13 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tacit.learning.corrections.comparison import (
-    TIME_SORTS,
-    CorrectionLink,
-    Tone,
-    is_comment,
-    link_same_frame,
-)
+from tacit.learning.corrections.comparison import TIME_SORTS, CorrectionLink, Tone, is_comment, link_same_frame
 from tacit.learning.corrections.cues import CorrectionCues, load_cues, parse_full_date
 from tacit.learning.corrections.links import (
     asks_about,
@@ -26,12 +20,7 @@ from tacit.learning.corrections.links import (
     link_successor,
     link_topic,
 )
-from tacit.learning.corrections.messages import (
-    CorrectionMessage,
-    link_count,
-    link_named_value,
-    read_message,
-)
+from tacit.learning.corrections.messages import CorrectionMessage, link_count, link_named_value, read_message
 from tacit.learning.corrections.outlines import (
     POSSESSIVE_ENDING,
     ClauseOutline,
@@ -321,12 +310,7 @@ _NEAR_DAY_MAX = timedelta(days=14)
 
 
 def find_correction(
-    text: str,
-    speaker: str,
-    known: Sequence[KnownFact],
-    locale: Locale,
-    *,
-    said_at: datetime | None = None,
+    text: str, speaker: str, known: Sequence[KnownFact], locale: Locale, *, said_at: datetime | None = None
 ) -> Correction | None:
     """The one memory that a message corrects or ends. `known` is newest first; `said_at`, the
     moment of the message, tells which of them are recent enough for "actually it's Thursday"."""
@@ -351,9 +335,7 @@ def find_correction_in(
     content = _exchanged(old, link, speaker, locale, said_at)
     if content == old.content:
         return None  # the same day, said another way
-    if heard.correction is not None and (
-        content is None or not _corrects(old, heard.correction, content, locale)
-    ):
+    if heard.correction is not None and (content is None or not _corrects(old, heard.correction, content, locale)):
         return None  # a correction that cannot be put in words removes nothing
     return Correction(corrects=old, content=content, reason=link.reason, ends=link.new is None)
 
@@ -422,35 +404,21 @@ def _corrects(old: KnownFact, new: ClauseOutline, content: str, locale: Locale) 
     return bool(words & weekdays)
 
 
-def _touched(
-    old: KnownFact, heard: CorrectionMessage, fields: set[str], own: CorrectionCues
-) -> bool:
+def _touched(old: KnownFact, heard: CorrectionMessage, fields: set[str], own: CorrectionCues) -> bool:
     """Whether a message may be about something known at all: cheap, for it is asked of all."""
     if heard.every & find_known_stems(old.content, own.code):
         return True
     return bool(fields) and bool(fields & find_known_topics(old.content, own.code))
 
 
-def _link(
-    old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues
-) -> CorrectionLink | None:
+def _link(old: ClauseOutline, heard: CorrectionMessage, own: CorrectionCues) -> CorrectionLink | None:
     for clause in heard.clauses:
         if clause.added or not clause.stated:
             continue
-        link = link_same_frame(old, clause, heard.tone, own) or link_opposite(
-            old, clause, heard.tone, own
-        )
+        link = link_same_frame(old, clause, heard.tone, own) or link_opposite(old, clause, heard.tone, own)
         if link:
             return link
-    for rule in (
-        link_exchange,
-        link_successor,
-        link_named_value,
-        link_count,
-        link_done,
-        link_ending,
-        link_topic,
-    ):
+    for rule in (link_exchange, link_successor, link_named_value, link_count, link_done, link_ending, link_topic):
         link = rule(old, heard, own)
         if link:
             return link
@@ -555,10 +523,7 @@ def find_superseded(
         return []  # a value that cannot be put in words removes nothing
     return [
         Supersession(
-            old=amendment.corrects,
-            new=new,
-            content=new.content if new else amendment.content,
-            reason=amendment.reason,
+            old=amendment.corrects, new=new, content=new.content if new else amendment.content, reason=amendment.reason
         )
     ]
 

@@ -52,9 +52,7 @@ from tacit.records.text import fold_case
 
 _WORD = re.compile(r"[\w'-]+")
 # What a person likes, hates or is allergic to, and does.
-_MEANT = frozenset(
-    ["thing", "liked", "object", "allergen", "preferred", "interest", "pursuit", "subject_matter"]
-)
+_MEANT = frozenset(["thing", "liked", "object", "allergen", "preferred", "interest", "pursuit", "subject_matter"])
 _LOWER_MAX_COUNT = 4  # words of a name written small
 _DIMENSION_MAX_COUNT = 3  # words
 _MARK = re.compile("⟦[dt]\\d⟧")
@@ -132,9 +130,7 @@ def fill_captures(
     return found
 
 
-def find_frame_slot(
-    said: str, whens: list[DateMention], locale: Locale
-) -> tuple[str | None, str | None]:
+def find_frame_slot(said: str, whens: list[DateMention], locale: Locale) -> tuple[str | None, str | None]:
     """What no form has a slot for, as the words around its only number, name or hour: "runs # km
     a week" of 30. What is said again as a change, with another in its place, is a new value."""
     found: list[str] = []
@@ -219,12 +215,7 @@ class Clause:
     """A clause with its dates marked, on the way to a statement."""
 
     def __init__(
-        self,
-        text: str,
-        quote: str,
-        whens: list[DateMention],
-        setting: MessageContext,
-        last: ClauseSubject | None,
+        self, text: str, quote: str, whens: list[DateMention], setting: MessageContext, last: ClauseSubject | None
     ) -> None:
         self.quote, self.whens, self.setting = quote, whens, setting
         self.locale = setting.locale
@@ -300,9 +291,7 @@ class Clause:
         self.last = None if teller.speaks else teller
         return self._of_somebody(reorder_words(rest, self.locale))
 
-    def _first(
-        self, group: Group, texts: list[str], said: list[str], found: ClauseSubject
-    ) -> StatedFact | None:
+    def _first(self, group: Group, texts: list[str], said: list[str], found: ClauseSubject) -> StatedFact | None:
         ways = dict.fromkeys(zip(texts, said, strict=True))  # most read alike
         seen = [(text, fold_case(text), content) for text, content in ways]
         forms = _forms(self.locale.code, group, found.who, self.setting.laughing)
@@ -344,9 +333,7 @@ class Clause:
     def _ahead(self, when: DateMention) -> bool:
         return when.at is not None and when.at > self.setting.said_at
 
-    def _made(
-        self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject
-    ) -> StatedFact:
+    def _made(self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject) -> StatedFact:
         content = self._content(form, match, said, found)
         slot, value = (None, None) if found.through else self._slot(form, match, found)
         joint = "relation" in form.tags and not (found.owns and found.who == "name")
@@ -412,14 +399,10 @@ class Clause:
             return slot
         return f"{slot}, {normalize_value(hours[0].text, self.locale)}"
 
-    def _content(
-        self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject
-    ) -> str:
+    def _content(self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject) -> str:
         speaker, locale = self.setting.speaker, self.locale
         if form.say:
-            captures = {
-                k: replace_speaker(v or "", speaker, locale) for k, v in match.groupdict().items()
-            }
+            captures = {k: replace_speaker(v or "", speaker, locale) for k, v in match.groupdict().items()}
             for inside in ("order", "deed"):  # these stand within a sentence now
                 captures[inside] = lower_first_word(captures.get(inside, ""))
             whose = make_possessive(found.words, locale)
@@ -430,30 +413,22 @@ class Clause:
         elif form in locale.wholes or form in locale.plain:
             content = replace_speaker(said, speaker, locale)
         elif found.owns:
-            content = (
-                f"{make_possessive(found.words, locale)} {replace_speaker(said, speaker, locale)}"
-            )
+            content = f"{make_possessive(found.words, locale)} {replace_speaker(said, speaker, locale)}"
         else:
             content = f"{found.words} {replace_speaker(said, speaker, locale)}"
-        content = _SPACES.sub(" ", spell_dates(content, self.whens, as_said=form.recurs)).strip(
-            " ,"
-        )
+        content = _SPACES.sub(" ", spell_dates(content, self.whens, as_said=form.recurs)).strip(" ,")
         if content.count("(") > content.count(")"):
             content += ")"  # it was taken for a part of the sentence's end: "a new job (finally!)"
         return content[:1].upper() + content[1:]
 
-    def _slot(
-        self, form: StatementForm, match: re.Match[str], found: ClauseSubject
-    ) -> tuple[str | None, str | None]:
+    def _slot(self, form: StatementForm, match: re.Match[str], found: ClauseSubject) -> tuple[str | None, str | None]:
         if form.slot is None:
             return None, None
         values = fill_captures(match, form, self.whens, self.locale)
         if found.kin and found.kin.slot:
             values["kin_slot"] = found.kin.slot
         if found.mentions:
-            values["subject"] = normalize_value(
-                found.mentions[0].name or found.mentions[0].text, self.locale
-            )
+            values["subject"] = normalize_value(found.mentions[0].name or found.mentions[0].text, self.locale)
         # Several ways to name a slot are tried in turn: the first whose places are all filled.
         ways = zip_longest(form.slot.split(_OR), (form.value or "").split(_OR), fillvalue="")
         for slot, value in ways:
@@ -463,9 +438,7 @@ class Clause:
                 continue
         return None, None
 
-    def _related(
-        self, form: StatementForm, match: re.Match[str], found: ClauseSubject
-    ) -> tuple[Mention, ...]:
+    def _related(self, form: StatementForm, match: re.Match[str], found: ClauseSubject) -> tuple[Mention, ...]:
         """A person's name and what they are to the speaker, which the form puts together."""
         groups = match.groupdict()
         kin = self.locale.kin.get((groups.get("kin") or "").casefold())
@@ -481,9 +454,7 @@ class Clause:
         )
         return (joined, *found.mentions[1:])
 
-    def _people(
-        self, form: StatementForm, match: re.Match[str], found: ClauseSubject
-    ) -> list[Mention]:
+    def _people(self, form: StatementForm, match: re.Match[str], found: ClauseSubject) -> list[Mention]:
         # What a person is to a third is no relation of the speaker's.
         word = (match.groupdict().get("kin") or "") if found.who == "self" else ""
         kin = self.locale.kin.get(word.casefold())
@@ -493,9 +464,7 @@ class Clause:
 
 
 @cache
-def _forms(
-    code: str, group: Group, who: str, laughing: bool
-) -> tuple[tuple[StatementForm, Literals, Match], ...]:
+def _forms(code: str, group: Group, who: str, laughing: bool) -> tuple[tuple[StatementForm, Literals, Match], ...]:
     """Those of a language that may be said of a person."""
     listed: tuple[StatementForm, ...] = getattr(load_locale(code), group)
     return tuple(
@@ -601,9 +570,7 @@ class OpenClause(Clause):
         return bool(sure) or self.locale.has("somebody_does", predicate)
 
     def _of_thing(self, text: str, owner: ClauseSubject | None) -> StatedFact | None:
-        thing = ThingClause(
-            text, self.when, self.locale, owned=owner is not None, noted=self._noted
-        )
+        thing = ThingClause(text, self.when, self.locale, owned=owner is not None, noted=self._noted)
         kind = thing.kind() or self._effect(text, owner)
         if kind is None:
             return None
@@ -621,9 +588,7 @@ class OpenClause(Clause):
             return None
         return Kind.PREFERENCE
 
-    def _stated(
-        self, form: StatementForm, said: str, found: ClauseSubject | None
-    ) -> StatedFact | None:
+    def _stated(self, form: StatementForm, said: str, found: ClauseSubject | None) -> StatedFact | None:
         match = _NOTHING.match("")
         if match is None:
             return None
@@ -634,14 +599,8 @@ class OpenClause(Clause):
             said = self.locale.patterns["own"].sub(lambda _: whose, said)
         return self._made(form, match, said, found)
 
-    def _content(
-        self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject
-    ) -> str:
-        said = (
-            replace_inner_speaker(said, self.setting.speaker, self.locale)
-            if "open" in form.tags
-            else said
-        )
+    def _content(self, form: StatementForm, match: re.Match[str], said: str, found: ClauseSubject) -> str:
+        said = replace_inner_speaker(said, self.setting.speaker, self.locale) if "open" in form.tags else said
         return super()._content(form, match, said, found)
 
 
@@ -663,9 +622,7 @@ class ClauseReading:
     rest: str = ""  # what follows that
 
 
-def read_clause(
-    piece: TextSpan, quote: str, setting: MessageContext, last: ClauseSubject | None
-) -> ClauseReading:
+def read_clause(piece: TextSpan, quote: str, setting: MessageContext, last: ClauseSubject | None) -> ClauseReading:
     locale = setting.locale
     text, explicit = _stripped(piece.text, locale)
     setting = replace(setting, explicit=explicit or setting.explicit)
@@ -713,9 +670,7 @@ class _Heard:
         clause = self.clauses.get(way) or self._clause(way)
         self.clauses[way] = clause
         statement = clause.opened() if open_frame else clause.statement()
-        return ClauseReading(
-            statement=statement, subject=clause.subject, explicit=self.setting.explicit
-        )
+        return ClauseReading(statement=statement, subject=clause.subject, explicit=self.setting.explicit)
 
     def _clause(self, text: str) -> OpenClause:
         locale = self.setting.locale
@@ -732,9 +687,7 @@ def _loses_a_time(text: str, ways: list[str], locale: Locale) -> bool:
     shortest = min(ways, key=len)
     lost = text[len(shortest) :] if text.startswith(shortest) else ""
     joined = lost.split()[:1] and lost.split()[0].lower() in locale.words["conjunctions"]
-    return bool(joined) and any(
-        form.match.search(lost) for form in locale.dates.forms if form.means == "recurring"
-    )
+    return bool(joined) and any(form.match.search(lost) for form in locale.dates.forms if form.means == "recurring")
 
 
 def _supplied(ways: list[str], locale: Locale) -> list[str]:

@@ -51,9 +51,7 @@ class ClauseWords:
 class VerbPhrase(ClauseWords):
     """What is said of a person, as words: the verb, and what follows it."""
 
-    def __init__(
-        self, text: str, when: ClauseTiming, locale: Locale, *, noted: bool, own: bool = False
-    ) -> None:
+    def __init__(self, text: str, when: ClauseTiming, locale: Locale, *, noted: bool, own: bool = False) -> None:
         super().__init__(text, locale)
         self.when, self.noted, self.own = when, noted, own
         self.adverbs: set[str] = set()
@@ -153,9 +151,7 @@ class VerbPhrase(ClauseWords):
         if "alone:now" in tags and not rest:
             return self._habitual()
         text = " ".join([verb, *rest])
-        return (
-            self._habitual() if self.locale.has("narrow", text) else self._timed(verb, tags, rest)
-        )
+        return self._habitual() if self.locale.has("narrow", text) else self._timed(verb, tags, rest)
 
     def _idiom(self, verb: str, rest: list[str]) -> bool:
         if rest[1:] and rest[0] in self._listed("the_all") and rest[1] in self.proper:
@@ -174,11 +170,7 @@ class VerbPhrase(ClauseWords):
         """ "Broke" and "got" say much or little: with a date, or of a thing that lasts."""
         if not {"weak:past", "weak:done"} & tags:
             return False
-        return any(
-            word in self._listed(name)
-            for word in rest
-            for name in ("lasting_things", "kin", "pets", "jobs")
-        )
+        return any(word in self._listed(name) for word in rest for name in ("lasting_things", "kin", "pets", "jobs"))
 
     def _needing(self, rest: list[str]) -> Kind | None:
         if self.when.dated and self._weighs(rest):
@@ -332,18 +324,13 @@ class VerbPhrase(ClauseWords):
 
 _NAMED_MAX_COUNT = 6  # words of a thing
 # Lists of what a home or a group has.
-_OURS = (
-    *("household", "shared_things", "organisations", "purchases"),
-    *("vehicles", "pets", "known_things"),
-)
+_OURS = (*("household", "shared_things", "organisations", "purchases"), *("vehicles", "pets", "known_things"))
 
 
 class ThingClause(ClauseWords):
     """A clause about a thing: which one, the verb, and what is said of it."""
 
-    def __init__(
-        self, text: str, when: ClauseTiming, locale: Locale, *, owned: bool, noted: bool
-    ) -> None:
+    def __init__(self, text: str, when: ClauseTiming, locale: Locale, *, owned: bool, noted: bool) -> None:
         super().__init__(text, locale)
         self.when, self.owned, self.noted = when, owned, noted
         self.definite = owned or self._begins("definite")
@@ -382,9 +369,7 @@ class ThingClause(ClauseWords):
     def _resting(self, at: int, verb: str, rest: list[str]) -> bool:
         """Who lives does not stay where they are: "the cat is on the keyboard"."""
         alive = set(self.words[:at]) & (self._listed("pets") | self._listed("restless"))
-        where = (
-            verb in self._listed("verbs_being") and rest[:1] and rest[0] in self._listed("where")
-        )
+        where = verb in self._listed("verbs_being") and rest[:1] and rest[0] in self._listed("where")
         return bool(alive and where) and not (self.owned or self.when.dated)
 
     def _ours(self, at: int) -> bool:
@@ -509,15 +494,11 @@ class ThingClause(ClauseWords):
         if self.owned and self._named(rest):
             return Kind.KNOWLEDGE
         if verb not in self._listed("verbs_being_now"):
-            return (
-                Kind.EVENT if self.when.dated and self.locale.has("thing_done", rest[0]) else None
-            )
+            return Kind.EVENT if self.when.dated and self.locale.has("thing_done", rest[0]) else None
         text = " ".join(rest)
         household = any(word in self._listed("household") for word in self.words)
         near = self.owned or self.noted or self.shared or household
-        if self.locale.has("thing_is" if near else "thing_is_there", text) or (
-            self.noted and not denied
-        ):
+        if self.locale.has("thing_is" if near else "thing_is_there", text) or (self.noted and not denied):
             return Kind.CONTEXT if self.locale.has("thing_fails", text) else Kind.KNOWLEDGE
         if self.owned:
             said = " ".join([verb, *rest])

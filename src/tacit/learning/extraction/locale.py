@@ -350,9 +350,7 @@ class Locale:
     does: tuple[StatementForm, ...]  # what a person does or is
     owns: tuple[StatementForm, ...]  # what a person's thing is
     wholes: tuple[StatementForm, ...]  # clauses that are read as they stand
-    plain_of: tuple[
-        StatementForm, ...
-    ]  # enough only where the speaker asked for it to be remembered:
+    plain_of: tuple[StatementForm, ...]  # enough only where the speaker asked for it to be remembered:
     plain: tuple[StatementForm, ...]  # … of a person, and of a thing
     holds: tuple[HoldForm, ...]
     lexicon: tuple[Lexicon, ...]
@@ -361,9 +359,7 @@ class Locale:
     singular: tuple[tuple[re.Pattern[str], str], ...]
 
     def has(self, pattern: str, text: str) -> bool:
-        return may_match(self.needs[pattern], fold_case(text)) and bool(
-            self.patterns[pattern].search(text)
-        )
+        return may_match(self.needs[pattern], fold_case(text)) and bool(self.patterns[pattern].search(text))
 
     def takes_back(self, pattern: Literal["not_meant", "sentence_veto"], text: str) -> bool:
         """As `has`, for the two longest of them, which are asked of the same text twice."""
@@ -403,9 +399,7 @@ _LOADING = Lock()
 @cache
 def _load_locale(code: str) -> Locale:
     if code not in list_locales():
-        raise InvalidInput(
-            "language", f"no rules for {code!r}; use one of {', '.join(list_locales())}"
-        )
+        raise InvalidInput("language", f"no rules for {code!r}; use one of {', '.join(list_locales())}")
     return _reader(code).read()
 
 
@@ -473,11 +467,7 @@ class _Reader:
 
     def lexicon(self) -> tuple[Lexicon, ...]:
         return tuple(
-            Lexicon(
-                topic=topic,
-                match=self._compile(entry["match"]),
-                sensitivity=Sensitivity(entry["sensitivity"]),
-            )
+            Lexicon(topic=topic, match=self._compile(entry["match"]), sensitivity=Sensitivity(entry["sensitivity"]))
             for topic, entry in self.document["lexicon"].items()
         )
 
@@ -521,9 +511,7 @@ class _Reader:
             holds=self.holds(),
             lexicon=self.lexicon(),
             dimensions={
-                word: dimension
-                for dimension, listed in document["dimensions"].items()
-                for word in _listed(listed)
+                word: dimension for dimension, listed in document["dimensions"].items() for word in _listed(listed)
             },
             importance=document["importance"],
         )
@@ -642,15 +630,9 @@ class _Reader:
 
     def _dates(self) -> DateRules:
         entry = self.document["dates"]
-        words = {
-            name: {str(word): value for word, value in listed.items()}
-            for name, listed in entry["words"].items()
-        }
+        words = {name: {str(word): value for word, value in listed.items()} for name, listed in entry["words"].items()}
         return DateRules(
-            forms=tuple(
-                DateForm(match=self._compile(one["match"]), means=one["means"])
-                for one in entry["forms"]
-            ),
+            forms=tuple(DateForm(match=self._compile(one["match"]), means=one["means"]) for one in entry["forms"]),
             words=words,
             months=tuple(entry["months"]),
             say=entry["say"],

@@ -40,9 +40,7 @@ class DateMention:
     hour: bool = False  # a bare time of the day, or one that recurs
 
 
-def mark_dates(
-    text: str, said_at: datetime, locale: Locale, *, past: bool
-) -> tuple[str, list[DateMention]]:
+def mark_dates(text: str, said_at: datetime, locale: Locale, *, past: bool) -> tuple[str, list[DateMention]]:
     """The text with a mark for every date and time in it, and what the marks mean."""
     found: list[DateMention] = []
     if not may_hold_date(text, locale):
@@ -66,11 +64,7 @@ def mark_dates(
 def may_hold_date(text: str, locale: Locale) -> bool:
     """Whether a text may hold a date at all: looking for one costs most of reading a clause."""
     known = locale.words["date_words"]
-    return (
-        not known
-        or _DIGIT.search(text) is not None
-        or not known.isdisjoint(_WORDS.findall(text.lower()))
-    )
+    return not known or _DIGIT.search(text) is not None or not known.isdisjoint(_WORDS.findall(text.lower()))
 
 
 def spell_dates(text: str, whens: list[DateMention], *, as_said: bool) -> str:
@@ -83,9 +77,7 @@ def spell_dates(text: str, whens: list[DateMention], *, as_said: bool) -> str:
 class _Reading:
     """One match of one date form, against the moment it was said."""
 
-    def __init__(
-        self, match: re.Match[str], means: str, said_at: datetime, locale: Locale, past: bool
-    ) -> None:
+    def __init__(self, match: re.Match[str], means: str, said_at: datetime, locale: Locale, past: bool) -> None:
         self.match, self.means, self.said_at = match, means, said_at
         self.groups = {k: v.casefold() for k, v in match.groupdict().items() if v}
         self.locale = locale
@@ -198,11 +190,7 @@ class _Reading:
         if which == -1 or (which is None and self.past):
             return today - timedelta(days=(today.weekday() - wanted) % 7 or 7)
         if which == 1:  # that of the next week, where this week's is still to come
-            return (
-                today
-                + timedelta(days=ahead or 7)
-                + timedelta(days=7 if wanted > today.weekday() else 0)
-            )
+            return today + timedelta(days=ahead or 7) + timedelta(days=7 if wanted > today.weekday() else 0)
         return today + timedelta(days=ahead if which == 0 else ahead or 7)
 
     def _shifted(self, today: date, n: int) -> tuple[date, str, bool]:
@@ -386,8 +374,7 @@ def _name_word(word: str, locale: Locale, looks: bool = True) -> bool:
 
 def _no_name(word: str, locale: Locale) -> bool:
     return locale.has("no_name", word) or any(
-        word in locale.words[group]
-        for group in ("not_names", "places", "small", "months", "weekdays", "kin", "famous")
+        word in locale.words[group] for group in ("not_names", "places", "small", "months", "weekdays", "kin", "famous")
     )
 
 
@@ -435,9 +422,7 @@ def _of_the_speaker(text: str, speaker: str, locale: Locale) -> tuple[ClauseSubj
     said = f"{mine[0].strip()} {relation}{' ' + name if name else ''}"
     someone = make_mention(said, known, name)
     return _possessed(
-        ClauseSubject(who="kin", words=words, mentions=(someone,), plural=known.plural, kin=known),
-        after,
-        locale,
+        ClauseSubject(who="kin", words=words, mentions=(someone,), plural=known.plural, kin=known), after, locale
     )
 
 
@@ -527,9 +512,7 @@ def _possessed(found: ClauseSubject, rest: str, locale: Locale) -> tuple[ClauseS
     return replace(found, owns=True), rest
 
 
-def _joined(
-    found: ClauseSubject, rest: str, speaker: str, locale: Locale
-) -> tuple[ClauseSubject, str] | None:
+def _joined(found: ClauseSubject, rest: str, speaker: str, locale: Locale) -> tuple[ClauseSubject, str] | None:
     """ "Bob and I", "Sarah and Tom": a joint fact keeps both."""
     match = locale.patterns["joined"].match(rest)
     if match is None or found.owns:
@@ -548,23 +531,16 @@ def _joined(
         whose = found.words if kin["own"] else speaker
         named = f"{make_possessive(whose, locale)} {kin['kin']}"
         words = both.format(one=found.words, other=named)
-        return replace(found, words=words, plural=True, kin=None, through=True), rest[
-            kin.end() :
-        ].lstrip()
+        return replace(found, words=words, plural=True, kin=None, through=True), rest[kin.end() :].lstrip()
     name, after = _leading_name(rest, locale)
     if name is None or locale.patterns["possessed_start"].match(after):
         return None
     other = make_mention(name, None, name)
     words = both.format(one=found.words, other=other.name or name)
-    return (
-        replace(found, words=words, mentions=(*found.mentions, other), plural=True, kin=None),
-        after.lstrip(),
-    )
+    return (replace(found, words=words, mentions=(*found.mentions, other), plural=True, kin=None), after.lstrip())
 
 
-def _by_pronoun(
-    text: str, locale: Locale, last: ClauseSubject | None
-) -> tuple[ClauseSubject, str] | None:
+def _by_pronoun(text: str, locale: Locale, last: ClauseSubject | None) -> tuple[ClauseSubject, str] | None:
     """He, she or they, where the sentence before was about exactly one other person."""
     match = locale.patterns["they"].match(text)
     if match is None or last is None or last.speaks or len(last.mentions) != 1:

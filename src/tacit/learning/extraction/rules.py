@@ -10,12 +10,7 @@ from datetime import datetime
 from tacit import limits
 from tacit.learning.corrections.comparison import is_comment
 from tacit.learning.corrections.supersession import replaces
-from tacit.learning.extraction.clauses import (
-    ClauseReading,
-    expand_contractions,
-    read_clause,
-    strip_clause,
-)
+from tacit.learning.extraction.clauses import ClauseReading, expand_contractions, read_clause, strip_clause
 from tacit.learning.extraction.locale import Locale
 from tacit.learning.extraction.mentions import (
     ClauseSubject,
@@ -102,11 +97,7 @@ def complete_statements(
         span = conjuncts[begin : end + 1]
         inside = frozenset().union(*(one.words for one in span))
         quoted = text[span[0].start : span[-1].end]
-        halves = [
-            one
-            for one in found
-            if not one.whole and (one.quote in quoted or _half(said[one.content], inside))
-        ]
+        halves = [one for one in found if not one.whole and (one.quote in quoted or _half(said[one.content], inside))]
         whole = _whole(text, span, halves, setting) if halves else None
         if whole is None:
             continue
@@ -185,14 +176,8 @@ def _words(text: str, setting: MessageContext) -> frozenset[str]:
     marked, _ = mark_dates(text, setting.said_at, locale, past=False)
     light = locale.words["small"] | locale.words["adverbs"] | locale.words["pronouns"]
     light |= locale.words["light"] | {*_PLAIN_WORD.findall(setting.speaker.lower())}
-    words = (
-        word.removesuffix("'s") for word in _PLAIN_WORD.findall(_MARK.sub(" ", marked.lower()))
-    )
-    return frozenset(
-        word
-        for word in words
-        if word not in light and len(word) > 1 and not locale.has("manner", word)
-    )
+    words = (word.removesuffix("'s") for word in _PLAIN_WORD.findall(_MARK.sub(" ", marked.lower())))
+    return frozenset(word for word in words if word not in light and len(word) > 1 and not locale.has("manner", word))
 
 
 def _outside(words: frozenset[str], known: frozenset[str]) -> list[str]:
@@ -257,9 +242,7 @@ def _passes(text: str, setting: MessageContext) -> bool:
     """Whether words are about the moment or the talk, or are not meant as a plain statement."""
     locale = setting.locale
     plain = locale.patterns["firm"].sub(" ", text)
-    if BLANK in text or any(
-        locale.has(name, plain) for name in ("veto", "errand", "unsure", "momentary")
-    ):
+    if BLANK in text or any(locale.has(name, plain) for name in ("veto", "errand", "unsure", "momentary")):
         return True
     elided = opens_with_verb(text, locale) and not locale.has("inverted", text)
     if locale.has("question", plain) and not elided:
@@ -372,10 +355,7 @@ def _told(
             speaking = False
         past = locale.has("past", one.text) and not locale.has("to_come", one.text)
         said, whens = mark_dates(
-            _inverted(replace_inner_speaker(said, speaker, locale), setting),
-            setting.said_at,
-            locale,
-            past=past,
+            _inverted(replace_inner_speaker(said, speaker, locale), setting), setting.said_at, locale, past=past
         )
         at = at or next((when.at for when in whens if when.at), None)
         if one is not span[0]:  # what "it" is has just been said
@@ -398,12 +378,7 @@ def _others(
     """The people other than the speaker of whom a conjunct tells something. What a doctor told
     the speaker is about the speaker."""
     locale = setting.locale
-    told = [
-        person
-        for one, rest in whose
-        if not locale.has("speaker_within", rest)
-        for person in one.mentions
-    ]
+    told = [person for one, rest in whose if not locale.has("speaker_within", rest) for person in one.mentions]
     for one in span:
         if read_subject(one.text, setting.speaker, locale, None) is None:  # "… makes my son ill"
             for match in locale.patterns["somebody"].finditer(one.text):
@@ -440,9 +415,7 @@ def read_coordinated_clause(
     found = [first.statement]
     rest = first.rest
     while part := _part(rest, setting.locale):
-        following = _read_next_predicate(
-            shared, part, replace(piece, text=""), quote, setting, last
-        )
+        following = _read_next_predicate(shared, part, replace(piece, text=""), quote, setting, last)
         if following is None or following.statement is None:
             found = shared.kept(found, part, setting)
             break
@@ -470,9 +443,7 @@ class _Shared:
         who = make_possessive(self.who.words, locale) if self.who.owns else self.who.words
         marked, whens = mark_dates(predicate, setting.said_at, locale, past=False)
         said = marked if self.who.owns else to_third_person(marked, locale)
-        content = spell_dates(
-            f"{who} {replace_speaker(said, setting.speaker, locale)}", whens, as_said=False
-        )
+        content = spell_dates(f"{who} {replace_speaker(said, setting.speaker, locale)}", whens, as_said=False)
         at = next((when.at for when in whens if when.at), None)
         return replace(first, content=content, slot=None, value=None, observed_at=at)
 
@@ -494,9 +465,7 @@ class _Shared:
         return [*found, self._told(found[0], said, setting)]
 
 
-def _find_shared(
-    first: ClauseReading, setting: MessageContext, last: ClauseSubject | None
-) -> _Shared | None:
+def _find_shared(first: ClauseReading, setting: MessageContext, last: ClauseSubject | None) -> _Shared | None:
     locale = setting.locale
     parsed = read_subject(first.said, setting.speaker, locale, last) if first.rest else None
     if parsed is None or parsed[0].plural or parsed[0].through:
@@ -556,12 +525,7 @@ def _part(rest: str, locale: Locale) -> str:
 
 
 def _read_next_predicate(
-    shared: _Shared,
-    part: str,
-    piece: TextSpan,
-    quote: str,
-    setting: MessageContext,
-    last: ClauseSubject | None,
+    shared: _Shared, part: str, piece: TextSpan, quote: str, setting: MessageContext, last: ClauseSubject | None
 ) -> ClauseReading | None:
     """The next predicate, with a verb of its own or with that of the first."""
     own = _own_verb(part, setting.locale)
@@ -597,9 +561,7 @@ def _before_joined(
 STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
 
 
-def extract_by_rules(
-    text: str, speaker: str, said_at: datetime, locale: Locale
-) -> list[StatedFact]:
+def extract_by_rules(text: str, speaker: str, said_at: datetime, locale: Locale) -> list[StatedFact]:
     """What a message states, at most three things; [] where that would have to be guessed."""
     seen = blank_quotations(text, locale)
     if not seen.strip() or locale.takes_back("not_meant", text[:LOOKED_AT_MAX_CHARS]):
@@ -645,9 +607,7 @@ def _of_sentence(
 ) -> tuple[list[StatedFact], ClauseSubject | None]:
     locale = setting.locale
     pieces = _stated(sentence, locale)
-    setting = replace(
-        setting, laughing=locale.has("laugh", text[sentence.start : sentence.end + 6])
-    )
+    setting = replace(setting, laughing=locale.has("laugh", text[sentence.start : sentence.end + 6]))
     found: list[StatedFact] = []
     inherited: str | None = None
     topic: str | None = None
@@ -664,9 +624,7 @@ def _of_sentence(
         reading, made = read_coordinated_clause(piece, text[piece.start : piece.end], setting, last)
         if reading.statement is None and shared and before and not piece.opened:
             both = _together(before[0], alone, sentence)
-            found[before[1] :] = read_coordinated_clause(
-                both, text[both.start : both.end], setting, last
-            )[1]
+            found[before[1] :] = read_coordinated_clause(both, text[both.start : both.end], setting, last)[1]
         setting = replace(setting, explicit=setting.explicit or reading.explicit)
         inherited = _speaking(piece, locale) or _shared_subject(_subject(piece, setting), locale)
         before = (piece, len(found)) if reading.statement else None
@@ -720,9 +678,7 @@ def _shared_subject(subject: ClauseSubject | None, locale: Locale) -> str | None
 
 def _subject(piece: TextSpan, setting: MessageContext) -> ClauseSubject | None:
     """Who a clause begins with, whether or not a rule reads it."""
-    parsed = read_subject(
-        strip_clause(piece.text, setting.locale), setting.speaker, setting.locale, None
-    )
+    parsed = read_subject(strip_clause(piece.text, setting.locale), setting.speaker, setting.locale, None)
     return parsed[0] if parsed and not parsed[0].speaks else None
 
 

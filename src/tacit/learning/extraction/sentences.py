@@ -71,9 +71,7 @@ _CODE_LINE = re.compile(
     r"|\w = \S|\"\w+\": ).*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_SPOKEN_LINE = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(@?\w[\w .-]{0,30}):[ \t]", re.MULTILINE
-)
+_SPOKEN_LINE = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(@?\w[\w .-]{0,30}):[ \t]", re.MULTILINE)
 _END = re.compile(r"[.!?]{1,10}[\")]{0,2}(?=\s|$)|\n+|;(?=\s)|$")
 _LAST_WORD = re.compile(r"[\w.]+$")
 
@@ -212,12 +210,7 @@ def _clause(sentence: TextSpan, start: int, end: int, *, opened: bool) -> TextSp
     piece = _trimmed(sentence.text, start, end)
     if piece is None or piece.end - piece.start > CLAUSE_MAX_CHARS:
         return TextSpan(start=0, end=0, text="")
-    return TextSpan(
-        start=sentence.start + piece.start,
-        end=sentence.start + piece.end,
-        text=piece.text,
-        opened=opened,
-    )
+    return TextSpan(start=sentence.start + piece.start, end=sentence.start + piece.end, text=piece.text, opened=opened)
 
 
 def _trimmed(seen: str, start: int, end: int, *, asked: bool = False) -> TextSpan | None:
@@ -225,9 +218,7 @@ def _trimmed(seen: str, start: int, end: int, *, asked: bool = False) -> TextSpa
         start += 1
     while start < end and (seen[end - 1].isspace() or seen[end - 1] in ",-:("):
         end -= 1
-    return (
-        TextSpan(start=start, end=end, text=seen[start:end], asked=asked) if start < end else None
-    )
+    return TextSpan(start=start, end=end, text=seen[start:end], asked=asked) if start < end else None
 
 
 # What a speaker says of themselves, put into the third person.
@@ -249,9 +240,7 @@ def _joined(words: list[str], locale: Locale) -> str:
     for position, (before, _) in enumerate(pairwise(words), start=1):
         joins = before.lower() in locale.words["conjunctions"] | locale.words["coordinating"]
         if joins and opens_with_verb(" ".join(words[position:]), locale):
-            adverbs = takewhile(
-                lambda one: one.lower() in locale.words["adverbs"], words[position:]
-            )
+            adverbs = takewhile(lambda one: one.lower() in locale.words["adverbs"], words[position:])
             verb = position + len(list(adverbs))
             words[verb] = _third(words[verb], locale)
     return " ".join(words)
@@ -287,9 +276,7 @@ def _third(word: str, locale: Locale) -> str:
 def _past(word: str, locale: Locale) -> bool:
     """ "Lent" and "paid" are the same of all people."""
     tags = locale.frames.get(word, frozenset())
-    return any(tag.endswith(":past") for tag in tags) and not any(
-        tag.endswith(":bare") for tag in tags
-    )
+    return any(tag.endswith(":past") for tag in tags) and not any(tag.endswith(":bare") for tag in tags)
 
 
 def replace_inner_speaker(text: str, speaker: str, locale: Locale) -> str:
@@ -371,9 +358,7 @@ def lacks_subject(text: str, locale: Locale) -> bool:
     text = apply_rewrites(locale.spelling, text)
     if locale.has("self", text):
         return False
-    return supply_subject(text, locale) is not None or locale.has(
-        "self", reorder_words(text, locale)
-    )
+    return supply_subject(text, locale) is not None or locale.has("self", reorder_words(text, locale))
 
 
 def supply_subject(text: str, locale: Locale) -> str | None:

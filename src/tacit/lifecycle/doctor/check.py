@@ -65,11 +65,7 @@ def find_broken(*invariants: Select[Any]) -> FindProblems:
     """Find the memories that break one of these invariants."""
 
     def find(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-        ids = [
-            row.id
-            for one in invariants
-            for row in integrity.list_broken_rows(connection, one, context.space)
-        ]
+        ids = [row.id for one in invariants for row in integrity.list_broken_rows(connection, one, context.space)]
         return (Problem((id,), id) for id in dict.fromkeys(ids))
 
     return find

@@ -41,9 +41,7 @@ CHECKS: tuple[DoctorCheck, ...] = (
 )
 
 
-def examine_space(
-    context: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None
-) -> Diagnosis:
+def examine_space(context: DoctorContext, *, repair: bool = False, names: Sequence[str] | None = None) -> Diagnosis:
     """Run the checks and, with `repair`, the repairs.
 
     Each check repairs what it found before the next one runs, so that consequences of one problem

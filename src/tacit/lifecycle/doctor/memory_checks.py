@@ -27,24 +27,10 @@ from tacit.lifecycle.doctor.check import (
 from tacit.lifecycle.duplicates import is_replaced
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
-from tacit.storage import (
-    integrity,
-    learned_facts,
-    memories,
-    queue,
-    revisions,
-    spaces,
-    statements,
-    vectors,
-)
+from tacit.storage import integrity, learned_facts, memories, queue, revisions, spaces, statements, vectors
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import StoredFact
-from tacit.storage.memories import (
-    SELECT_KEYED,
-    Transaction,
-    key_precedence,
-    update_precedence_of_people,
-)
+from tacit.storage.memories import SELECT_KEYED, Transaction, key_precedence, update_precedence_of_people
 from tacit.storage.memory_reads import unpack_people
 from tacit.storage.rows import delete_rows, has_row, select_set, update_rows
 from tacit.storage.schema import (
@@ -139,9 +125,7 @@ HISTORY_CHECK = DoctorCheck(
     repair=repair_memory(_repair_history),
 )
 
-_NAMED_PEOPLE = select(
-    _M.id, _M.owner, _M.speaker, _M.subjects, _M.withheld_from, _M.has_withheld, _M.learned_kind
-)
+_NAMED_PEOPLE = select(_M.id, _M.owner, _M.speaker, _M.subjects, _M.withheld_from, _M.has_withheld, _M.learned_kind)
 
 
 def _find_people_mismatches(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
@@ -202,10 +186,7 @@ PEOPLE_CHECK = DoctorCheck(
 
 
 def _find_stale_threads(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
-    behind = [
-        row.thread
-        for row in integrity.list_broken_rows(connection, integrity.STALE_THREADS, context.space)
-    ]
+    behind = [row.thread for row in integrity.list_broken_rows(connection, integrity.STALE_THREADS, context.space)]
     of = select(_T.thread).where(_T.space_id == _C.space_id, _T.thread == _C.thread)
     without = select(_C.thread).where(_C.space_id == context.space, ~of.exists()).distinct()
     threads = {*behind, *connection.execute(without).scalars()}
@@ -236,10 +217,7 @@ THREAD_REVISIONS_CHECK = DoctorCheck(
 _LIVE_STATES = frozenset({State.ACTIVE, State.PENDING, State.QUARANTINED})
 _WORDED_IDS = (
     select(_M.id)
-    .outerjoin(
-        memory_versions,
-        and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version),
-    )
+    .outerjoin(memory_versions, and_(_V.space_id == _M.space_id, _V.memory_id == _M.id, _V.version == _M.version))
     .where(_M.state == State.ACTIVE.value)
     .order_by(_V.created_at.desc(), _M.id.desc())
 )
@@ -379,13 +357,9 @@ def _contradicting_pairs(newest_first: Any) -> Iterator[Problem]:
     """
     seen: list[tuple[Any, StoredFact]] = []
     for old in newest_first:
-        fact = StoredFact(
-            old.slot, bool(old.about_speaker), old.value, bool(old.negated), old.about
-        )
+        fact = StoredFact(old.slot, bool(old.about_speaker), old.value, bool(old.negated), old.about)
         said_at = from_micros(old.updated_at)
-        newer = (
-            new for new, of in seen if is_replaced(fact, old.content, said_at, of, new.content)
-        )
+        newer = (new for new, of in seen if is_replaced(fact, old.content, said_at, of, new.content))
         by = next(newer, None)
         if by is not None:
             whose = (old.speaker, old.owner)
@@ -460,9 +434,7 @@ _WITHHELD_ROWS = (
 )
 
 
-def _find_wrong_withheld_unknown(
-    connection: Connection, context: DoctorContext
-) -> Iterator[Problem]:
+def _find_wrong_withheld_unknown(connection: Connection, context: DoctorContext) -> Iterator[Problem]:
     identities = integrity.load_all_identities(connection, context.space)
     people: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for row in connection.execute(_WITHHELD_ROWS.where(_P.space_id == context.space)):
@@ -500,8 +472,7 @@ def _make_confidential(tx: Transaction, problem: Problem) -> None:
 CONFIDENTIAL_CHECK = DoctorCheck(
     name="confidential",
     description="memories and the chat they come from disagree on whether it is confidential",
-    remedy="makes memories of a confidential chat confidential; the other way round, say anew "
-    "whether the chat is",
+    remedy="makes memories of a confidential chat confidential; the other way round, say anew whether the chat is",
     find=_find_wrong_confidential,
     repair=repair_each(_make_confidential),
     waits_for_writers=True,

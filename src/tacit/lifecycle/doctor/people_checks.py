@@ -25,14 +25,7 @@ from tacit.records.memory import HistoryEvent, Memory
 from tacit.storage import integrity, memories, people, revisions
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import unpack_people
-from tacit.storage.rows import (
-    delete_rows,
-    has_row,
-    insert_missing,
-    select_set,
-    to_record,
-    update_rows,
-)
+from tacit.storage.rows import delete_rows, has_row, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import (
     audience_people,
     chat_members,
@@ -52,13 +45,9 @@ _M = memories_table.c
 _V = memory_versions.c
 _A = audience_people.c
 _C = chat_members.c
-_AUDIENCE_ROWS = select(_M.id, _M.audience).where(
-    _M.space_id == bindparam("space"), _M.audience.is_not(None)
-)
+_AUDIENCE_ROWS = select(_M.id, _M.audience).where(_M.space_id == bindparam("space"), _M.audience.is_not(None))
 _VERSION_AUDIENCE_ROWS = (
-    select(_V.memory_id, _V.audience)
-    .where(_V.space_id == bindparam("space"), _V.audience.is_not(None))
-    .distinct()
+    select(_V.memory_id, _V.audience).where(_V.space_id == bindparam("space"), _V.audience.is_not(None)).distinct()
 )
 
 
@@ -131,8 +120,7 @@ def _audience_members(tx: Transaction, audience: str) -> frozenset[str]:
 AUDIENCES_CHECK = DoctorCheck(
     name="audiences",
     description="memories have an audience that is missing or wrong",
-    remedy="restores the set where the chat's members prove it; otherwise no person counts as having "
-    "heard them",
+    remedy="restores the set where the chat's members prove it; otherwise no person counts as having heard them",
     find=_find_missing_audiences,
     repair=_repair_audiences,
     waits_for_writers=True,
@@ -167,8 +155,7 @@ UNUSED_AUDIENCES_CHECK = DoctorCheck(
 # Memories that people stated about themselves in private, without a recorded speaker.
 
 _WORDING_ROWS = select(_V.memory_id, _V.speaker, _V.actor).join(
-    memories_table,
-    (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version),
+    memories_table, (_M.space_id == _V.space_id) & (_M.id == _V.memory_id) & (_M.version == _V.version)
 )
 
 
@@ -200,9 +187,7 @@ def _set_speaker(tx: Transaction, memory: Memory) -> bool:
         return True
     of = (_V.space_id == tx.space, _V.memory_id == memory.id)
     worded = tx.connection.execute(_WORDING_ROWS.where(*of)).first()
-    who = _infer_speaker(
-        memory.owner, memory.role, worded, load_identities(tx.connection, tx.space, [memory.owner])
-    )
+    who = _infer_speaker(memory.owner, memory.role, worded, load_identities(tx.connection, tx.space, [memory.owner]))
     if who is None:
         return False
     spoken = replace(memory, speaker=who)
@@ -215,8 +200,7 @@ def _set_speaker(tx: Transaction, memory: Memory) -> bool:
 SPEAKERS_CHECK = DoctorCheck(
     name="speakers",
     description="memories of a person about themselves have no speaker",
-    remedy="sets the speaker where its wording tells it; otherwise correct the memory in its "
-    "owner's private chat",
+    remedy="sets the speaker where its wording tells it; otherwise correct the memory in its owner's private chat",
     find=_find_missing_speakers,
     repair=repair_memory(_set_speaker),
 )
@@ -255,9 +239,7 @@ def _find_duplicate_people(connection: Connection, context: DoctorContext) -> It
         seen |= found
 
 
-def _duplicates_among(
-    connection: Connection, space: str, identities: Identities, found: set[str]
-) -> Iterator[Problem]:
+def _duplicates_among(connection: Connection, space: str, identities: Identities, found: set[str]) -> Iterator[Problem]:
     """Yield all but one of these people.
 
     They are the same without doubt if memories mention at most one of them.
@@ -265,11 +247,7 @@ def _duplicates_among(
     heads = {identities.person_id(one) for one in found}
     if len(heads) < 2:
         return
-    told = [
-        one
-        for one in sorted(heads)
-        if _is_mentioned(connection, space, identities.current_identities(one))
-    ]
+    told = [one for one in sorted(heads) if _is_mentioned(connection, space, identities.current_identities(one))]
     made = select(_PEOPLE.id).where(_PEOPLE.space_id == space, _PEOPLE.id.in_(heads))
     earliest = made.order_by(_PEOPLE.created_at, _PEOPLE.id).limit(1)
     first = told[0] if told else connection.execute(earliest).scalar() or min(heads)
@@ -377,9 +355,7 @@ SUCCESSORS_CHECK = DoctorCheck(
 )
 
 
-def _find_broken_identity_links(
-    connection: Connection, context: DoctorContext
-) -> Iterable[Problem]:
+def _find_broken_identity_links(connection: Connection, context: DoctorContext) -> Iterable[Problem]:
     """Find, of two links from one identity, the newer; of a cycle, the newest."""
     current = select(_I.id, _I.source, _I.target, _I.created_at).where(
         _I.space_id == context.space, _I.ended_at.is_(None)

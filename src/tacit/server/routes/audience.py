@@ -12,16 +12,7 @@ from tacit.records.queries import MATCH_ALL
 from tacit.records.request import Chat, Requester
 from tacit.server.responses import no_content, record_response
 from tacit.server.routing import Context, RequestContext, Router
-from tacit.server.schemas import (
-    ChatId,
-    ChatInput,
-    Flag,
-    PageSize,
-    PersonKey,
-    RequesterInput,
-    RequestModel,
-    SearchInput,
-)
+from tacit.server.schemas import ChatId, ChatInput, Flag, PageSize, PersonKey, RequesterInput, RequestModel, SearchInput
 
 audience_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
@@ -40,17 +31,13 @@ class HearingBody(RequestModel):
     cursor: str | None = None
 
 
-@audience_router.add(
-    "GET", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
-)
+@audience_router.add("GET", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,))
 def explain(context: Context, id: str) -> Response:
     """Explain whether one of the caller's memories may be shown here, and by which rule."""
     return record_response(context.view.explain(id))
 
 
-@audience_router.add(
-    "POST", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,)
-)
+@audience_router.add("POST", f"{MEMORY_PATH}/explain", scope=Scope.READ, gives=Explanation, problems=(404,))
 def explain_elsewhere(context: Context, id: str, body: ExplainBody) -> Response:
     """Explain the same for another chat. Only a key that acts for others names participants and the
     requester; any other names a chat, and the stored participants count."""
@@ -128,36 +115,28 @@ class MigratedRequest(RequestModel):
     new: ChatId
 
 
-@chat_router.add(
-    "POST", "/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,)
-)
+@chat_router.add("POST", "/api/chats/{chat:rest}/joined", scope=Scope.ACT_AS, status=204, problems=(404,))
 def joined_chat(context: Context, chat: ChatId, body: JoinedRequest) -> Response:
     """Record that a person joined a group, or spoke there."""
     context.memory.chats.join(chat, body.person)
     return no_content()
 
 
-@chat_router.add(
-    "POST", "/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,)
-)
+@chat_router.add("POST", "/api/chats/{chat:rest}/left", scope=Scope.ACT_AS, status=204, problems=(404,))
 def left_chat(context: Context, chat: ChatId, body: LeftRequest) -> Response:
     """Record that a person left a group; without a person, that all did."""
     context.memory.chats.leave(chat, **body.sent_fields())
     return no_content()
 
 
-@chat_router.add(
-    "POST", "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,)
-)
+@chat_router.add("POST", "/api/chats/{chat:rest}/confidential", scope=Scope.ACT_AS, status=204, problems=(404,))
 def confidential_chat(context: Context, chat: ChatId, body: ConfidentialRequest) -> Response:
     """Make a group confidential: what is said there is not shown elsewhere."""
     context.memory.chats.set_confidential(chat, **body.sent_fields())
     return no_content()
 
 
-@chat_router.add(
-    "POST", "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409)
-)
+@chat_router.add("POST", "/api/chats/{chat:rest}/migrated", scope=Scope.ACT_AS, status=204, problems=(404, 409))
 def migrated_chat(context: Context, chat: ChatId, body: MigratedRequest) -> Response:
     """Record the new id that the channel gave a group."""
     context.memory.chats.migrate(chat, body.new)

@@ -71,9 +71,7 @@ def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Respo
     return record_response(paginate(found, lambda one: one.path, query.limit, query.cursor))
 
 
-@file_router.add(
-    "GET", FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",)
-)
+@file_router.add("GET", FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
 def read_file(context: Context, path: FilePath) -> Response:
     """Read a file, as far as it may be shown here."""
     text = context.view.files.read(path)
@@ -81,22 +79,14 @@ def read_file(context: Context, path: FilePath) -> Response:
 
 
 @file_router.add(
-    "PUT",
-    FILE_PATH,
-    scope=Scope.WRITE,
-    status=204,
-    once=True,
-    problems=(404, 412),
-    headers=(IF_MATCH, IF_NONE_MATCH),
+    "PUT", FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404, 412), headers=(IF_MATCH, IF_NONE_MATCH)
 )
 def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response:
     """Write a file: new lines are remembered, changed ones updated, missing ones forgotten. `new`,
     or If-None-Match: *, requires that the file does not exist; `instead_of` is the text that was
     read, and If-Match its ETag."""
     problem = "the file is not as you read it"
-    with check_unchanged(
-        context, problem, {"new": True}, lambda tags: _expect_text(context, path, tags)
-    ) as expected:
+    with check_unchanged(context, problem, {"new": True}, lambda tags: _expect_text(context, path, tags)) as expected:
         context.write_view.files.write(path, **{**body.sent_fields(), **(expected or {})})
     return no_content()
 
@@ -142,12 +132,7 @@ class SaveRequest(RequestModel):
     version: Revision | None = None
 
 
-_READ_OPTIONS: dict[str, Any] = {
-    "scope": Scope.READ,
-    "gives": Checkpoint,
-    "problems": (404,),
-    "sends": ("ETag",),
-}
+_READ_OPTIONS: dict[str, Any] = {"scope": Scope.READ, "gives": Checkpoint, "problems": (404,), "sends": ("ETag",)}
 _SAVE_OPTIONS: dict[str, Any] = {
     "scope": Scope.WRITE,
     "gives": Checkpoint,

@@ -10,14 +10,7 @@ from tacit.records.accounts import Scope
 from tacit.records.results import TraceStep
 from tacit.server.responses import record_response
 from tacit.server.routing import Context, Router
-from tacit.server.schemas import (
-    Content,
-    Flag,
-    MessageInput,
-    Messages,
-    RequestModel,
-    not_sent,
-)
+from tacit.server.schemas import Content, Flag, MessageInput, Messages, RequestModel, not_sent
 
 learning_router = Router("learning")
 

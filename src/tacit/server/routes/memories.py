@@ -51,9 +51,7 @@ Subject = Annotated[str, name_of(SUBJECT_MAX_CHARS)]
 def _parse_content(value: str) -> str:
     words = validation.check_storable("content", value, CONTENT_MAX_CHARS)
     if len(words) < CONTENT_MIN_CHARS:
-        raise InvalidInput(
-            "content", f"is too short; write at least {CONTENT_MIN_CHARS} characters"
-        )
+        raise InvalidInput("content", f"is too short; write at least {CONTENT_MIN_CHARS} characters")
     return words
 
 
@@ -138,9 +136,7 @@ def _list_versions(history: Iterable[HistoryEntry]) -> list[Wording]:
     found: dict[int, Wording] = {}
     for entry in history:
         if entry.version not in found:
-            found[entry.version] = Wording(
-                version=entry.version, content=entry.content, created_at=entry.at
-            )
+            found[entry.version] = Wording(version=entry.version, content=entry.content, created_at=entry.at)
     return [found[number] for number in sorted(found)]
 
 
@@ -148,9 +144,7 @@ memory_router = Router("memory")
 MEMORY_PATH = "/api/memory/{id}"
 SUGGESTION_RESPONSE = {409: {"description": "Update the memory in `suggestion` instead."}}
 # A memory that may not be shown in this chat is stored all the same; a key that only writes gets none.
-HIDDEN_RESPONSE = {
-    204: {"description": "Done; the memory may not be shown here, or not to this key."}
-}
+HIDDEN_RESPONSE = {204: {"description": "Done; the memory may not be shown here, or not to this key."}}
 
 
 class CreateMemoryRequest(RequestModel):
@@ -198,9 +192,7 @@ def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) 
     problems={**HIDDEN_RESPONSE, **SUGGESTION_RESPONSE},
     sends=("ETag", "Location"),
 )
-def create_memory(
-    context: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]
-) -> Response:
+def create_memory(context: Context, body: CreateMemoryRequest, query: Annotated[CreateQuery, Query()]) -> Response:
     """Add a memory. Where one on the same subject should be updated, it is suggested instead, unless
     `force` is set or the key may not read."""
     content = _parse_content(body.content)
@@ -290,9 +282,7 @@ def change_memory(context: Context, id: str, body: ChangeMemoryRequest) -> Respo
     memory = _find_readable(context, id)
     if memory is None:
         return no_content()
-    return json_response(
-        _encode_memories(context, [memory])[0], headers={"ETag": memory_etag(memory)}
-    )
+    return json_response(_encode_memories(context, [memory])[0], headers={"ETag": memory_etag(memory)})
 
 
 @memory_router.serve("forget")
@@ -310,9 +300,7 @@ def _find_readable(context: RequestContext, id: str) -> Memory | None:
         return None
 
 
-def _apply_change(
-    context: RequestContext, id: str, sent: dict[str, Any], version: int | None
-) -> None:
+def _apply_change(context: RequestContext, id: str, sent: dict[str, Any], version: int | None) -> None:
     view = context.write_view
     match sorted(sent):
         case ["visibility"]:
@@ -333,9 +321,7 @@ def _refuse_if_match(version: int | None) -> None:
         raise InvalidInput("If-Match", "goes with content or pinned; leave it out here")
 
 
-def _suggest_update(
-    context: RequestContext, content: str, category: str, about: list[str] | None
-) -> None:
+def _suggest_update(context: RequestContext, content: str, category: str, about: list[str] | None) -> None:
     view = context.view
     found = view.suggest_update(content, category=category, about=about)
     if found is None or context.is_replay():
@@ -446,9 +432,7 @@ def count() -> None:
 
 
 @item_router.add("GET", "/api/items/{category}", scope=Scope.READ, gives=Page[Memory])
-def list_items(
-    context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]
-) -> Response:
+def list_items(context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]) -> Response:
     """List memories of a category that are visible here, newest first."""
     return record_response(context.view.list(category, **query.sent_fields()))
 

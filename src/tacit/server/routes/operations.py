@@ -61,14 +61,10 @@ def list_links(context: Context, query: Annotated[LinksQuery, Query()]) -> Respo
     return record_response(paginate(found, lambda one: one.id, query.limit, query.cursor))
 
 
-@operator_router.add(
-    "POST", "/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,)
-)
+@operator_router.add("POST", "/api/links", scope=Scope.ADMIN, gives=Link, status=201, problems=(409,))
 def add_link(context: Context, body: LinkRequest) -> Response:
     """Link an external key to an account. Unverified, the link changes nothing yet."""
-    return record_response(
-        context.memory.admin.link(**body.sent_fields(), actor=_name_actor(context)), 201
-    )
+    return record_response(context.memory.admin.link(**body.sent_fields(), actor=_name_actor(context)), 201)
 
 
 @operator_router.add("POST", "/api/verify-link", scope=Scope.ADMIN, gives=Link, problems=(404,))
@@ -77,9 +73,7 @@ def verify_link(context: Context, body: VerifyRequest) -> Response:
     return record_response(context.memory.admin.verify_link(body.external_key))
 
 
-@operator_router.add(
-    "DELETE", "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,)
-)
+@operator_router.add("DELETE", "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,))
 def end_link(context: Context, external_key: ExternalKey) -> Response:
     """End a link: the key and its account are two people again. Returns the link as it was."""
     return record_response(context.memory.admin.unlink(external_key))
@@ -98,9 +92,7 @@ def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Respons
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))
 
 
-@operator_router.add(
-    "POST", "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502)
-)
+@operator_router.add("POST", "/api/jobs/{task}/run", scope=Scope.ADMIN, gives=JobStatus, problems=(409, 502))
 def run_job(context: Context, task: TaskName) -> Response:
     """Run a job now and to its end. A job that runs already is a conflict."""
     return record_response(context.memory.jobs.run(task))
@@ -150,13 +142,7 @@ def ready(request: Request) -> Response:
 
 
 @health_router.add(
-    "GET",
-    "/metrics",
-    scope=Scope.ADMIN,
-    or_local=True,
-    gives=str,
-    media=("text/plain",),
-    problems=(404,),
+    "GET", "/metrics", scope=Scope.ADMIN, or_local=True, gives=str, media=("text/plain",), problems=(404,)
 )
 def show_metrics(context: Context) -> Response:
     """Show the metrics of this process for Prometheus. Needs a key with the scope `admin`, or the

@@ -9,10 +9,7 @@ from starlette.responses import Response
 from tacit.records.accounts import Person, Scope
 from tacit.server.responses import record_response
 from tacit.server.routing import Context, Router
-from tacit.server.schemas import (
-    AssignableNameKind,
-    NamedPerson,
-)
+from tacit.server.schemas import AssignableNameKind, NamedPerson
 
 people_router = Router("people")
 
@@ -41,12 +38,7 @@ def list_people() -> None:
     """List the people whom the caller has named, and the participants of this chat."""
 
 
-@people_router.serve(
-    "people.name",
-    body="NameRequest",
-    types={"kind": AssignableNameKind},
-    hide=_hide_person,
-)
+@people_router.serve("people.name", body="NameRequest", types={"kind": AssignableNameKind}, hide=_hide_person)
 def name_person() -> None:
     """Name a person for the caller: a name, a username, an alias or a relation. A key that may not
     read gets their id alone."""
@@ -55,22 +47,12 @@ def name_person() -> None:
 _BY_ID = {"person": NamedPerson}
 
 
-@people_router.serve(
-    "people.merge",
-    body="MergeRequest",
-    types=_BY_ID,
-    hide=_hide_person,
-)
+@people_router.serve("people.merge", body="MergeRequest", types=_BY_ID, hide=_hide_person)
 def merge_people() -> None:
     """Merge two people whom the caller named, for the caller alone and in private chats."""
 
 
-@people_router.serve(
-    "people.unmerge",
-    body="UnmergeRequest",
-    types=_BY_ID,
-    hide=_hide_person,
-)
+@people_router.serve("people.unmerge", body="UnmergeRequest", types=_BY_ID, hide=_hide_person)
 def unmerge_people() -> None:
     """Undo the merge of a person into another."""
 

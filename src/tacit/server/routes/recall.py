@@ -85,9 +85,7 @@ def show_delta() -> None:
 
 
 @recall_router.add("GET", "/api/threads/{thread:rest}/delta", scope=Scope.READ, gives=Delta)
-def show_delta_of_thread(
-    context: Context, thread: Label, query: Annotated[DeltaQuery, Query()]
-) -> Response:
+def show_delta_of_thread(context: Context, thread: Label, query: Annotated[DeltaQuery, Query()]) -> Response:
     """Show what changed in a thread since a revision, as far as the caller may see it."""
     return record_response(context.caller.view(thread=thread).delta(query.since))
 

@@ -41,16 +41,12 @@ class ExportQuery(RequestModel):
     turns: QueryFlag = False
 
 
-@export_router.add(
-    "GET", "/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown")
-)
+@export_router.add("GET", "/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown"))
 def export(context: Context, query: Annotated[ExportQuery, Query()]) -> Response:
     """Export the caller's memories as JSON lines, which an import accepts; or everything about them,
     also as Markdown. In a private chat only."""
     lines = context.view.export(**query.sent_fields())
-    return LineResponse(
-        lines, MARKDOWN_MEDIA_TYPE if query.format == ExportFormat.MARKDOWN else NDJSON_MEDIA_TYPE
-    )
+    return LineResponse(lines, MARKDOWN_MEDIA_TYPE if query.format == ExportFormat.MARKDOWN else NDJSON_MEDIA_TYPE)
 
 
 @export_router.serve("audit.export_history")
@@ -58,9 +54,7 @@ def history_export() -> None:
     """Export the history of each memory that the caller may see here, as JSON lines."""
 
 
-@export_router.add(
-    "POST", "/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON_MEDIA_TYPE, once=True
-)
+@export_router.add("POST", "/api/import", scope=Scope.WRITE, gives=Imported, reads=NDJSON_MEDIA_TYPE, once=True)
 def import_lines(context: Context, lines: BodyLines) -> Response:
     """Import what an export wrote. Bad lines are refused one by one; good ones are stored."""
     return record_response(context.write_view.imports.add_lines(_limit_lines(lines)))
@@ -74,8 +68,7 @@ def _limit_lines(lines: Iterator[str]) -> list[str]:
     if size > limits.IMPORT_REQUEST_MAX_CHARS:
         most = limits.IMPORT_REQUEST_MAX_CHARS
         raise InvalidInput(
-            "lines",
-            f"are {size:,} characters in all; at most {most:,} are taken at once: send fewer lines",
+            "lines", f"are {size:,} characters in all; at most {most:,} are taken at once: send fewer lines"
         )
     if sum(map(_count_versions, found)) > limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT:
         most = limits.IMPORT_REQUEST_WORDINGS_MAX_COUNT

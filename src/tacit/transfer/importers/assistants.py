@@ -98,8 +98,7 @@ def parse_entries(lines: LineSource) -> Iterator[ListEntry | SkippedPart]:
 def lines_of_text(text: str) -> LineSource:
     """Read the lines of a text inside a document."""
     return lambda: (
-        TextLine(number=number, head=one.strip()[:1], text=one)
-        for number, one in enumerate(text.splitlines(), start=1)
+        TextLine(number=number, head=one.strip()[:1], text=one) for number, one in enumerate(text.splitlines(), start=1)
     )
 
 
@@ -167,9 +166,7 @@ class _EntryParser:
             yield from self.end_entry()
             self._list_ended()
             if _clean_title(text).casefold() in _TITLES:
-                yield SkippedPart(
-                    where=f"line {number}", why=_INTRODUCTION_REASON, is_no_memory=True
-                )
+                yield SkippedPart(where=f"line {number}", why=_INTRODUCTION_REASON, is_no_memory=True)
             else:
                 self.now = _begin_entry(number, text.strip(), None)
         self.after_blank = False
@@ -202,9 +199,7 @@ class _EntryParser:
         self.parents.clear()
         self.above = None
 
-    def _bullet(
-        self, number: int, text: str, bullet: re.Match[str]
-    ) -> Iterator[ListEntry | SkippedPart]:
+    def _bullet(self, number: int, text: str, bullet: re.Match[str]) -> Iterator[ListEntry | SkippedPart]:
         indent = len(bullet[1].expandtabs(4))
         last = self.now
         if last is not None and last.may_introduce:

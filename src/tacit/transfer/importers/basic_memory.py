@@ -252,9 +252,7 @@ _SUFFIX = ".md"
 _HIDDEN = "."
 _TITLE, _KIND, _PERMALINK = "title", "type", "permalink"
 _CREATED = ("created", "created_at", "date")
-_KNOWN_FIELDS = frozenset(
-    {_TITLE, _KIND, _PERMALINK, "tags", "schema", "modified", "updated", *_CREATED}
-)
+_KNOWN_FIELDS = frozenset({_TITLE, _KIND, _PERMALINK, "tags", "schema", "modified", "updated", *_CREATED})
 _PERSON = "person"
 _DEFAULT_KIND = "note"
 _LINK_REASON = "is a link; links are not followed"
@@ -280,12 +278,7 @@ class _SourceNote:
     fields: dict[str, Any]  # added by its author
 
     def item(
-        self,
-        said: str,
-        *tags: str,
-        filed: str | None = None,
-        label: str | None = None,
-        **data: str | None,
+        self, said: str, *tags: str, filed: str | None = None, label: str | None = None, **data: str | None
     ) -> ImportItem:
         named = {"note": self.fields.get(_PERMALINK) or self.place, "type": self.kind, **data}
         created = (parse_moment(self.fields.get(name)) for name in _CREATED)
@@ -319,9 +312,7 @@ def list_note_files(path: Path) -> Iterator[Path | SkippedPart]:
             yield SkippedPart(where=_relative_place(root, here / name), why=_LINK_REASON)
         if len(here.relative_to(root).parts) >= limits.IMPORTER_NOTE_DEPTH_MAX_COUNT:
             below.clear()
-            yield SkippedPart(
-                where=_relative_place(root, here), why="folders are nested too deep below it"
-            )
+            yield SkippedPart(where=_relative_place(root, here), why="folders are nested too deep below it")
         for name in sorted(names):
             if name.startswith(_HIDDEN) or not name.lower().endswith(_SUFFIX):
                 continue
@@ -374,9 +365,7 @@ def _read_note(place: str, text: str) -> Iterator[ReadResult]:
     kind = fields.get(_KIND)
     note = _SourceNote(
         place=place,
-        title=(title if isinstance(title, str) and title.strip() else Path(place).stem).strip()[
-            :_TITLE_MAX_CHARS
-        ],
+        title=(title if isinstance(title, str) and title.strip() else Path(place).stem).strip()[:_TITLE_MAX_CHARS],
         kind=kind if isinstance(kind, str) and kind else _DEFAULT_KIND,
         tags=parse_import_tags(fields.get("tags")) or (),
         fields=fields,

@@ -58,9 +58,7 @@ def read_store(store: BaseStore, only: str | None = None) -> Iterator[ReadResult
             yield from _read_namespace(store, namespace, below)
 
 
-def _read_namespace(
-    store: BaseStore, namespace: tuple[str, ...], below: list[str]
-) -> Iterator[ReadResult]:
+def _read_namespace(store: BaseStore, namespace: tuple[str, ...], below: list[str]) -> Iterator[ReadResult]:
     most = limits.IMPORTER_STORE_BATCH_COUNT
     at = 0
     while found := store.search(namespace, limit=most, offset=at, refresh_ttl=False):
@@ -84,9 +82,7 @@ def _read_database(path: Path, below: list[str]) -> Iterator[ReadResult]:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.text_factory = _decode
             connection.execute("PRAGMA trusted_schema = OFF")
-            for row in connection.execute(
-                _build_select(connection), (limits.IMPORTER_RECORD_MAX_CHARS,)
-            ):
+            for row in connection.execute(_build_select(connection), (limits.IMPORTER_RECORD_MAX_CHARS,)):
                 number += 1
                 yield from _read_row(f"row {number}", dict(zip(_COLUMNS, row, strict=True)), below)
     except sqlite3.Error:

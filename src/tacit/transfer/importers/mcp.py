@@ -21,13 +21,7 @@ from tacit.tools.reference import (
     normalize_name,
     observation_key,
 )
-from tacit.transfer.importers.parsing import (
-    FoundItem,
-    JsonElement,
-    ReadResult,
-    SkippedPart,
-    read_records,
-)
+from tacit.transfer.importers.parsing import FoundItem, JsonElement, ReadResult, SkippedPart, read_records
 
 _LISTS = frozenset({"entities", "relations"})
 _RELATION = ("from", "relationType", "to")
@@ -88,9 +82,7 @@ def _read_relation(where: str, value: dict[str, Any]) -> ReadResult:
         check_relation(relation)
     except TacitError as error:
         return SkippedPart(where=where, why=str(error))
-    item = ImportItem(
-        content=relation.statement, category=GRAPH_CATEGORY, key=relation.key, source=relation.key
-    )
+    item = ImportItem(content=relation.statement, category=GRAPH_CATEGORY, key=relation.key, source=relation.key)
     return FoundItem(where=where, item=item)
 
 

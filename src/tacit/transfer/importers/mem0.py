@@ -68,9 +68,7 @@ def _read_element(one: JsonElement) -> Iterator[ReadResult]:
         yield FoundItem(where=one.where, item=ImportItem(content=said))
     else:
         for name, field in value.items():
-            yield _read_field(
-                JsonElement(where=f"{one.where}, {describe_field(name)}", value=field, name=name)
-            )
+            yield _read_field(JsonElement(where=f"{one.where}, {describe_field(name)}", value=field, name=name))
 
 
 def _read_memory(where: str, value: dict[str, Any]) -> ReadResult:

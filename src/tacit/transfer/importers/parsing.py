@@ -108,9 +108,7 @@ _CATEGORY_WORDS = (
 
 def make_tag(words: str) -> str | None:
     """Return a valid tag: `Work context` gives `work-context`."""
-    return (
-        _NON_WORD.sub("-", words.casefold()).strip("-")[: limits.TAG_MAX_CHARS].strip("-") or None
-    )
+    return _NON_WORD.sub("-", words.casefold()).strip("-")[: limits.TAG_MAX_CHARS].strip("-") or None
 
 
 def parse_import_tags(words: object) -> tuple[str, ...] | None:
@@ -120,9 +118,7 @@ def parse_import_tags(words: object) -> tuple[str, ...] | None:
         listed = words.split(",")
     elif isinstance(words, Iterable):
         listed = words
-    found = dict.fromkeys(
-        one for word in listed if isinstance(word, str) and (one := make_tag(word))
-    )
+    found = dict.fromkeys(one for word in listed if isinstance(word, str) and (one := make_tag(word)))
     return tuple(found)[: limits.TAGS_MAX_COUNT] or None
 
 
@@ -456,10 +452,7 @@ def _is_json_lines(path: Path) -> bool:
         looked_at = list(islice(lines, _LOOKED_AT_LINES))
     heads = [line.head for line in looked_at]
     if len(heads) > 1 and heads[0] != "[":
-        whole = sum(
-            line.head == "{" and isinstance(_parse_json_line(line), JsonElement)
-            for line in looked_at
-        )
+        whole = sum(line.head == "{" and isinstance(_parse_json_line(line), JsonElement) for line in looked_at)
         if set(heads) == {"{"} or whole * 2 >= len(heads):
             return True
     if heads and heads[0] not in ("{", "["):
@@ -478,9 +471,7 @@ def _parse_json_line(line: TextLine) -> JsonElement | SkippedPart:
 
 
 def _document_elements(value: Any, wrappers: frozenset[str]) -> Iterator[JsonElement]:
-    parts: Iterable[tuple[str | None, Any]] = [
-        (None, value if isinstance(value, list) else [value])
-    ]
+    parts: Iterable[tuple[str | None, Any]] = [(None, value if isinstance(value, list) else [value])]
     if isinstance(value, dict) and not wrappers.isdisjoint(value):
         parts = value.items()
     for name, one in parts:

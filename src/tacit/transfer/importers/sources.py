@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.records import validation
-from tacit.records.drafts import (
-    ImportItem,
-    ImportPreview,
-    ImportPreviewItem,
-    ImportStep,
-    RefusedItem,
-    measure_items,
-)
+from tacit.records.drafts import ImportItem, ImportPreview, ImportPreviewItem, ImportStep, RefusedItem, measure_items
 from tacit.transfer.importers import assistants, basic_memory, langgraph, mcp, mem0
 from tacit.transfer.importers.parsing import (
     PATH_FIELD,
@@ -69,9 +62,7 @@ class ImportSource:
             yield one
 
 
-def open_source(
-    path: str | Path, form: ImportFormat | str, *, only: str | None = None
-) -> ImportSource:
+def open_source(path: str | Path, form: ImportFormat | str, *, only: str | None = None) -> ImportSource:
     """Open a file or folder.
 
     `only`: one user, of mem0; one namespace prefix, of LangGraph.
@@ -101,16 +92,11 @@ def open_store(store: BaseStore, *, only: str | None = None) -> ImportSource:
         if isinstance(one, FoundItem):
             mark.update(f"{one.item.source}\0{one.item.content}\0".encode("utf-8", "replace"))
     return ImportSource(
-        format=ImportFormat.LANGGRAPH,
-        run=_make_run_name(ImportFormat.LANGGRAPH, mark.hexdigest()),
-        read=read,
+        format=ImportFormat.LANGGRAPH, run=_make_run_name(ImportFormat.LANGGRAPH, mark.hexdigest()), read=read
     )
 
 
-_SELECTIVE_READERS = {
-    ImportFormat.MEM0: mem0.read_mem0,
-    ImportFormat.LANGGRAPH: langgraph.read_langgraph,
-}
+_SELECTIVE_READERS = {ImportFormat.MEM0: mem0.read_mem0, ImportFormat.LANGGRAPH: langgraph.read_langgraph}
 _READERS = {
     ImportFormat.MCP: mcp.read_mcp,
     ImportFormat.BASIC_MEMORY: basic_memory.read_basic_memory,
@@ -168,13 +154,7 @@ class ItemImports(Protocol):
     def preview(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
 
     def add(
-        self,
-        run: str,
-        items: Sequence[ImportItem],
-        *,
-        source: str,
-        total: int | None = None,
-        after: int | None = None,
+        self, run: str, items: Sequence[ImportItem], *, source: str, total: int | None = None, after: int | None = None
     ) -> ImportStep: ...
 
 
@@ -189,9 +169,7 @@ class ImportTarget(Protocol):
     def imports(self) -> ItemImports: ...
 
 
-def preview_source(
-    view: ImportTarget, source: ImportSource, *, run: str | None = None
-) -> SourcePreview:
+def preview_source(view: ImportTarget, source: ImportSource, *, run: str | None = None) -> SourcePreview:
     """Preview an import: read everything and write nothing."""
     name = _check_run_name(view, source, run)
     problems = ProblemList()
@@ -200,9 +178,7 @@ def preview_source(
     known: set[bytes] = set()
     for batch in _read_batches(source, problems):
         once = [one for one in batch if _is_first_seen(one.item, known)]
-        found = view.imports.preview(
-            _drop_unknown_people(view, source, once), source=source.format.value
-        )
+        found = view.imports.preview(_drop_unknown_people(view, source, once), source=source.format.value)
         counts.update(
             total=len(batch),
             new=found.new,
@@ -222,11 +198,7 @@ def preview_source(
 
 
 def import_source(
-    view: ImportTarget,
-    source: ImportSource,
-    *,
-    run: str | None = None,
-    progress: OnProgress | None = None,
+    view: ImportTarget, source: ImportSource, *, run: str | None = None, progress: OnProgress | None = None
 ) -> ImportSummary:
     """Import everything, in atomic steps.
 
@@ -267,11 +239,7 @@ def _check_run_name(view: object, source: object, run: object) -> str:
         raise InvalidInput("view", "expected memory.view(…), of the library or of a client")
     if not isinstance(source, ImportSource):
         raise InvalidInput("source", "expected the result of open_source or open_store")
-    return (
-        source.run
-        if run is None
-        else validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
-    )
+    return source.run if run is None else validation.parse_screened_identifier("run", run, limits.LABEL_MAX_CHARS)
 
 
 def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[FoundItem]]:
@@ -293,9 +261,7 @@ def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[
         yield batch
 
 
-def _drop_unknown_people(
-    view: ImportTarget, source: ImportSource, batch: Sequence[FoundItem]
-) -> list[ImportItem]:
+def _drop_unknown_people(view: ImportTarget, source: ImportSource, batch: Sequence[FoundItem]) -> list[ImportItem]:
     """Retry without subjects where these cannot be resolved.
 
     The content is worth more than a name that several people have.
@@ -318,8 +284,6 @@ def _is_first_seen(item: ImportItem, known: set[bytes]) -> bool:
     return True
 
 
-def _record_refused(
-    problems: ProblemList, batch: Sequence[FoundItem], refused: Sequence[RefusedItem]
-) -> None:
+def _record_refused(problems: ProblemList, batch: Sequence[FoundItem], refused: Sequence[RefusedItem]) -> None:
     for one in refused:
         problems.add(f"{batch[one.place].where}: {one.why}")

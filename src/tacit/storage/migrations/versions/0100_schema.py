@@ -12,9 +12,7 @@ down_revision = None
 
 def upgrade() -> None:
     connection = op.get_bind()
-    script = (
-        Path(__file__).with_name(f"0100_{connection.dialect.name}.sql").read_text(encoding="utf-8")
-    )
+    script = Path(__file__).with_name(f"0100_{connection.dialect.name}.sql").read_text(encoding="utf-8")
     for statement in script.split(";\n"):
         if statement.strip():
             connection.exec_driver_sql(statement)
