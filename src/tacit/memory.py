@@ -8,10 +8,10 @@ from types import TracebackType
 
 from tacit.admin.auth import Console, Keys
 from tacit.admin.bots import Inbox, Llm
+from tacit.admin.chats import Chats
 from tacit.admin.jobs import Jobs
 from tacit.admin.notes import Notes
-from tacit.admin.people import Chats, ErasureAdmin, IdentityAdmin
-from tacit.admin.space import BackupAdmin, EventAdmin, HealthAdmin, SpaceAdmin, SpaceContext
+from tacit.admin.space import Admin, SpaceContext
 from tacit.identity import parse_request
 from tacit.learning.composition import refuse_profile_sentence
 from tacit.operator import Operator
@@ -71,10 +71,6 @@ NO_IDENTITY = (
     "the requester is unknown, so nothing is remembered or recalled: name the requester, for example telegram:123"
 )
 SWITCHED_OFF = "memory is switched off: set memory.enabled to true"
-
-
-class Admin(IdentityAdmin, ErasureAdmin, SpaceAdmin, HealthAdmin, EventAdmin, BackupAdmin):
-    """Administration of a space by an operator of the database."""
 
 
 class Memory(SpaceContext):

@@ -120,178 +120,6 @@ class OperatorContext:
         return parse_search(search, lambda name: validation.parse_category(name, known), operator=True)
 
 
-class OperatorWrites(OperatorContext):
-    def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
-        """Replace the content of a memory, which loses its speaker: no person said the new words.
-
-        `if_version` is the version you read. If the memory has a newer one, Conflict is raised.
-        """
-        wording = validation.parse_content(content)
-        if if_version is not None:
-            validation.parse_int("if_version", if_version, 1, 2**31)
-
-        def work(tx: Transaction) -> None:
-            memory = _get_for_update(tx, id)
-            if if_version not in (None, memory.version):
-                raise Conflict(f"the memory is at version {memory.version} by now: read it again")
-            memories.update_content(
-                tx,
-                replace(
-                    memory,
-                    content=wording,
-                    version=memory.version + 1,
-                    subjects=effective_subjects(memory),
-                    speaker=None,
-                    sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
-                    updated_at=tx.at,
-                ),
-            )
-
-        self._write(work)
-        self._runtime.wake_indexer()
-
-    def forget(self, id: str) -> None:
-        self._write(lambda tx: forgetting.forget_memory(tx, _get_for_update(tx, id), self._options.restorable_days))
-
-    def restore(self, id: str) -> None:
-        self._write(lambda tx: forgetting.restore_memory(tx, _get_for_update(tx, id), self._options.ttl_days))
-
-    def erase(self, id: str) -> Erased:
-        done = self._write(lambda tx: erasure.erase_memory(tx, _get_for_update(tx, id, turns=True)))
-        return erasure.finish_erasure(self._storage, done)
-
-    def erase_source(self, source: str) -> Erased:
-        """Erase what was learned from a source, with its versions and recorded turns.
-
-        This is the permanent form of `revert`. What people said themselves since stays.
-        """
-        done = erasure.erase_source(self._write, revert.parse_source(source))
-        self._runtime.wake_indexer()
-        return erasure.finish_erasure(self._storage, done)
-
-    def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
-        wanted = validation.parse_enum("visibility", visibility, Visibility)
-
-        def work(tx: Transaction) -> None:
-            memory = _get_for_update(tx, id)
-            if wanted.rank > effective_visibility(memory).rank:
-                raise InvalidInput("visibility", "only the owner raises it")
-            changed = replace(memory, visibility=wanted, updated_at=tx.at)
-            memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"})
-
-        self._write(work)
-
-    def withhold_from(self, id: str, who: Iterable[str]) -> None:
-        """Withhold a memory from people, given by key: an operator has no names for people."""
-        named = tuple(parse_identity(one, "who") or _refuse_name(one) for one in drafts.parse_people("who", who))
-        self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
-
-    def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
-        """Undo what was learned from one source.
-
-        A source is a chat (`telegram:-100`), one message in it (`telegram:-100/42`), `agent:NAME`
-        or `role:tool`. What people said themselves since stays. A second call finds nothing more to
-        undo. With `dry_run`, count only and change nothing.
-        """
-        origin = revert.parse_source(source)
-        rehearsal = validation.parse_bool("dry_run", dry_run)
-        done = revert.revert_source(self._write, origin, dry_run=rehearsal)
-        if not rehearsal:
-            self._runtime.wake_indexer()
-        return done
-
-
-def _get_for_update(tx: Transaction, id: str, *, turns: bool = False) -> Memory:
-    good = validation.parse_memory_id(id)
-    memory = memories.get_for_update(tx, good) if good is not None else None
-    if memory is None or (memory.is_turn and not turns):
-        raise NotFound
-    return memory
-
-
-def _refuse_name(one: object) -> str:
-    raise InvalidInput("who", f"{one!r} is a name; use a key such as telegram:123")
-
-
-class OperatorReads(OperatorContext):
-    def browse(
-        self, search: Search = MATCH_ALL, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
-    ) -> Page[Memory]:
-        """List memories of the space that match the search, newest first.
-
-        Only active memories are listed, unless the search names another state. People are given by
-        their keys.
-        """
-        browsed = self._browse_page(search, limit, cursor)
-
-        def work(tx: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
-            found = browsed(tx)
-            return found, found.items
-
-        return self._read_logged("browse", work)
-
-    def browse_count(self, search: Search = MATCH_ALL) -> int:
-        """Count the memories on all pages of `browse`, up to a thousand.
-
-        A count with a search reveals that owners have matching memories, so these owners get an
-        access log entry. A count of all memories reveals nothing about a person.
-        """
-        wanted = self._parse_search(search)
-
-        def work(tx: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
-            chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
-            if search == MATCH_ALL:
-                return count_in_space(tx, chosen, owners), ()
-            found = list_owned(tx, chosen, owners)
-            return len(found), found
-
-        return self._read_logged("browse_count", work)
-
-    def show(self, id: str) -> Memory:
-        """Return one memory by its id, in any state."""
-
-        def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
-            memory = memory_reads.apply_expiry(_get_for_update(tx, id), tx.at)
-            return memory, [memory]
-
-        return self._read_logged("show", work)
-
-    def history(self, id: str) -> list[HistoryEntry]:
-        """List what happened to a memory, oldest first, with the content of all versions."""
-
-        def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
-            memory = _get_for_update(tx, id)
-            texts = list_wordings(tx, memory)
-            entries = memory_reads.list_memory_history(tx.connection, memory)
-            return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
-
-        return self._read_logged("history", work)
-
-    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
-        """Return the newest active memories as a graph, with their subjects and speakers.
-
-        People have their own names and the names that the owners of these memories use. Memories
-        beyond the limit are counted as in `browse_count`.
-        """
-        most = parse_node_limit(limit)
-
-        def work(tx: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
-            active = ListFilter(state=State.ACTIVE.value)
-            newest = search.browse_space(tx, active, None, most)
-            if not newest:
-                return Graph(), ()
-            # Names given by other people are not shown: their access log entry would reveal that a
-            # memory about the named person exists.
-            owners = {memory.owner for memory in newest if memory.owner is not None}
-            people = list_people(tx.connection, tx.space, _people_in(newest), by=owners)
-            known = person_node_lookup(people)
-            picture = build_graph(tx.connection, newest, search.count_in_space(tx, active, None), known, most)
-            shown = {node.id for node in picture.nodes}
-            return picture, [memory for memory in newest if memory.id in shown]
-
-        return self._read_logged("graph", work)
-
-
 class OperatorAudience(OperatorContext):
     def chats(self, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None) -> Page[AudienceChat]:
         """List the groups of the space with their members."""
@@ -429,11 +257,6 @@ class OperatorAudit(OperatorContext):
         return self._read_logged("activity_days", work)
 
 
-def _people_in(memories: Sequence[Memory]) -> set[str]:
-    found = {one for memory in memories for one in memory.subjects}
-    return found | {memory.speaker for memory in memories if memory.speaker is not None}
-
-
 class OperatorPeople(OperatorContext):
     def list(
         self, name: str | None = None, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
@@ -506,7 +329,7 @@ class OperatorQuarantine(OperatorContext):
         return erasure.finish_erasure(self._storage, done)
 
 
-class Operator(OperatorReads, OperatorWrites):
+class Operator(OperatorContext):
     """Act on a space as an operator; created by `Memory.operator`.
 
     Each write is kept in the history of the memory under this actor, and each read in the access
@@ -517,3 +340,176 @@ class Operator(OperatorReads, OperatorWrites):
     audit = resource(OperatorAudit)
     people = resource(OperatorPeople)
     quarantine = resource(OperatorQuarantine)
+
+    def browse(
+        self, search: Search = MATCH_ALL, *, limit: int = limits.PAGE_DEFAULT_COUNT, cursor: str | None = None
+    ) -> Page[Memory]:
+        """List memories of the space that match the search, newest first.
+
+        Only active memories are listed, unless the search names another state. People are given by
+        their keys.
+        """
+        browsed = self._browse_page(search, limit, cursor)
+
+        def work(tx: Transaction) -> tuple[Page[Memory], Iterable[Memory]]:
+            found = browsed(tx)
+            return found, found.items
+
+        return self._read_logged("browse", work)
+
+    def browse_count(self, search: Search = MATCH_ALL) -> int:
+        """Count the memories on all pages of `browse`, up to a thousand.
+
+        A count with a search reveals that owners have matching memories, so these owners get an
+        access log entry. A count of all memories reveals nothing about a person.
+        """
+        wanted = self._parse_search(search)
+
+        def work(tx: Transaction) -> tuple[int, Iterable[LoggedMemory]]:
+            chosen, owners = wanted.resolve_for_operator(tx.connection, tx.space)
+            if search == MATCH_ALL:
+                return count_in_space(tx, chosen, owners), ()
+            found = list_owned(tx, chosen, owners)
+            return len(found), found
+
+        return self._read_logged("browse_count", work)
+
+    def show(self, id: str) -> Memory:
+        """Return one memory by its id, in any state."""
+
+        def work(tx: Transaction) -> tuple[Memory, Iterable[Memory]]:
+            memory = memory_reads.apply_expiry(_get_for_update(tx, id), tx.at)
+            return memory, [memory]
+
+        return self._read_logged("show", work)
+
+    def history(self, id: str) -> list[HistoryEntry]:
+        """List what happened to a memory, oldest first, with the content of all versions."""
+
+        def work(tx: Transaction) -> tuple[list[HistoryEntry], Iterable[Memory]]:
+            memory = _get_for_update(tx, id)
+            texts = list_wordings(tx, memory)
+            entries = memory_reads.list_memory_history(tx.connection, memory)
+            return [replace(one, content=texts.get(one.version)) for one in entries], [memory]
+
+        return self._read_logged("history", work)
+
+    def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
+        """Return the newest active memories as a graph, with their subjects and speakers.
+
+        People have their own names and the names that the owners of these memories use. Memories
+        beyond the limit are counted as in `browse_count`.
+        """
+        most = parse_node_limit(limit)
+
+        def work(tx: Transaction) -> tuple[Graph, Iterable[LoggedMemory]]:
+            active = ListFilter(state=State.ACTIVE.value)
+            newest = search.browse_space(tx, active, None, most)
+            if not newest:
+                return Graph(), ()
+            # Names given by other people are not shown: their access log entry would reveal that a
+            # memory about the named person exists.
+            owners = {memory.owner for memory in newest if memory.owner is not None}
+            people = list_people(tx.connection, tx.space, _people_in(newest), by=owners)
+            known = person_node_lookup(people)
+            picture = build_graph(tx.connection, newest, search.count_in_space(tx, active, None), known, most)
+            shown = {node.id for node in picture.nodes}
+            return picture, [memory for memory in newest if memory.id in shown]
+
+        return self._read_logged("graph", work)
+
+    def update(self, id: str, content: str, *, if_version: int | None = None) -> None:
+        """Replace the content of a memory, which loses its speaker: no person said the new words.
+
+        `if_version` is the version you read. If the memory has a newer one, Conflict is raised.
+        """
+        wording = validation.parse_content(content)
+        if if_version is not None:
+            validation.parse_int("if_version", if_version, 1, 2**31)
+
+        def work(tx: Transaction) -> None:
+            memory = _get_for_update(tx, id)
+            if if_version not in (None, memory.version):
+                raise Conflict(f"the memory is at version {memory.version} by now: read it again")
+            memories.update_content(
+                tx,
+                replace(
+                    memory,
+                    content=wording,
+                    version=memory.version + 1,
+                    subjects=effective_subjects(memory),
+                    speaker=None,
+                    sensitivity=find_floor(join_words(wording, key=memory.key), memory.sensitivity),
+                    updated_at=tx.at,
+                ),
+            )
+
+        self._write(work)
+        self._runtime.wake_indexer()
+
+    def forget(self, id: str) -> None:
+        self._write(lambda tx: forgetting.forget_memory(tx, _get_for_update(tx, id), self._options.restorable_days))
+
+    def restore(self, id: str) -> None:
+        self._write(lambda tx: forgetting.restore_memory(tx, _get_for_update(tx, id), self._options.ttl_days))
+
+    def erase(self, id: str) -> Erased:
+        done = self._write(lambda tx: erasure.erase_memory(tx, _get_for_update(tx, id, turns=True)))
+        return erasure.finish_erasure(self._storage, done)
+
+    def erase_source(self, source: str) -> Erased:
+        """Erase what was learned from a source, with its versions and recorded turns.
+
+        This is the permanent form of `revert`. What people said themselves since stays.
+        """
+        done = erasure.erase_source(self._write, revert.parse_source(source))
+        self._runtime.wake_indexer()
+        return erasure.finish_erasure(self._storage, done)
+
+    def lower_visibility(self, id: str, visibility: Visibility | str) -> None:
+        wanted = validation.parse_enum("visibility", visibility, Visibility)
+
+        def work(tx: Transaction) -> None:
+            memory = _get_for_update(tx, id)
+            if wanted.rank > effective_visibility(memory).rank:
+                raise InvalidInput("visibility", "only the owner raises it")
+            changed = replace(memory, visibility=wanted, updated_at=tx.at)
+            memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"})
+
+        self._write(work)
+
+    def withhold_from(self, id: str, who: Iterable[str]) -> None:
+        """Withhold a memory from people, given by key: an operator has no names for people."""
+        named = tuple(parse_identity(one, "who") or _refuse_name(one) for one in drafts.parse_people("who", who))
+        self._write(lambda tx: memory_writes.withhold_memory(tx, _get_for_update(tx, id), named))
+
+    def revert(self, source: str, *, dry_run: bool = False) -> Reverted:
+        """Undo what was learned from one source.
+
+        A source is a chat (`telegram:-100`), one message in it (`telegram:-100/42`), `agent:NAME`
+        or `role:tool`. What people said themselves since stays. A second call finds nothing more to
+        undo. With `dry_run`, count only and change nothing.
+        """
+        origin = revert.parse_source(source)
+        rehearsal = validation.parse_bool("dry_run", dry_run)
+        done = revert.revert_source(self._write, origin, dry_run=rehearsal)
+        if not rehearsal:
+            self._runtime.wake_indexer()
+        return done
+
+
+def _get_for_update(tx: Transaction, id: str, *, turns: bool = False) -> Memory:
+    good = validation.parse_memory_id(id)
+    memory = memories.get_for_update(tx, good) if good is not None else None
+    if memory is None or (memory.is_turn and not turns):
+        raise NotFound
+    return memory
+
+
+def _refuse_name(one: object) -> str:
+    raise InvalidInput("who", f"{one!r} is a name; use a key such as telegram:123")
+
+
+def _people_in(memories: Sequence[Memory]) -> set[str]:
+    found = {one for memory in memories for one in memory.subjects}
+    return found | {memory.speaker for memory in memories if memory.speaker is not None}

@@ -35,12 +35,18 @@ from tacit.storage.queue import TaskStatus, count_queue, unpark_jobs
 
 ReportT = TypeVar("ReportT", Consolidated, Reflected, Summarised)
 
-# Scheduled tasks of a space: their state, and running one now.
-
 TASKS = tuple(limits.JOBS_EVERY_HOURS)
+_CLOCK_WARNING = (
+    "the clock leapt since the last sweep, or there was none for long: if it is right now, "
+    "say so with purge(confirm_clock=True), or tacit purge --confirm-clock"
+)
+_NO_MODEL = "no language model is set: choose one with language.provider"
+_TASK_DISABLED = "it is switched off: set {} to true"
 
 
-class ScheduledJobs(SpaceContext):
+class Jobs(SpaceContext):
+    """Background work: its state, and methods that run it now."""
+
     def list(self) -> list[JobStatus]:
         """List the tasks of this space: when each is due, its progress and its last result."""
         now = self._storage.clock()
@@ -98,11 +104,8 @@ class ScheduledJobs(SpaceContext):
         due = standing.has_begun or standing.due_at <= self._storage.clock()
         return "waiting" if due else "idle"
 
+    # The queue of turns to learn.
 
-# The queue of turns to learn.
-
-
-class LearningJobs(SpaceContext):
     def wait_for_learning(self, wait_seconds: int = limits.CATCH_UP_WAIT_SECONDS, *, thread: str | None = None) -> int:
         """Learn the queued turns now, and wait for turns that other workers hold.
 
@@ -143,16 +146,8 @@ class LearningJobs(SpaceContext):
         self._runtime.wake_learners()
         return count
 
+    # Expiry and purge.
 
-# Expiry and purge.
-
-_CLOCK_WARNING = (
-    "the clock leapt since the last sweep, or there was none for long: if it is right now, "
-    "say so with purge(confirm_clock=True), or tacit purge --confirm-clock"
-)
-
-
-class ExpiryJobs(SpaceContext):
     def expire(self) -> Expired:
         """Expire memories that are past their time, unused or over the limits of the settings.
 
@@ -176,18 +171,8 @@ class ExpiryJobs(SpaceContext):
             count=done.counts.get("purged", 0), postponed=done.counts.get("postponed", 0), waits=_clock_warning(done)
         )
 
+    # Consolidation, reflection and summaries. These also run as scheduled tasks.
 
-def _clock_warning(done: StepProgress) -> str | None:
-    return _CLOCK_WARNING if clock_guard.WAITS_FOR_CLOCK in done.counts else None
-
-
-# Consolidation, reflection and summaries. These also run as scheduled tasks.
-
-_NO_MODEL = "no language model is set: choose one with language.provider"
-_TASK_DISABLED = "it is switched off: set {} to true"
-
-
-class ConsolidationJobs(SpaceContext):
     def consolidate(self) -> Consolidated:
         """Merge duplicate memories of each person.
 
@@ -243,9 +228,9 @@ class ConsolidationJobs(SpaceContext):
         return kind(**_known_counts(kind, counts), skipped=skipped)
 
 
+def _clock_warning(done: StepProgress) -> str | None:
+    return _CLOCK_WARNING if clock_guard.WAITS_FOR_CLOCK in done.counts else None
+
+
 def _known_counts(report: type, counts: Mapping[str, object]) -> dict[str, Any]:
     return {one.name: counts[one.name] for one in fields(report) if one.name in counts}
-
-
-class Jobs(ScheduledJobs, LearningJobs, ExpiryJobs, ConsolidationJobs):
-    """Background work: its state, and methods that run it now."""

@@ -23,7 +23,7 @@ from tacit.storage import access_log, history
 from tacit.storage.history import DAY_MICROS, ActivityPosition, ActivityRange, PositionedActivity
 from tacit.storage.search import ListFilter
 from tacit.view.context import Resource, read
-from tacit.view.memories import ViewReads
+from tacit.view.memories import ViewMemories
 
 
 class Audit(Resource, name="audit"):
@@ -91,7 +91,7 @@ class Audit(Resource, name="audit"):
 
     def _iter_history_lines(self, memory: Memory) -> Iterator[str]:
         try:
-            entries = ViewReads(self._context).history(memory.id)
+            entries = ViewMemories(self._context).history(memory.id)
         except NotFound:
             return  # deleted, or no longer visible here, since it was listed
         for entry in entries:

@@ -32,9 +32,11 @@ from tacit.view.context import Resource, not_found, read, write
 from tacit.view.idempotency import CHANGED, COUNT, EPISODES, ERASED, FORGOTTEN, REMEMBERED
 
 List = builtins.list
+NOT_REMEMBERED = Remembered(id="", state=None, version=0, created=False)
+NOT_ERASED = Erased(count=0, complete=True)
 
 
-class ViewReads(Resource):
+class ViewMemories(Resource):
     @read("GET /api/items/{category}/{key:rest}", disabled=None)
     def get(self, category: str, key: str) -> Memory | None:
         """Return the value of one of your keys; None if absent or not to be shown here."""
@@ -149,30 +151,6 @@ class ViewReads(Resource):
         """Count your own memories, in any state. Empty outside a private chat."""
         return self._context.read(lambda c, r: search.read_owner_stats(c, r, self._context.category_filter()))
 
-
-def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
-    """Build the history that other people may see: the wordings they heard.
-
-    Changes that the owner makes in private are visible to the owner only.
-    """
-    return [
-        HistoryEntry(
-            event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
-            at=wording.created_at,
-            actor=wording.actor,
-            version=number,
-            content=wording.content,
-            detail={},
-        )
-        for number, wording in enumerate(wordings, start=1)
-    ]
-
-
-NOT_REMEMBERED = Remembered(id="", state=None, version=0, created=False)
-NOT_ERASED = Erased(count=0, complete=True)
-
-
-class ViewWrites(Resource):
     @write("POST /api/remember", disabled=NOT_REMEMBERED, replay=REMEMBERED)
     def remember(self, content: str, **fields: Unpack[CategorizedFields]) -> Remembered:
         """Remember a fact.
@@ -399,6 +377,24 @@ class ViewWrites(Resource):
             return count
 
         return self._context.write(work)
+
+
+def _history_from_versions(wordings: List[Version]) -> List[HistoryEntry]:
+    """Build the history that other people may see: the wordings they heard.
+
+    Changes that the owner makes in private are visible to the owner only.
+    """
+    return [
+        HistoryEntry(
+            event=HistoryEvent.ADD if number == 1 else HistoryEvent.UPDATE,
+            at=wording.created_at,
+            actor=wording.actor,
+            version=number,
+            content=wording.content,
+            detail={},
+        )
+        for number, wording in enumerate(wordings, start=1)
+    ]
 
 
 def category_of(asked: Draft) -> str:

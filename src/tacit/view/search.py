@@ -139,8 +139,13 @@ def _linked_identities(connection: Connection, space: str, identity: str) -> fro
     return load_identities(connection, space, [identity]).current_identities(identity)
 
 
+# Kinds of names, in order of preference for a label.
+_LABEL_KINDS = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION, NameKind.WITHHELD)
+PersonNode = Callable[[str], Node]  # returns the node of an identity
+
+
 class ViewSearch(Resource):
-    """Search of your memories in your own private chat. In other chats the result is empty."""
+    """Search and graph of your memories in your own private chat. In other chats the result is empty."""
 
     @read("POST /api/browse", disabled=Page)
     def browse(
@@ -194,13 +199,6 @@ class ViewSearch(Resource):
         chosen = wanted.resolve_for_requester(connection, request) if request.private else None
         return None if chosen is None else replace(chosen, categories=self._context.category_filter())
 
-
-# Kinds of names, in order of preference for a label.
-_LABEL_KINDS = (NameKind.NAME, NameKind.ALIAS, NameKind.USERNAME, NameKind.RELATION, NameKind.WITHHELD)
-PersonNode = Callable[[str], Node]  # returns the node of an identity
-
-
-class ViewGraph(Resource):
     @read("GET /api/graph", disabled=Graph)
     def graph(self, *, limit: int = limits.GRAPH_NODES_MAX_COUNT) -> Graph:
         """Return your own active memories as a graph: pinned, important and newest ones first.

@@ -14,16 +14,16 @@ from tacit.view.checkpoints import Checkpoints
 from tacit.view.context import Dispatch, Operation, Repeat, ViewContext, list_operations, resource
 from tacit.view.idempotency import DisabledDispatch, IdempotentDispatch, MeasuredDispatch, run_once
 from tacit.view.learning import ViewLearning
-from tacit.view.memories import ViewReads, ViewWrites
+from tacit.view.memories import ViewMemories
 from tacit.view.notes import Files, Sessions
 from tacit.view.people import People
 from tacit.view.proposals import Proposals
 from tacit.view.recall import ViewRecall
-from tacit.view.search import ViewGraph, ViewSearch
+from tacit.view.search import ViewSearch
 from tacit.view.transfer import Imports, ViewExport
 
 
-class View(ViewReads, ViewSearch, ViewGraph, ViewRecall, ViewWrites, ViewLearning, ViewExplain, ViewExport):
+class View(ViewMemories, ViewSearch, ViewRecall, ViewLearning, ViewExplain, ViewExport):
     """Memory as one requester may use it in one chat. Made by `Memory.view`.
 
     Creating a view is cheap: it reads nothing until you call a method.
