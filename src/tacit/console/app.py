@@ -222,25 +222,13 @@ def post_sign_out(asked: PageRequest) -> Response:
 # All page groups, in the order of the navigation.
 
 PAGE_GROUPS: tuple[PageGroup, ...] = (
-    memories.list_pages,
-    memories.bulk_pages,
-    memories.memory_pages,
-    memories.edit_pages,
-    visibility.visibility_pages,
-    memories.erase_pages,
-    memories.undo_pages,
-    visibility.audience_pages,
-    people.people_pages,
-    people.merge_pages,
-    overview.graph_pages,
-    overview.activity_pages,
-    review.review_pages,
+    memories.pages,
+    visibility.pages,
+    people.pages,
+    overview.pages,
+    review.pages,
     overview.prompt_pages,
-    overview.access_log_pages,
-    admin.job_pages,
-    admin.doctor_pages,
-    admin.key_pages,
-    admin.settings_pages,
+    admin.pages,
     sign_in_pages,
 )
 

@@ -24,19 +24,21 @@ from tacit.settings import Settings, category_names, variable_name
 from tacit.settings.load import declared_fields, file_only_keys
 from tacit.settings.sections import CategorySetting
 
-# Jobs and the learning queue.
-
-JOBS_PATH = "/jobs"
-_RUN_COUNT_KEY = "run"
-job_pages = PageGroup(
+pages = PageGroup(
     flashes={
         "job-ran": FlashText("The job finished."),
         "job-begun": FlashText("The job is running. This page shows its progress."),
         "job-failed": FlashText("The job failed. It will be retried when it is due."),
         "learning-again": FlashText("Retrying one turn.", many="Retrying {count} turns."),
         "nothing-to-learn": FlashText("There are no failed turns."),
+        "revoked": FlashText("The key was revoked."),
     }
 )
+
+# Jobs and the learning queue.
+
+JOBS_PATH = "/jobs"
+_RUN_COUNT_KEY = "run"
 JOB_DESCRIPTIONS = {
     "expire": "Expire memories that are past their date, unused or over the limit",
     "purge": "Delete memories that were forgotten long ago",
@@ -54,7 +56,7 @@ JOB_STATES = {
 }
 
 
-@job_pages.get(JOBS_PATH, who=PageAccess.OPERATOR, nav="Jobs")
+@pages.get(JOBS_PATH, who=PageAccess.OPERATOR, nav="Jobs")
 def show_jobs(asked: PageRequest, **_: str) -> Response:
     memory = asked.visitor.memory
     jobs, waiting = memory.jobs.list(), memory.jobs.pending()
@@ -70,7 +72,7 @@ def show_jobs(asked: PageRequest, **_: str) -> Response:
     )
 
 
-@job_pages.post(f"{JOBS_PATH}/{{task}}/run", who=PageAccess.OPERATOR, again=show_jobs)
+@pages.post(f"{JOBS_PATH}/{{task}}/run", who=PageAccess.OPERATOR, again=show_jobs)
 def post_run_job(asked: PageRequest, task: str) -> Response:
     memory, space = asked.visitor.memory, asked.visitor.session.space
     try:
@@ -82,7 +84,7 @@ def post_run_job(asked: PageRequest, task: str) -> Response:
     return asked.redirect(JOBS_PATH, flash="job-ran" if ended else "job-begun")
 
 
-@job_pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
+@pages.post(f"{JOBS_PATH}/retry", who=PageAccess.OPERATOR, again=show_jobs)
 def post_retry_learning(asked: PageRequest) -> Response:
     count = asked.visitor.memory.jobs.retry_learning()
     return asked.redirect(JOBS_PATH, flash="learning-again" if count else "nothing-to-learn", count=count)
@@ -108,10 +110,9 @@ def _summarize_jobs(jobs: list[JobStatus], waiting: LearningQueueStatus) -> str:
 # The doctor. A check takes a while in a large space, so it runs on demand and its result is kept.
 
 DOCTOR_PATH = "/doctor"
-doctor_pages = PageGroup()
 
 
-@doctor_pages.get(DOCTOR_PATH, who=PageAccess.OPERATOR, nav="Doctor")
+@pages.get(DOCTOR_PATH, who=PageAccess.OPERATOR, nav="Doctor")
 def show_doctor(asked: PageRequest) -> Response:
     tasks, name = asked.site.tasks, _doctor_task(asked)
     done = tasks.last_result(name)
@@ -125,7 +126,7 @@ def show_doctor(asked: PageRequest) -> Response:
     )
 
 
-@doctor_pages.post(DOCTOR_PATH, who=PageAccess.OPERATOR, again=show_doctor)
+@pages.post(DOCTOR_PATH, who=PageAccess.OPERATOR, again=show_doctor)
 def post_doctor(asked: PageRequest) -> Response:
     """Answer with the page itself: after a redirect another process may answer, without result."""
     asked.site.tasks.run(_doctor_task(asked), asked.visitor.memory.admin.doctor)
@@ -139,7 +140,6 @@ def _doctor_task(asked: PageRequest) -> TaskName:
 # API keys.
 
 KEYS_PATH = "/keys"
-key_pages = PageGroup(flashes={"revoked": FlashText("The key was revoked.")})
 SCOPE_DESCRIPTIONS = {
     Scope.READ: "Read visible memories",
     Scope.WRITE: "Remember, update and forget",
@@ -149,14 +149,14 @@ SCOPE_DESCRIPTIONS = {
 }
 
 
-@key_pages.get(KEYS_PATH, who=PageAccess.OPERATOR, nav="Keys")
+@pages.get(KEYS_PATH, who=PageAccess.OPERATOR, nav="Keys")
 def show_keys(asked: PageRequest) -> Response:
     newest = asked.visitor.memory.keys.list()[::-1]
     found = _page_of_keys(newest, asked.query.line("cursor"))
     return asked.render("keys.html", found=found, now=system_clock(), scopes=SCOPE_DESCRIPTIONS)
 
 
-@key_pages.get(f"{KEYS_PATH}/new", who=PageAccess.OPERATOR)
+@pages.get(f"{KEYS_PATH}/new", who=PageAccess.OPERATOR)
 def show_key_form(asked: PageRequest) -> Response:
     return asked.render_form(
         "key_form.html",
@@ -167,7 +167,7 @@ def show_key_form(asked: PageRequest) -> Response:
     )
 
 
-@key_pages.post(KEYS_PATH, who=PageAccess.OPERATOR, again=show_key_form)
+@pages.post(KEYS_PATH, who=PageAccess.OPERATOR, again=show_key_form)
 def post_create_key(asked: PageRequest) -> Response:
     """Answer with the token, without a redirect: it is stored nowhere and shown only here."""
     form = asked.form
@@ -183,7 +183,7 @@ def post_create_key(asked: PageRequest) -> Response:
     return asked.render("key_created.html", made=made)
 
 
-@key_pages.get(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
+@pages.get(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
 def show_revoke_form(asked: PageRequest, id: str) -> Response:
     every = asked.visitor.memory.keys.list()
     key = next((one for one in every if one.id == id), None)
@@ -192,7 +192,7 @@ def show_revoke_form(asked: PageRequest, id: str) -> Response:
     return asked.render_form("key_revoke_form.html", "Revoke a key", key=key)
 
 
-@key_pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
+@pages.post(f"{KEYS_PATH}/{{id}}/revoke", who=PageAccess.OPERATOR)
 def post_revoke_key(asked: PageRequest, id: str) -> Response:
     asked.visitor.memory.keys.revoke(id)
     return asked.redirect(KEYS_PATH, flash="revoked")
@@ -212,7 +212,6 @@ def _optional_integer(asked: PageRequest, name: str, most: int) -> int | None:
 
 # Settings of the server and counts of the space. Secrets are not shown.
 
-settings_pages = PageGroup()
 SECRET_PLACEHOLDER = "not shown"
 _NONE, _OFF = "none", "off"
 _UNITS = (("h", 3_600), ("m", 60), ("s", 1))
@@ -226,7 +225,7 @@ class SettingRow:
     variable: str | None  # None: settable only in the settings file
 
 
-@settings_pages.get("/settings", who=PageAccess.OPERATOR, nav="Settings")
+@pages.get("/settings", who=PageAccess.OPERATOR, nav="Settings")
 def show_settings(asked: PageRequest) -> Response:
     memory = asked.visitor.memory
     return asked.render(

@@ -21,6 +21,26 @@ from tacit.limits import BULK_PREVIEW_MAX_COUNT, BULK_SELECTION_MAX_COUNT, TIMEL
 from tacit.records.memory import ChatKind, HistoryEntry, Memory, State, Visibility
 from tacit.records.results import Erased
 
+pages = PageGroup(
+    flashes={
+        "none-chosen": FlashText("Select memories first, then an action."),
+        "forgotten": FlashText("Forgotten.", many="{count} forgotten.", undo="/undo/forgotten"),
+        "restored": FlashText("Restored.", many="{count} restored.", undo="/undo/restored"),
+        "pinned": FlashText("Pinned.", many="{count} pinned.", undo="/undo/pinned"),
+        "unpinned": FlashText("Unpinned.", many="{count} unpinned.", undo="/undo/unpinned"),
+        "unchanged": FlashText("Nothing to change."),
+        "reworded": FlashText("Saved.", undo="/undo/reworded"),
+        "undone": FlashText("Undone.", many="Undone for {count}."),
+        "undone-in-part": FlashText(
+            "Undone for one. The others were changed since.", many="Undone for {count}. The others were changed since."
+        ),
+        "undone-here": FlashText(
+            "The earlier text is back as a private memory. The memory of the group stays replaced."
+        ),
+        "not-undone": FlashText("Not undone: it was changed since."),
+    }
+)
+
 # Actions on memories. Each returns an undo token: the id with the state before or after the
 # action, so that undo does nothing if the memory was changed again since.
 
@@ -135,11 +155,10 @@ def split_undo_token(token: str, count: int) -> list[str]:
 
 # The list of memories, newest first, with search and filters.
 
-list_pages = PageGroup()
 NO_MEMORIES: Page[Memory] = Page()
 
 
-@list_pages.get("/", who=PageAccess.BOTH, nav="Memories")
+@pages.get("/", who=PageAccess.BOTH, nav="Memories")
 def show_list(asked: PageRequest) -> Response:
     found, count, most, problem = NO_MEMORIES, 0, limits.BROWSE_COUNT_MAX_COUNT, None
     try:
@@ -173,15 +192,6 @@ def show_list(asked: PageRequest) -> Response:
 
 # One memory: details, history and actions.
 
-memory_pages = PageGroup(
-    flashes={
-        "forgotten": FlashText("Forgotten.", many="{count} forgotten.", undo="/undo/forgotten"),
-        "restored": FlashText("Restored.", many="{count} restored.", undo="/undo/restored"),
-        "pinned": FlashText("Pinned.", many="{count} pinned.", undo="/undo/pinned"),
-        "unpinned": FlashText("Unpinned.", many="{count} unpinned.", undo="/undo/unpinned"),
-        "unchanged": FlashText("Nothing to change."),
-    }
-)
 RESTORABLE_STATES = (State.FORGOTTEN, State.EXPIRED)
 
 
@@ -192,7 +202,7 @@ class HistoryLine:
     pieces: tuple[DiffPiece, ...]  # the change of the text; empty if there is none
 
 
-@memory_pages.get("/memories/{id}", who=PageAccess.BOTH)
+@pages.get("/memories/{id}", who=PageAccess.BOTH)
 def show_memory(asked: PageRequest, id: str) -> Response:
     memory = get_managed_memory(asked.visitor, id)
     history = asked.visitor.api.history(id)
@@ -245,7 +255,7 @@ def redirect_to_memory(asked: PageRequest, result: ActionResult, flash: str) -> 
 
 
 def _add_action(name: str, act: Callable[[Visitor, str], ActionResult], flash: str) -> None:
-    @memory_pages.post(f"/memories/{{id}}/{name}", who=ACTIONS[name][2], again=show_memory)
+    @pages.post(f"/memories/{{id}}/{name}", who=ACTIONS[name][2], again=show_memory)
     def post_action(asked: PageRequest, id: str) -> Response:
         return redirect_to_memory(asked, act(asked.visitor, id), flash)
 
@@ -256,11 +266,10 @@ for _name, (_act, _flash, _) in ACTIONS.items():
 
 # Editing. If the memory was changed since the form was loaded, both texts are shown.
 
-edit_pages = PageGroup(flashes={"reworded": FlashText("Saved.", undo="/undo/reworded")})
 _VERSION_MAX = 2**31
 
 
-@edit_pages.get("/memories/{id}/edit", who=PageAccess.BOTH)
+@pages.get("/memories/{id}/edit", who=PageAccess.BOTH)
 def show_edit_form(asked: PageRequest, id: str) -> Response:
     memory = get_managed_memory(asked.visitor, id)
     written = asked.form.text("content") if asked.wrong else memory.content
@@ -276,7 +285,7 @@ def show_edit_form(asked: PageRequest, id: str) -> Response:
     )
 
 
-@edit_pages.post("/memories/{id}/edit", who=PageAccess.BOTH, again=show_edit_form)
+@pages.post("/memories/{id}/edit", who=PageAccess.BOTH, again=show_edit_form)
 def post_edit(asked: PageRequest, id: str) -> Response:
     version = asked.form.integer("version", 1, 1, _VERSION_MAX)
     content = asked.form.text("content")
@@ -285,18 +294,17 @@ def post_edit(asked: PageRequest, id: str) -> Response:
 
 # Erasing, confirmed by a typed word and answered with a certificate.
 
-erase_pages = PageGroup()
 ERASE_WORD = "erase"
 
 
-@erase_pages.get("/memories/{id}/erase", who=PageAccess.BOTH)
+@pages.get("/memories/{id}/erase", who=PageAccess.BOTH)
 def show_erase_form(asked: PageRequest, id: str) -> Response:
     return asked.render_form(
         "memory_erase.html", "Erase a memory", memory=get_managed_memory(asked.visitor, id), word=ERASE_WORD
     )
 
 
-@erase_pages.post("/memories/{id}/erase", who=PageAccess.BOTH, again=show_erase_form)
+@pages.post("/memories/{id}/erase", who=PageAccess.BOTH, again=show_erase_form)
 def post_erase(asked: PageRequest, id: str) -> Response:
     """Answer with the certificate, without a redirect: it is not stored."""
     check_erase_word(asked)
@@ -312,7 +320,6 @@ def check_erase_word(asked: PageRequest) -> None:
 # Bulk actions. Each memory succeeds or is refused by itself; the result lists refusals.
 
 T = TypeVar("T")
-bulk_pages = PageGroup(flashes={"none-chosen": FlashText("Select memories first, then an action.")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +328,7 @@ class RefusedMemory:
     why: str
 
 
-@bulk_pages.post("/chosen", who=PageAccess.BOTH)
+@pages.post("/chosen", who=PageAccess.BOTH)
 def post_bulk_action(asked: PageRequest) -> Response:
     ids, back = _selected_ids(asked), requests.url_with_search(asked, "/")
     wanted = asked.form.line("act") or ""
@@ -385,7 +392,7 @@ def _list_raised(asked: PageRequest, to: Visibility) -> list[Memory]:
     return [one for one in memories if one.visibility.rank < to.rank]
 
 
-@bulk_pages.post("/chosen/erase", who=PageAccess.BOTH, again=show_bulk_erase_form)
+@pages.post("/chosen/erase", who=PageAccess.BOTH, again=show_bulk_erase_form)
 def post_bulk_erase(asked: PageRequest) -> Response:
     check_erase_word(asked)
     erased, refused = _apply_to_selected(asked, erase_memory)
@@ -431,21 +438,8 @@ def _selected_ids(asked: PageRequest) -> tuple[str, ...]:
 
 # Undo of the last action. A memory that was changed again since is left as it is.
 
-undo_pages = PageGroup(
-    flashes={
-        "undone": FlashText("Undone.", many="Undone for {count}."),
-        "undone-in-part": FlashText(
-            "Undone for one. The others were changed since.", many="Undone for {count}. The others were changed since."
-        ),
-        "undone-here": FlashText(
-            "The earlier text is back as a private memory. The memory of the group stays replaced."
-        ),
-        "not-undone": FlashText("Not undone: it was changed since."),
-    }
-)
 
-
-@undo_pages.post("/undo/{what}", who=PageAccess.BOTH)
+@pages.post("/undo/{what}", who=PageAccess.BOTH)
 def post_undo(asked: PageRequest, what: str) -> Response:
     tokens = _selected_ids(asked)
     if what not in UNDO_HANDLERS or not tokens:

@@ -1,4 +1,4 @@
-"""Pages that only read: activity, access log, graph and prompt preview."""
+"""Pages that only read: graph, activity, prompt preview and access log."""
 
 from __future__ import annotations
 
@@ -18,13 +18,28 @@ from tacit.records.memory import State
 from tacit.records.results import Graph
 from tacit.settings import Settings
 
+pages = PageGroup()
+prompt_pages = PageGroup()  # stand behind the review in the navigation
+
+# The graph. The page is a list, from which a script draws the picture.
+
+NODES_MAX_COUNT = limits.GRAPH_NODES_MAX_COUNT
+
+
+@pages.get("/graph", who=PageAccess.BOTH, nav="Graph")
+def show_graph(asked: PageRequest) -> Response:
+    """Show some nodes at first, which draws quickly, and more on request."""
+    count, api = ("most", limits.GRAPH_FIRST_COUNT, 1, NODES_MAX_COUNT), asked.visitor.api
+    asked, found = asked.attempt(lambda: api.graph(limit=asked.query.integer(*count)), Graph())
+    return asked.render("graph.html", drawn=draw_graph(found), most=NODES_MAX_COUNT)
+
+
 # Activity, newest first, and counts of the last 30 days.
 
-activity_pages = PageGroup()
 _PENDING_MAX_COUNT = limits.PAGE_MAX_COUNT
 
 
-@activity_pages.get("/activity", who=PageAccess.BOTH, nav="Activity")
+@pages.get("/activity", who=PageAccess.BOTH, nav="Activity")
 def show_activity(asked: PageRequest) -> Response:
     audit = asked.visitor.api.audit
     asked, found = asked.attempt(lambda: audit.activity(cursor=asked.query.line("cursor")), Page())
@@ -50,51 +65,8 @@ def _pending_ids(asked: PageRequest) -> frozenset[str]:
     return frozenset(one.id for one in asked.visitor.view.browse(pending, limit=_PENDING_MAX_COUNT))
 
 
-# The access log: a person sees reads of their own memories, an operator all reads.
-
-access_log_pages = PageGroup()
-OPERATION_LABELS = {
-    "browse": "listed memories",
-    "browse_count": "counted memories",
-    "show": "opened a memory",
-    "history": "opened the history of a memory",
-    "rooms": "listed chats",
-    "hearing": "previewed the memories a person would see",
-    "hearers": "checked who can see a memory",
-    "recalled": "previewed the memories a question would recall",
-    "graph": "opened the graph",
-    "activity": "opened the activity",
-    "activity_days": "counted the activity by day",
-    "people": "listed people",
-    "about": "listed memories about a person",
-    "looks": "opened the access log",
-}
-
-
-@access_log_pages.get("/access-log", who=PageAccess.BOTH, nav="Access log")
-def show_access_log(asked: PageRequest) -> Response:
-    log = asked.visitor.api.audit.access_log
-    asked, found = asked.attempt(lambda: log(cursor=asked.query.line("cursor")), Page())
-    return asked.render("access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS)
-
-
-# The graph. The page is a list, from which a script draws the picture.
-
-graph_pages = PageGroup()
-NODES_MAX_COUNT = limits.GRAPH_NODES_MAX_COUNT
-
-
-@graph_pages.get("/graph", who=PageAccess.BOTH, nav="Graph")
-def show_graph(asked: PageRequest) -> Response:
-    """Show some nodes at first, which draws quickly, and more on request."""
-    count, api = ("most", limits.GRAPH_FIRST_COUNT, 1, NODES_MAX_COUNT), asked.visitor.api
-    asked, found = asked.attempt(lambda: api.graph(limit=asked.query.integer(*count)), Graph())
-    return asked.render("graph.html", drawn=draw_graph(found), most=NODES_MAX_COUNT)
-
-
 # The prompt preview: block and fresh context exactly as the model receives them.
 
-prompt_pages = PageGroup()
 PROMPT_STYLES = {"memory": "Headings and lists", "filtered": "Keys and values", "summary": "Notes and recent sessions"}
 
 
@@ -139,3 +111,30 @@ def _describe_limits(settings: Settings, style: str) -> str:
     if style == "summary":
         return f"{settings.notes.items_max:,} memories"
     return f"{settings.prompt.items_max:,} memories and {settings.prompt.chars_max:,} characters"
+
+
+# The access log: a person sees reads of their own memories, an operator all reads.
+
+OPERATION_LABELS = {
+    "browse": "listed memories",
+    "browse_count": "counted memories",
+    "show": "opened a memory",
+    "history": "opened the history of a memory",
+    "rooms": "listed chats",
+    "hearing": "previewed the memories a person would see",
+    "hearers": "checked who can see a memory",
+    "recalled": "previewed the memories a question would recall",
+    "graph": "opened the graph",
+    "activity": "opened the activity",
+    "activity_days": "counted the activity by day",
+    "people": "listed people",
+    "about": "listed memories about a person",
+    "looks": "opened the access log",
+}
+
+
+@prompt_pages.get("/access-log", who=PageAccess.BOTH, nav="Access log")
+def show_access_log(asked: PageRequest) -> Response:
+    log = asked.visitor.api.audit.access_log
+    asked, found = asked.attempt(lambda: log(cursor=asked.query.line("cursor")), Page())
+    return asked.render("access_log.html", found=found, did=OPERATION_LABELS, days=limits.ACCESS_LOG_KEEP_DAYS)

@@ -15,11 +15,19 @@ from tacit.records.accounts import NameKind, Person
 from tacit.records.queries import Search
 
 PEOPLE_PATH = "/people"
-people_pages = PageGroup(flashes={"named": FlashText("Name added. Only you and operators of this space see it.")})
+_UNMERGE_PATH = f"{PEOPLE_PATH}/unmerge"
+pages = PageGroup(
+    flashes={
+        "named": FlashText("Name added. Only you and operators of this space see it."),
+        "merged": FlashText("Merged.", undo=_UNMERGE_PATH),
+        "unmerged": FlashText("The merge was undone."),
+        "not-merged": FlashText("Nothing was changed: they are not merged, or an operator merged them."),
+    }
+)
 NAME_KIND_CHOICES = (NameKind.ALIAS, NameKind.NAME, NameKind.USERNAME, NameKind.RELATION)
 
 
-@people_pages.get(PEOPLE_PATH, who=PageAccess.BOTH, nav="People")
+@pages.get(PEOPLE_PATH, who=PageAccess.BOTH, nav="People")
 def show_people(asked: PageRequest) -> Response:
     asked, found = asked.attempt(lambda: _list_people(asked), Page())
     return asked.render(
@@ -36,7 +44,7 @@ def _list_people(asked: PageRequest) -> Page[Person]:
     return people.list_known_people(asked.visitor, name, cursor)
 
 
-@people_pages.get(f"{PEOPLE_PATH}/{{id}}", who=PageAccess.BOTH)
+@pages.get(f"{PEOPLE_PATH}/{{id}}", who=PageAccess.BOTH)
 def show_person(asked: PageRequest, id: str) -> Response:
     visitor = asked.visitor
     person = people.get_known_person(visitor, id)
@@ -55,7 +63,7 @@ def show_person(asked: PageRequest, id: str) -> Response:
     )
 
 
-@people_pages.post(f"{PEOPLE_PATH}/{{id}}/name", who=PageAccess.PERSON, again=show_person)
+@pages.post(f"{PEOPLE_PATH}/{{id}}/name", who=PageAccess.PERSON, again=show_person)
 def post_name(asked: PageRequest, id: str) -> Response:
     person = people.get_known_person(asked.visitor, id)
     kind = asked.form.choice("kind", NameKind) or NameKind.ALIAS
@@ -69,17 +77,8 @@ def person_url(id: str) -> str:
 
 # Merging two people after a confirmation, and undoing it.
 
-_UNMERGE_PATH = f"{PEOPLE_PATH}/unmerge"
-merge_pages = PageGroup(
-    flashes={
-        "merged": FlashText("Merged.", undo=_UNMERGE_PATH),
-        "unmerged": FlashText("The merge was undone."),
-        "not-merged": FlashText("Nothing was changed: they are not merged, or an operator merged them."),
-    }
-)
 
-
-@merge_pages.get(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH)
+@pages.get(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH)
 def show_merge_form(asked: PageRequest, id: str) -> Response:
     """Show people to merge with, or once one is chosen, the confirmation."""
     person = people.get_known_person(asked.visitor, id)
@@ -115,7 +114,7 @@ def _is_mergeable(asked: PageRequest, person: Person, other: Person) -> bool:
     return True
 
 
-@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH, again=_show_candidates)
+@pages.post(f"{PEOPLE_PATH}/{{id}}/merge", who=PageAccess.BOTH, again=_show_candidates)
 def post_merge(asked: PageRequest, id: str) -> Response:
     visitor = asked.visitor
     person = people.get_known_person(visitor, id)
@@ -126,13 +125,13 @@ def post_merge(asked: PageRequest, id: str) -> Response:
     return asked.redirect(person_url(target.id), flash="merged", ids=[token])
 
 
-@merge_pages.post(f"{PEOPLE_PATH}/{{id}}/unmerge", who=PageAccess.BOTH)
+@pages.post(f"{PEOPLE_PATH}/{{id}}/unmerge", who=PageAccess.BOTH)
 def post_unmerge(asked: PageRequest, id: str) -> Response:
     person = people.get_known_person(asked.visitor, id)
     return _unmerge_all(asked, people.list_unmergeable(asked.visitor, person), person.id)
 
 
-@merge_pages.post(_UNMERGE_PATH, who=PageAccess.BOTH)
+@pages.post(_UNMERGE_PATH, who=PageAccess.BOTH)
 def post_undo_merge(asked: PageRequest) -> Response:
     ids = asked.form.many("id")
     if len(ids) != 1:

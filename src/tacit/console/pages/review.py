@@ -18,7 +18,7 @@ from tacit.records.memory import Memory
 from tacit.records.results import Proposal
 
 REVIEW_PATH = "/review"
-review_pages = PageGroup(
+pages = PageGroup(
     flashes={
         "approved": FlashText("Approved."),
         "declined": FlashText("Declined. It will not be proposed again for a while."),
@@ -34,7 +34,7 @@ class ReviewItem:
     change: Sequence[DiffPiece]  # from the memory it would replace; empty if there is none
 
 
-@review_pages.get(
+@pages.get(
     REVIEW_PATH, who=PageAccess.PERSON, nav="Review", nav_count=lambda visitor: len(visitor.view.proposals.list())
 )
 def show_proposals(asked: PageRequest, **_: str) -> Response:
@@ -45,12 +45,12 @@ def show_proposals(asked: PageRequest, **_: str) -> Response:
     return asked.render("review.html", questions=shown, left=len(waiting) - len(shown))
 
 
-@review_pages.post(f"{REVIEW_PATH}/{{id}}/approve", who=PageAccess.PERSON, again=show_proposals)
+@pages.post(f"{REVIEW_PATH}/{{id}}/approve", who=PageAccess.PERSON, again=show_proposals)
 def post_approve(asked: PageRequest, id: str) -> Response:
     return _answer_proposal(asked, asked.visitor.view.proposals.approve, id, "approved")
 
 
-@review_pages.post(f"{REVIEW_PATH}/{{id}}/decline", who=PageAccess.PERSON, again=show_proposals)
+@pages.post(f"{REVIEW_PATH}/{{id}}/decline", who=PageAccess.PERSON, again=show_proposals)
 def post_decline(asked: PageRequest, id: str) -> Response:
     return _answer_proposal(asked, asked.visitor.view.proposals.decline, id, "declined")
 

@@ -15,14 +15,21 @@ from tacit.records.memory import ChatKind, Memory, Visibility
 from tacit.records.results import AudienceChat
 from tacit.records.validation import fold_name
 
+pages = PageGroup(
+    flashes={
+        "visibility": FlashText("Visibility changed.", many="Visibility of {count} changed.", undo="/undo/visibility"),
+        "withheld": FlashText("Withheld from them in every chat."),
+        "withheld-unknown": FlashText("Withheld. Until that name is linked to an account, only you see it."),
+    }
+)
+
 # The preview of a chat: what a requester would see there, what is withheld, and by which rule.
 
-audience_pages = PageGroup()
 AUDIENCE_PATH = "/visibility"
 _MEMBERS_MAX_CHARS = 50
 
 
-@audience_pages.get(AUDIENCE_PATH, who=PageAccess.BOTH, nav="Visibility")
+@pages.get(AUDIENCE_PATH, who=PageAccess.BOTH, nav="Visibility")
 def show_audience(asked: PageRequest) -> Response:
     visitor = asked.visitor
     groups = audience.list_groups(visitor)
@@ -89,16 +96,8 @@ def _list_members(asked: PageRequest, group: AudienceChat) -> list[str]:
 
 # The visibility of one memory, with a preview of each change, and withholding it from a person.
 
-visibility_pages = PageGroup(
-    flashes={
-        "visibility": FlashText("Visibility changed.", many="Visibility of {count} changed.", undo="/undo/visibility"),
-        "withheld": FlashText("Withheld from them in every chat."),
-        "withheld-unknown": FlashText("Withheld. Until that name is linked to an account, only you see it."),
-    }
-)
 
-
-@visibility_pages.get("/memories/{id}/visibility", who=PageAccess.BOTH)
+@pages.get("/memories/{id}/visibility", who=PageAccess.BOTH)
 def show_visibility_form(asked: PageRequest, id: str) -> Response:
     memory = memories.get_managed_memory(asked.visitor, id)
     wanted = (asked.form if asked.wrong else asked.query).choice("visibility", Visibility)
@@ -128,7 +127,7 @@ def _visibility_choices(asked: PageRequest, memory: Memory) -> dict[Visibility, 
     }
 
 
-@visibility_pages.post("/memories/{id}/visibility", who=PageAccess.BOTH, again=show_visibility_form)
+@pages.post("/memories/{id}/visibility", who=PageAccess.BOTH, again=show_visibility_form)
 def post_visibility(asked: PageRequest, id: str) -> Response:
     wanted = asked.form.choice("visibility", Visibility)
     if wanted is None:
@@ -136,7 +135,7 @@ def post_visibility(asked: PageRequest, id: str) -> Response:
     return redirect_to_memory(asked, memories.change_visibility(asked.visitor, id, wanted), "visibility")
 
 
-@visibility_pages.get("/memories/{id}/withhold", who=PageAccess.BOTH)
+@pages.get("/memories/{id}/withhold", who=PageAccess.BOTH)
 def show_withhold_form(asked: PageRequest, id: str) -> Response:
     visitor = asked.visitor
     people = set() if visitor.is_operator else {labels.person_label(one) for one in visitor.view.people.list()}
@@ -158,7 +157,7 @@ def _unknown_name(asked: PageRequest) -> str | None:
     return None if fold_name(who) in known else who
 
 
-@visibility_pages.post("/memories/{id}/withhold", who=PageAccess.BOTH, again=show_withhold_form)
+@pages.post("/memories/{id}/withhold", who=PageAccess.BOTH, again=show_withhold_form)
 def post_withhold(asked: PageRequest, id: str) -> Response:
     who = asked.form.line("who")
     if who is None:
