@@ -7,15 +7,16 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, MutableMapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from tacit.telemetry.spans import RequestTracer
 
 
 # Lines for operators, on stderr. They hold nothing that people wrote, nothing that names them, and
@@ -137,18 +138,10 @@ _TRACE_HEADERS = (b"traceparent", b"tracestate")
 _REQUEST_ID_HEADER = b"x-request-id"
 
 
-class RequestSpan(Protocol):
-    def ended(self, route: str, status: int | None) -> None: ...
-
-
-class RequestSpans(Protocol):
-    def request(self, method: str, headers: Mapping[str, str]) -> AbstractContextManager[RequestSpan]: ...
-
-
 class RequestLogMiddleware:
     """Log each request and count those in flight."""
 
-    def __init__(self, app: Starlette, log: ServerLog, spans: RequestSpans) -> None:
+    def __init__(self, app: Starlette, log: ServerLog, spans: RequestTracer) -> None:
         self._app = app
         # A request that is refused early has no route yet; a path without parameters may be logged.
         paths = (getattr(route, "path", "{}") for route in app.routes)

@@ -35,7 +35,7 @@ class _McpEndpoint:
     def __init__(self, app: FastAPI, profile: ProfileName) -> None:
         self._authenticator: Authenticator = app.state.authenticator
         self._most: int = app.state.settings.server.body_max_bytes
-        self._server = create_mcp_server(lambda request: request.scope[_BOUND_VIEW_KEY], run_in_threadpool, profile)
+        self._server = create_mcp_server(lambda request: request.scope[_BOUND_VIEW_KEY], profile)
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import tacit
 from tacit.errors import MissingExtra, TacitError
@@ -16,7 +16,9 @@ from tacit.tools.reference import KnowledgeGraph, read_whole_graph, reference_to
 from tacit.tools.tool import dump_json, format_error
 
 try:
+    import anyio
     import mcp_types as types
+    from anyio.to_thread import run_sync
     from mcp.server.lowlevel.server import Server
     from mcp.shared.exceptions import MCPError
 except ImportError:
@@ -102,17 +104,9 @@ class BoundView:
         return self.view if self.view.enabled and READ_SCOPE in self.scopes else None
 
 
-class ThreadRunner(Protocol):
-    """Run blocking work outside the event loop."""
-
-    async def __call__(self, work: Callable[[], T], /) -> T: ...
-
-
-def create_mcp_server(
-    bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName = ProfileName.STANDARD
-) -> Server[Any]:
+def create_mcp_server(bind: Callable[[Any], BoundView], profile: ProfileName = ProfileName.STANDARD) -> Server[Any]:
     """Return an MCP server. `bind` gets the request of the transport: HTTP, or None on stdio."""
-    offered = _McpHandlers(bind, run, profile)
+    offered = _McpHandlers(bind, profile)
     made: Server[Any] = Server(
         "tacit",
         title="Tacit",
@@ -135,9 +129,8 @@ def create_mcp_server(
 class _McpHandlers:
     """Handlers of MCP requests, which the SDK has checked against the protocol."""
 
-    def __init__(self, bind: Callable[[Any], BoundView], run: ThreadRunner, profile: ProfileName) -> None:
+    def __init__(self, bind: Callable[[Any], BoundView], profile: ProfileName) -> None:
         self._bind = bind
-        self._run = run
         self._profile = PROFILES[profile]
 
     async def list_tools(self, context: Any, _: object) -> types.ListToolsResult:
@@ -189,10 +182,10 @@ class _McpHandlers:
         return [tool for tool in self._profile.tools(bound.view) if bound.scopes.issuperset(tool.needs)]
 
     async def _run_safely(self, work: Callable[[], T]) -> T:
-        """Replace errors by messages of ours: the SDK would return and log the original, which may
-        hold content."""
+        """Run blocking work in a thread, and replace errors by messages of ours: the SDK would
+        return and log the original, which may hold content."""
         try:
-            return await self._run(work)
+            return await run_sync(work)
         except TacitError as error:
             raise MCPError(types.INTERNAL_ERROR, format_error(error)) from None
         except Exception as error:  # noqa: BLE001 (the last resort)
@@ -240,8 +233,6 @@ def _describe_tool(tool: Tool) -> types.Tool:
 
 def serve_stdio(view: View, profile: ProfileName = ProfileName.STANDARD) -> None:
     """Serve until the client closes stdin."""
-    import anyio
-
     anyio.run(_run_stdio, view, profile)
 
 
@@ -249,12 +240,6 @@ async def _run_stdio(view: View, profile: ProfileName) -> None:
     from mcp.server.stdio import stdio_server
 
     bound = BoundView(view=view)
-    made = create_mcp_server(lambda _: bound, _run_in_thread, profile)
+    made = create_mcp_server(lambda _: bound, profile)
     async with stdio_server() as (reading, writing):
         await made.run(reading, writing, made.create_initialization_options())
-
-
-async def _run_in_thread(work: Callable[[], T], /) -> T:
-    from anyio.to_thread import run_sync
-
-    return await run_sync(work)
