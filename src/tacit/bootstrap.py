@@ -19,7 +19,7 @@ from tacit.lifecycle.erasure_records import journal_path
 from tacit.lifecycle.erasure_replay import replay_journal
 from tacit.lifecycle.tasks import LifecycleOptions
 from tacit.llm.budget import Allowance, Prices
-from tacit.llm.endpoint import create_allowance, create_language_model
+from tacit.llm.endpoint import EndpointModel, create_allowance, read_api_key
 from tacit.llm.language_model import LanguageModel, MeasuredLanguageModel
 from tacit.memory import Memory
 from tacit.prompts.block import Style
@@ -248,12 +248,13 @@ def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
     """Create the language model, if one is set, and the daily budget of each space."""
     chosen = settings.language
     prices = Prices(in_per_million=chosen.price_in_per_million, out_per_million=chosen.price_out_per_million)
-    model = create_language_model(
+    if chosen.provider == "none":
+        return None, Allowance()
+    model = EndpointModel(
         chosen.provider,
-        model=chosen.model,
-        base_url=chosen.base_url,
-        api_key_env=chosen.api_key_env,
-        environ=os.environ,
+        chosen.model,
+        base_url=chosen.base_url or None,
+        api_key=read_api_key(chosen.api_key_env, os.environ),
         timeout_seconds=chosen.timeout_seconds,
         retries=chosen.retries,
         max_output_tokens=chosen.max_output_tokens,
@@ -261,8 +262,6 @@ def _build_llm(settings: Settings) -> tuple[LanguageModel | None, Allowance]:
         output=chosen.output,
         prices=prices,
     )
-    if model is None:
-        return None, Allowance()
     return model, create_allowance(chosen.tokens_per_day, chosen.cost_per_day)
 
 

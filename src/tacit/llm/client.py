@@ -9,10 +9,10 @@ import re
 import ssl
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, TypeVar, cast
 
@@ -303,14 +303,25 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-# Conversations as messages of the library.
+# Requests through `pydantic_ai`. Importing it takes about a second, so this module is imported at
+# the first request.
+
+OutputForm = Literal["schema", "tool", "prompt"]
+_ANSWER_TOOL = "answer"
+# The transport adds the real key, so that the library cannot log it.
+_PLACEHOLDER_KEY = "unset"
+_FIXED_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class ModelQuestion:
+    """Ask for the next turn of a conversation or, with a form, for one answer of this schema."""
+
     instructions: str
-    turns: tuple[TalkTurn, ...]  # checked
-    tools: tuple[ToolSpec, ...]
+    turns: Sequence[TalkTurn]  # checked
+    tools: Sequence[ToolSpec] = ()
+    form: OutputForm | None = None
+    json_schema: Mapping[str, Any] = field(default_factory=dict)
 
     def build_messages(self) -> list[ModelMessage]:
         """Build messages. Join consecutive turns of one side, because many chat templates need
@@ -319,6 +330,18 @@ class Conversation:
         return [self._build_message(list(turns)) for _, turns in groupby(spoken, type)]
 
     def build_parameters(self) -> ModelRequestParameters:
+        schema = dict(self.json_schema)
+        if self.form == "tool":
+            tool = ToolDefinition(
+                name=_ANSWER_TOOL,
+                description="Give the answer by calling this.",
+                parameters_json_schema=schema,
+                kind="output",
+            )
+            return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+        if self.form == "schema":
+            definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
+            return ModelRequestParameters(output_mode="native", output_object=definition)
         tools = [
             ToolDefinition(
                 name=one.name,
@@ -355,47 +378,6 @@ class Conversation:
             if isinstance(turn, ToolTurn)
         ]
         return ModelRequest(parts=results, instructions=self.instructions)
-
-
-# Requests through `pydantic_ai`. Importing it takes about a second, so this module is imported at
-# the first request.
-
-OutputForm = Literal["schema", "tool", "prompt"]
-_ANSWER_TOOL = "answer"
-# The transport adds the real key, so that the library cannot log it.
-_PLACEHOLDER_KEY = "unset"
-_FIXED_TEMPERATURE = ("openai_supports_reasoning", "anthropic_disallows_sampling_settings")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelQuestion:
-    instructions: str
-    turns: tuple[str, ...]  # alternating: user, model, user
-    json_schema: dict[str, Any]
-    form: OutputForm
-
-    def build_messages(self) -> list[ModelMessage]:
-        return [
-            ModelResponse(parts=[TextPart(content=turn)])
-            if number % 2
-            else ModelRequest(parts=[UserPromptPart(content=turn)], instructions=self.instructions)
-            for number, turn in enumerate(self.turns)
-        ]
-
-    def build_parameters(self) -> ModelRequestParameters:
-        schema = dict(self.json_schema)
-        if self.form == "tool":
-            tool = ToolDefinition(
-                name=_ANSWER_TOOL,
-                description="Give the answer by calling this.",
-                parameters_json_schema=schema,
-                kind="output",
-            )
-            return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
-        if self.form == "schema":
-            definition = OutputObjectDefinition(json_schema=schema, name=_ANSWER_TOOL)
-            return ModelRequestParameters(output_mode="native", output_object=definition)
-        return ModelRequestParameters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -445,7 +427,7 @@ class ModelClient:
     def alive(self) -> bool:
         return self._loop.alive
 
-    def send(self, question: ModelQuestion | Conversation, until: float) -> ModelReply | RequestFailure:
+    def send(self, question: ModelQuestion, until: float) -> ModelReply | RequestFailure:
         """Send one request, with a deadline on the monotonic clock.
 
         Failures are returned, not raised, so that no library error with a prompt in it becomes the
@@ -459,7 +441,7 @@ class ModelClient:
             self._loop.run(self._client.aclose, limits.LANGUAGE_STOP_WAIT_MAX_SECONDS)
         self._loop.close()
 
-    async def _send(self, question: ModelQuestion | Conversation, rest_seconds: float) -> ModelReply | RequestFailure:
+    async def _send(self, question: ModelQuestion, rest_seconds: float) -> ModelReply | RequestFailure:
         exchange = HttpExchange()
         CURRENT_EXCHANGE.set(exchange)  # in the context of this task
         try:
@@ -484,9 +466,9 @@ class ModelClient:
 raise language.timeout_seconds"
         return RequestFailure(error=LanguageUnavailable(problem), transient=True, billable=exchange.sent)
 
-    def _unsupported_failure(self, question: ModelQuestion | Conversation) -> RequestFailure:
+    def _unsupported_failure(self, question: ModelQuestion) -> RequestFailure:
         problem = f"{self._transport.who} cannot be talked to with tools: use another model"
-        if isinstance(question, ModelQuestion):
+        if question.form is not None:
             problem = f"{self._transport.who} cannot answer in the form {question.form}: set \
 language.output to another, or to auto"
         return RequestFailure(error=LanguageRefused(problem), other_form=True)

@@ -27,6 +27,7 @@ from tacit.records.conversation import (
     TalkTurn,
     ToolCall,
     ToolSpec,
+    UserTurn,
     dump_json_object,
     make_encodable,
     parse_tools,
@@ -36,15 +37,7 @@ from tacit.records.text import token_upper_bound
 
 if TYPE_CHECKING:
     from tacit.llm.answer_schema import AnswerSchema
-    from tacit.llm.client import (
-        Conversation,
-        ModelClient,
-        ModelQuestion,
-        ModelReply,
-        OutputForm,
-        RawToolCall,
-        RequestFailure,
-    )
+    from tacit.llm.client import ModelClient, ModelQuestion, ModelReply, OutputForm, RawToolCall, RequestFailure
 
 
 Provider = Literal["openai", "anthropic"]
@@ -106,7 +99,7 @@ class RequestAttempts:
     usage: Usage = field(default_factory=Usage)
 
     def send(
-        self, question: ModelQuestion | Conversation, sent: Iterable[str], *, another: bool = False
+        self, question: ModelQuestion, sent: Iterable[str], *, another: bool = False
     ) -> ModelReply | LanguageFailed:
         """Return a reply; retry transient failures. `sent` is all text of the request.
 
@@ -131,7 +124,7 @@ class RequestAttempts:
                 raise outcome.error
             self.model.pause(wait)
 
-    def _send_once(self, question: ModelQuestion | Conversation, sent_tokens: int) -> ModelReply | RequestFailure:
+    def _send_once(self, question: ModelQuestion, sent_tokens: int) -> ModelReply | RequestFailure:
         from tacit.llm.client import ModelReply
 
         model = self.model
@@ -354,10 +347,9 @@ class EndpointModel(LanguageModel):
             most = f"{limits.LANGUAGE_TEXT_MAX_CHARS:,} characters"
             raise InvalidInput("turns", f"are longer than {most} with all else: leave some out")
         attempts = self._start_attempts(budget)
-        from tacit.llm.client import Conversation
+        from tacit.llm.client import ModelQuestion
 
-        conversation = Conversation(instructions=rules, turns=before, tools=offered)
-        reply = attempts.send(conversation, sent)
+        reply = attempts.send(ModelQuestion(instructions=rules, turns=before, tools=offered), sent)
         assert not isinstance(reply, LanguageFailed)
         if reply.declined:
             raise LanguageBadAnswer(_DECLINED_MESSAGE.format(self.name))
@@ -407,10 +399,10 @@ class EndpointModel(LanguageModel):
 
         if form != "tool":  # also with a schema: servers enforce it without showing it to the model
             instructions = f"{instructions}\n\n{_JSON_INSTRUCTIONS}{shape.json_text}"
-        turns: tuple[str, ...] = (text,)
+        turns: tuple[TalkTurn, ...] = (UserTurn(text),)
         for repairs_left in range(limits.LANGUAGE_REPAIRS_MAX_COUNT, -1, -1):
             question = ModelQuestion(instructions=instructions, turns=turns, json_schema=shape.json_schema, form=form)
-            sent = (instructions, shape.json_text, *turns)
+            sent = (instructions, shape.json_text, *(turn.text for turn in turns))
             reply = attempts.send(question, sent, another=not last)
             if not isinstance(reply, ModelReply):
                 return reply
@@ -427,7 +419,7 @@ class EndpointModel(LanguageModel):
                 # Never an empty turn: some servers refuse that.
                 quote = reply_text(reply)[: limits.LANGUAGE_REPAIR_QUOTE_MAX_CHARS].strip()
                 prompt = _build_repair_prompt(found.sentences, form, cut=reply.cut)
-                turns = (*turns, quote or "(nothing)", prompt)
+                turns = (*turns, ModelTurn(quote or "(nothing)"), UserTurn(prompt))
         raise LanguageBadAnswer(
             f"the language model {self.name!r} gave no answer of the form that was asked for, also "
             "when told what was wrong: use a more able model, raise language.max_output_tokens, or "
@@ -448,40 +440,6 @@ def _check_range(name: str, value: float, least: float, most: float) -> None:
         raise InvalidInput(f"language.{name}", f"is {value}; choose {least:g} to {most:,g}")
 
 
-def create_language_model(
-    provider: Literal["none", "openai", "anthropic"],
-    *,
-    model: str,
-    base_url: str,
-    api_key_env: str,
-    environ: Mapping[str, str],
-    timeout_seconds: float,
-    retries: int,
-    max_output_tokens: int,
-    temperature: float | None,
-    output: OutputSetting,
-    prices: Prices,
-) -> LanguageModel | None:
-    """Return the configured model, or None for learning by rules alone.
-
-    `environ` holds the API key. Empty text means "not set".
-    """
-    if provider == "none":
-        return None
-    return EndpointModel(
-        provider,
-        model,
-        base_url=base_url or None,
-        api_key=_read_api_key(api_key_env, environ),
-        timeout_seconds=timeout_seconds,
-        retries=retries,
-        max_output_tokens=max_output_tokens,
-        temperature=temperature,
-        output=output,
-        prices=prices,
-    )
-
-
 def create_allowance(tokens_per_day: int | None, cost_per_day: float | None) -> Allowance:
     """Return the daily allowance of a space."""
     if cost_per_day is None:
@@ -495,7 +453,8 @@ def create_allowance(tokens_per_day: int | None, cost_per_day: float | None) -> 
     return Allowance(tokens_per_day=tokens_per_day, cost_micros_per_day=micros)
 
 
-def _read_api_key(variable: str, environ: Mapping[str, str]) -> str | None:
+def read_api_key(variable: str, environ: Mapping[str, str]) -> str | None:
+    """Return the API key in a variable of the environment; None where none is named."""
     if not variable:
         return None
     key = environ.get(variable, "").strip()
