@@ -196,16 +196,13 @@ def _print_sign_in_link(session: CommandSession, console: str, how_to: str) -> N
 def _serve_one_process(
     session: CommandSession, how: ServerSettings, listening: socket.socket, log: ServerLog
 ) -> CommandResult:
-    from tacit.bootstrap import request_spans
-    from tacit.server.app import create_app as application
-    from tacit.server.logs import RequestLogMiddleware
+    from tacit.server.app import create_app
     from tacit.server.process import run_server
 
     memory, settings = session.memory, replace(session.settings, server=how)
     if settings.learn.workers:
         memory.jobs.start()
-    app = application(memory, settings, local=_is_local(how))
-    run_server(app, RequestLogMiddleware(app, log, request_spans(settings)), listening, how, log)
+    run_server(create_app(memory, settings, local=_is_local(how)), listening, settings, log)
     session.close()  # stops learning; the queue keeps the rest
     log.tell("stopped")
     return _SERVED_RESULT

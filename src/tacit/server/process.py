@@ -21,13 +21,16 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tacit import limits
+from tacit.bootstrap import request_spans
 from tacit.errors import SettingsError
 from tacit.memory import Memory
 from tacit.server.authentication import is_loopback
 from tacit.server.logs import RequestLogMiddleware, ServerLog
 
 if TYPE_CHECKING:
-    from tacit.settings import ServerSettings
+    from starlette.applications import Starlette
+
+    from tacit.settings import Settings
 
 
 _BACKLOG_COUNT = 2_048
@@ -184,10 +187,9 @@ def _force_exit_after(seconds: float, log: ServerLog) -> None:
     timer.start()
 
 
-def run_server(
-    app: Any, watched: RequestLogMiddleware, listening: socket.socket, how: ServerSettings, log: ServerLog
-) -> None:
-    """Serve until SIGTERM or SIGINT."""
+def run_server(app: Starlette, listening: socket.socket, settings: Settings, log: ServerLog) -> None:
+    """Serve until SIGTERM or SIGINT, and log each request."""
+    watched = RequestLogMiddleware(app, log, request_spans(settings))
     config = Config(
         watched,
         http=SilenceTimeoutProtocol,
@@ -202,7 +204,7 @@ def run_server(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
     )
     sys.setswitchinterval(_SWITCH_INTERVAL_SECONDS)
-    server = DrainingServer(config, watched, app.state, log, drain=how.drain_seconds)
+    server = DrainingServer(config, watched, app.state, log, drain=settings.server.drain_seconds)
     server.run(sockets=[listening])
 
 

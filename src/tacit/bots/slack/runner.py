@@ -18,7 +18,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tacit import Update, limits
-from tacit.bootstrap import request_spans
 from tacit.bots import texts
 from tacit.bots.bot import Bot
 from tacit.bots.channel import ChannelRetry, read_secret
@@ -28,10 +27,9 @@ from tacit.bots.slack.client import SlackClient, SlackSender
 from tacit.bots.slack.updates import CHANNEL, SlackParser, UserCache, encode_event, parse_request
 from tacit.errors import InvalidInput, SettingsError, StoreError
 from tacit.memory import Memory
-from tacit.server.logs import RequestLogMiddleware, ServerLog
+from tacit.server.logs import ServerLog
 from tacit.server.middleware import read_body
-from tacit.server.process import bind_socket, socket_url
-from tacit.server.process import run_server as serve
+from tacit.server.process import bind_socket, run_server, socket_url
 from tacit.settings import Settings, SlackSettings
 
 # The endpoint: requests are verified, stored and then acknowledged, and processed after that.
@@ -206,6 +204,5 @@ def run_slack(memory: Memory, settings: Settings, known: SlackSecrets, log: Serv
         with bind_socket(how.host, how.port, "slack") as listening:
             log.tell("listening", address=socket_url(listening))
             with running:
-                watched = RequestLogMiddleware(app, log, request_spans(settings))
-                serve(app, watched, listening, settings.server, log)
+                run_server(app, listening, settings, log)
     bot.log_counts(log, CHANNEL)

@@ -287,10 +287,7 @@ class TelegramProcess:
                 poll_updates(self.client, running[1], retry, self.stop, seconds)
 
     def run_webhook(self, secret: str, log: ServerLog) -> None:
-        from tacit.bootstrap import request_spans
-        from tacit.server.logs import RequestLogMiddleware
-        from tacit.server.process import bind_socket, socket_url
-        from tacit.server.process import run_server as serve
+        from tacit.server.process import bind_socket, run_server, socket_url
 
         how = self.settings.telegram
         register = partial(
@@ -302,8 +299,7 @@ class TelegramProcess:
             with self.answering(retry, register) as running:
                 if running is not None:
                     served = create_webhook_app(running[1], how.webhook_url, secret)
-                    watched = RequestLogMiddleware(served, log, request_spans(self.settings))
-                    serve(served, watched, listening, self.settings.server, log)
+                    run_server(served, listening, self.settings, log)
 
 
 def run_telegram(memory: Memory, settings: Settings, known: TelegramSecrets, log: ServerLog) -> None:
