@@ -31,6 +31,7 @@ from tacit.view.context import (
     Resource,
     ViewContext,
     bind_arguments,
+    iter_pages,
     parameters_of,
     resource,
     type_hints_of,
@@ -38,7 +39,8 @@ from tacit.view.context import (
 from tacit.view.view import VIEW_OPERATIONS, View, disabled_view, is_remote, open_view, remote_view
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
-# of memories for a model. The operations of a view are what a server serves and a client sends.
+# of memories for a model. The operations of a view are what a server serves and a client sends;
+# `iter_pages` reads all pages of one that lists.
 __all__ = [
     "FENCE_CLOSE",
     "REQUIRED",
@@ -58,6 +60,7 @@ __all__ = [
     "disabled_view",
     "escape_fence",
     "is_remote",
+    "iter_pages",
     "make_inert",
     "parameters_of",
     "quote_memory",

@@ -47,7 +47,7 @@ from tacit.bots.phrases import (
     parse_plain_command,
 )
 from tacit.errors import Conflict, NotFound, StoreError, TacitError, TooManyRequests
-from tacit.memory import Memory, View
+from tacit.memory import Memory, View, iter_pages
 from tacit.records.memory import ChatKind, HistoryEvent, Sensitivity, State, Visibility
 from tacit.records.memory import Memory as Record
 from tacit.records.text import show_with_key
@@ -210,13 +210,7 @@ def _format_page(asked: CommandRequest, number: int, action: ButtonAction) -> Ou
 
 def _list_category(view: View, category: str, read: int) -> Iterator[Record]:
     """Yield memories, reading only so many at a time."""
-    cursor = None
-    while True:
-        page = view.list(category, state=State.ACTIVE, limit=read, cursor=cursor)
-        yield from page
-        cursor = page.cursor
-        if cursor is None:
-            return
+    return iter_pages(lambda cursor: view.list(category, state=State.ACTIVE, limit=read, cursor=cursor))
 
 
 # /forget: by id, by words, or everything.

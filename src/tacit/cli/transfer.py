@@ -86,13 +86,11 @@ def imports(session: CommandSession) -> CommandResult:
 
 
 def _revert_import(view: View, run: str) -> CommandResult:
+    from tacit.memory import iter_pages
+
     # The answer of a second call does not differ: look first whether it was reverted before.
-    before, page = None, view.imports.list(limit=limits.PAGE_MAX_COUNT)
-    while True:
-        before = next((one.reverted_at for one in page if one.run == run), before)
-        if before is not None or page.cursor is None:
-            break
-        page = view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=page.cursor)
+    listed = iter_pages(lambda cursor: view.imports.list(limit=limits.PAGE_MAX_COUNT, cursor=cursor))
+    before = next((one.reverted_at for one in listed if one.run == run), None)
     done = view.imports.revert(run)
     document = {"run": done.run, "forgotten": done.forgotten, "changed": done.changed}
     if before is not None:

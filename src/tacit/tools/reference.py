@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from tacit import limits
 from tacit.errors import InvalidInput, NotFound
-from tacit.memory import View, make_inert, quote_memory, refuse_profile_sentence
+from tacit.memory import View, iter_pages, make_inert, quote_memory, refuse_profile_sentence
 from tacit.records import validation
 from tacit.records.memory import Memory
 from tacit.tools.tool import (
@@ -164,16 +164,11 @@ class KnowledgeGraph:
                     raise
         self._view.put(GRAPH_CATEGORY, key, content)
 
-    def _list_memories(self, prefix: str) -> Iterator[Memory]:
-        """Yield the memories under a key prefix, oldest first."""
-        found: list[Memory] = []
-        cursor = None
-        while True:
-            page = self._view.list(GRAPH_CATEGORY, prefix=prefix, limit=limits.PAGE_MAX_COUNT, cursor=cursor)
-            found += page
-            cursor = page.cursor
-            if cursor is None:
-                return reversed(found)
+    def _list_memories(self, prefix: str) -> list[Memory]:
+        """Return the memories under a key prefix, oldest first."""
+        most, listed = limits.PAGE_MAX_COUNT, self._view.list
+        found = iter_pages(lambda cursor: listed(GRAPH_CATEGORY, prefix=prefix, limit=most, cursor=cursor))
+        return list(found)[::-1]
 
 
 def normalize_name(name: str) -> str:
