@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from tacit import limits
-from tacit.bots import texts
+from tacit.bots import phrases, texts
 from tacit.bots.agent import Agent
 from tacit.bots.commands import Commands, make_undo_button
 from tacit.bots.consent import Consent
@@ -32,22 +32,6 @@ from tacit.bots.messages import (
     reply,
     shorten,
     strong_span,
-)
-from tacit.bots.phrases import (
-    UNCLEAR,
-    answer_small_talk,
-    as_statement,
-    asks_about_all,
-    asks_to_remember,
-    covers_content,
-    distinctive_words,
-    is_about_me,
-    is_plain_request,
-    is_question,
-    is_relevant,
-    parse_command,
-    parse_decision,
-    parse_plain_command,
 )
 from tacit.clock import Clock, system_clock
 from tacit.errors import Conflict, InvalidInput, StoreError, TacitError
@@ -84,7 +68,7 @@ class PlainAnswers:
         A view of a group does not tell which message a memory is from, so new ones are found by
         comparison.
         """
-        if said.private or not asks_to_remember(said.text):
+        if said.private or not phrases.asks_to_remember(said.text):
             return frozenset()
         return frozenset((one.id, one.version) for one in _list_newest(view))
 
@@ -100,8 +84,8 @@ class PlainAnswers:
             asked = None  # that question is not about proposals
         ids = asked.ids if asked is not None else ()
         shown = ids or tuple(one.id for one in waiting)
-        words = {one.id: distinctive_words(one.content, said.who) for one in waiting}
-        decision = parse_decision(
+        words = {one.id: phrases.distinctive_words(one.content, said.who) for one in waiting}
+        decision = phrases.parse_decision(
             said.text, [words.get(id, frozenset()) for id in shown], left=asked is not None and asked.is_remainder
         )
         if decision is None or (decision.says_more and (len(shown) > 1 or not ids)):
@@ -111,7 +95,7 @@ class PlainAnswers:
             clear = clear and not self.consent.has_asked_to_share(view, said.who)
         if decision.says_more and not clear:
             return None
-        if not clear or decision == UNCLEAR:
+        if not clear or decision == phrases.UNCLEAR:
             again = self.consent.ask(view, said.who, again=True, before=texts.UNCLEAR_REPLY)
             return DecisionReply(again)
         done = self.consent.answer(view, shown, decision, said.key)
@@ -131,15 +115,15 @@ class PlainAnswers:
             return [reply(texts.UNKNOWN_SENDER)]
         if not said.text.strip():
             return []
-        if asks_to_remember(said.text):
+        if phrases.asks_to_remember(said.text):
             if not learned and not said.private:
                 return []
             replies = self._confirm_request(view, said, before)
-            if replies or is_plain_request(said.text):
+            if replies or phrases.is_plain_request(said.text):
                 return replies or self._explain_nothing_kept(said)
-        if asks_about_all(said.text):
+        if phrases.asks_about_all(said.text):
             return self._list_everything(view, said)
-        if is_question(said.text):
+        if phrases.is_question(said.text):
             return self._answer_question(view, said)
         if learned:
             self._wait_for_learning(said)
@@ -153,7 +137,7 @@ class PlainAnswers:
         if self.memory.jobs.pending().turns:
             return [reply(texts.STILL_READING)]
         waiting = self.consent.ask(view, said.who, again=True)
-        return waiting or [make_message(answer_small_talk(said.text) or texts.GOT_IT)]
+        return waiting or [make_message(phrases.answer_small_talk(said.text) or texts.GOT_IT)]
 
     def _answer_question(self, view: View, said: TextMessage) -> list[OutboundMessage]:
         found = answer_question(view, said)
@@ -200,8 +184,8 @@ def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
     memories close in meaning count: a match of the name is not enough.
     """
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
-    found = _recall_bullets(view, text, is_relevant)
-    if not found and is_about_me(text):
+    found = _recall_bullets(view, text, phrases.is_relevant)
+    if not found and phrases.is_about_me(text):
         named = f"{text} {prompt_name(said.who)}"
         found = _recall_bullets(view, named, _is_close)
     if not found:
@@ -251,7 +235,7 @@ def _find_same(view: View, said: TextMessage) -> list[str]:
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
     found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT)
     contents = (one.memory.content for one in found)
-    return [one for one in contents if covers_content(said.text, one, said.who)][:1]
+    return [one for one in contents if phrases.covers_content(said.text, one, said.who)][:1]
 
 
 def _list_new(view: View, said: TextMessage, before: MemoryVersions) -> list[Record]:
@@ -262,7 +246,7 @@ def _list_new(view: View, said: TextMessage, before: MemoryVersions) -> list[Rec
         for one in _list_newest(view)
         if (one.id, one.version) not in before
         and one.speaker == own
-        and covers_content(said.text, one.content, said.who)
+        and phrases.covers_content(said.text, one.content, said.who)
     ]
 
 
@@ -347,7 +331,7 @@ class Bot:
                 if not self._recent.has_person(said.chat.id, one.key):
                     self._add_member(said, one)
         view = self._view(said)
-        command = parse_command(said.text)
+        command = phrases.parse_command(said.text)
         if command is not None:
             if said.edited:  # the earlier text of the message is withdrawn
                 self._unlearn(view, said, said.message)
@@ -420,14 +404,14 @@ class Bot:
             replied = self._answers.reply(view, said, self._questions.find(said))
         if replied is not None and not replied.says_more:
             return replied.messages
-        command = None if replied is not None else parse_plain_command(said.text)
+        command = None if replied is not None else phrases.parse_plain_command(said.text)
         if command is not None and command[1] and not said.private:
             return [reply(texts.TELL_IN_PRIVATE)]
         if command is not None:
             spelled = replace(said, text=" ".join((f"/{command[0]}", *command[1])))
             return self._run_command(view, spelled, command[0], outlet)
         before = self._answers.snapshot_versions(view, said)
-        accepted = self._learn(view, replace(said, text=as_statement(said.text)))
+        accepted = self._learn(view, replace(said, text=phrases.as_statement(said.text)))
         refused = () if accepted is None else accepted.refused
         if refused:
             return _refuse_secret(refused)

@@ -13,7 +13,7 @@ from itertools import chain, groupby, islice
 from typing import Literal
 
 from tacit import Requester, limits
-from tacit.bots import texts
+from tacit.bots import phrases, texts
 from tacit.bots.last_change import LastChange, content_before_version, find_last_changes
 from tacit.bots.messages import (
     Attachment,
@@ -33,18 +33,6 @@ from tacit.bots.messages import (
     reply,
     shorten,
     strong_span,
-)
-from tacit.bots.phrases import (
-    EVERYTHING,
-    FORGET_COMMAND,
-    UNCLEAR,
-    capitalized_words,
-    distinctive_words,
-    is_relevant,
-    load_phrases,
-    parse_command,
-    parse_decision,
-    parse_plain_command,
 )
 from tacit.errors import Conflict, NotFound, StoreError, TacitError, TooManyRequests
 from tacit.memory import Memory, View, iter_pages
@@ -223,11 +211,11 @@ def _run_forget(asked: CommandRequest) -> OutboundMessage:
     match asked.words:
         case ():
             return reply(texts.HOW_TO_FORGET)
-        case (word,) if not asked.private and word not in load_phrases().words["everything"]:
+        case (word,) if not asked.private and word not in phrases.load_phrases().words["everything"]:
             return _forget_by_id(asked, word)
         case _ if not asked.private:
             return reply(texts.PRIVATE_ONLY)
-        case (word,) if word.lower() in load_phrases().words["everything"]:
+        case (word,) if word.lower() in phrases.load_phrases().words["everything"]:
             return _ask_to_erase_all(asked)
         case (word,):
             with suppress(NotFound):  # no id, or that of another person's memory: it is a word
@@ -285,13 +273,13 @@ def _answer_which(asked: CommandRequest, question: OpenQuestion) -> OutboundMess
     (text,) = asked.words
     if question.erases_all:
         return _answer_erase_all(asked, text)
-    if parse_plain_command(text) == (FORGET_COMMAND, (EVERYTHING,)):
+    if phrases.parse_plain_command(text) == (phrases.FORGET_COMMAND, (phrases.EVERYTHING,)):
         return None  # "everything" means more than this list
-    words = [distinctive_words(_find_content(asked.view, id) or "") for id in question.ids]
-    decision = parse_decision(text, words, forgets=True)
+    words = [phrases.distinctive_words(_find_content(asked.view, id) or "") for id in question.ids]
+    decision = phrases.parse_decision(text, words, forgets=True)
     if decision is None or decision.says_more:
         return None
-    if decision == UNCLEAR or (decision.bare and decision.yes and len(question.ids) > 1):
+    if decision == phrases.UNCLEAR or (decision.bare and decision.yes and len(question.ids) > 1):
         return make_message(texts.SAY_NUMBERS, asks=question)
     chosen = [id for place, id in enumerate(question.ids) if place in decision.yes]
     return _forget_all(asked, chosen) if chosen else reply(texts.NOTHING_FORGOTTEN)
@@ -303,7 +291,7 @@ def _press_erase_all(asked: CommandRequest) -> OutboundMessage:
 
 def _answer_erase_all(asked: CommandRequest, text: str) -> OutboundMessage | None:
     """Handle a reply in words. It cannot be undone, so an "ok" alone is asked about again."""
-    decision = parse_decision(text, [frozenset()], forgets=True)
+    decision = phrases.parse_decision(text, [frozenset()], forgets=True)
     if decision is None or decision.says_more:
         return None
     if decision.no:
@@ -330,9 +318,9 @@ def _forget_by_words(asked: CommandRequest, words: str) -> OutboundMessage:
     """
     if len(words) > limits.QUERY_MAX_CHARS:
         return reply(texts.HOW_TO_FORGET)
-    wanted = distinctive_words(words) - load_phrases().words["forget_fillers"]
+    wanted = phrases.distinctive_words(words) - phrases.load_phrases().words["forget_fillers"]
     recalled = asked.view.recall(words, top_k=limits.CHAT_NEWEST_MEMORIES_COUNT, user=asked.who.key)
-    close = {one.memory.id: _format_with_key(one.memory) for one in recalled if is_relevant(one)}
+    close = {one.memory.id: _format_with_key(one.memory) for one in recalled if phrases.is_relevant(one)}
     found = _find_by_words(asked.view, wanted, [one.memory for one in recalled])
     if len(found) == 1 or _means_all(words, wanted, list(found.values())):
         return _forget_all(asked, list(found))
@@ -355,7 +343,7 @@ def _find_by_words(view: View, wanted: frozenset[str], recalled: Sequence[Record
     return {
         id: content
         for id, content in (contents | waiting).items()
-        if wanted <= distinctive_words(f"{content} {slots.get(id, '')}")
+        if wanted <= phrases.distinctive_words(f"{content} {slots.get(id, '')}")
     }
 
 
@@ -364,8 +352,8 @@ def _means_all(words: str, wanted: frozenset[str], found: Sequence[str]) -> bool
     said = set(words.casefold().split())
     if not found or len(found) > limits.CHAT_CHOICES_COUNT:
         return False
-    by_name = all(wanted <= capitalized_words(one) for one in found)
-    every = not said.isdisjoint(load_phrases().words["everything"])
+    by_name = all(wanted <= phrases.capitalized_words(one) for one in found)
+    every = not said.isdisjoint(phrases.load_phrases().words["everything"])
     return every or (by_name and said.isdisjoint(_OWN_WORDS))
 
 
@@ -711,7 +699,7 @@ class Commands:
     on_send: Callable[[str], None] = lambda _: None  # before a message to another person
 
     def run(self, view: View, said: TextMessage, outlet: ChannelSender) -> list[OutboundMessage]:
-        found = parse_command(said.text)
+        found = phrases.parse_command(said.text)
         if found is None or said.edited:
             return []  # an edited command was run when it was first sent
         where, handler = COMMANDS.get(found[0], (None, None))

@@ -16,16 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import Enum, IntEnum
 from typing import IO, Any, Self, TypeVar
 
-from tacit.errors import (
-    Conflict,
-    EmbeddingFailed,
-    InvalidInput,
-    LanguageFailed,
-    MissingExtra,
-    SettingsError,
-    StoreError,
-    TacitError,
-)
+from tacit import errors
 from tacit.records.memory import Memory
 from tacit.records.results import Page, Recalled
 
@@ -75,16 +66,16 @@ class NotDone(Exception):
 
 _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (BadUsage, ExitCode.USAGE),
-    (InvalidInput, ExitCode.USAGE),
+    (errors.InvalidInput, ExitCode.USAGE),
     (MemoryDisabled, ExitCode.DISABLED),
-    (Conflict, ExitCode.CONFLICT),
-    (StoreError, ExitCode.STORE),
-    (SettingsError, ExitCode.SETUP),
-    (MissingExtra, ExitCode.SETUP),
-    (EmbeddingFailed, ExitCode.SETUP),
-    (LanguageFailed, ExitCode.SETUP),
+    (errors.Conflict, ExitCode.CONFLICT),
+    (errors.StoreError, ExitCode.STORE),
+    (errors.SettingsError, ExitCode.SETUP),
+    (errors.MissingExtra, ExitCode.SETUP),
+    (errors.EmbeddingFailed, ExitCode.SETUP),
+    (errors.LanguageFailed, ExitCode.SETUP),
     (NotDone, ExitCode.ABSENT),
-    (TacitError, ExitCode.ABSENT),
+    (errors.TacitError, ExitCode.ABSENT),
     (OSError, ExitCode.SETUP),
 )
 

@@ -10,18 +10,10 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from tacit.errors import SecretRefused
+from tacit.notes import readback
 from tacit.notes.document import UNDATED, Document, parse_note, render_note
 from tacit.notes.edits import Edit, SetHead, apply_edits, extract_layout, fill_layout_with_ids
 from tacit.notes.frontmatter import HeadValue
-from tacit.notes.readback import (
-    HEAD_FIELDS,
-    SUMMARY_CONFLICT_KEY,
-    AgreedLine,
-    Readback,
-    ShownItem,
-    digest_summary,
-    get_summary,
-)
 from tacit.records import notes, validation
 from tacit.records.memory import Memory
 from tacit.records.notes import SECTIONS_BY_KIND, Frontmatter, Note, NoteKind, NoteRef, Section, TaskProgress
@@ -43,7 +35,7 @@ class StoredNote:
     """A note as the database has it."""
 
     row: NoteRow
-    shown: Sequence[ShownItem]
+    shown: Sequence[readback.ShownItem]
     summary: Memory | None
 
     @property
@@ -61,7 +53,7 @@ def load_stored(tx: Transaction, row: NoteRow) -> StoredNote:
     """Load a note anew; its row first, because a later change increments its stamp."""
     now = get_note(tx.connection, tx.space, row.path) or row
     shown = list_file_items(tx.connection, tx.audiences, tx.space, row.path)
-    return StoredNote(row=now, shown=shown, summary=get_summary(tx, now))
+    return StoredNote(row=now, shown=shown, summary=readback.get_summary(tx, now))
 
 
 def render_file(stored: StoredNote) -> bytes:
@@ -84,7 +76,7 @@ def render_file(stored: StoredNote) -> bytes:
             summary=_INDEX_SUMMARY if long_term else said,
             session_id=row.session,
             subject_id=row.subject,
-            **{key: getattr(row, key) for key in HEAD_FIELDS},
+            **{key: getattr(row, key) for key in readback.HEAD_FIELDS},
         ),
         items=tuple(
             notes.item_from_memory(memory, item.section, item.added_on if long_term else None)
@@ -125,7 +117,7 @@ def _count_progress(document: Document, section: Section) -> TaskProgress:
 
 
 def build_file_state(
-    folder: str, stored: StoredNote, data: bytes, read: Readback | None = None, before: FileState | None = None
+    folder: str, stored: StoredNote, data: bytes, read: readback.Readback | None = None, before: FileState | None = None
 ) -> FileState:
     """Build the state that file and database agree on now; `read` led to it, if the file existed.
 
@@ -143,9 +135,9 @@ def build_file_state(
             done = notes.item_from_memory(memory, item.section).done
             lines[memory.id] = LineState(version=memory.version, done=done, digest=entry.digest)
     if summary is not None and summary.id not in left:
-        digest = digest_summary(document.head.summary)
+        digest = readback.digest_summary(document.head.summary)
         lines[summary.id] = LineState(version=summary.version, digest=digest)
-    clash = any(item.conflict for item in document.items) or SUMMARY_CONFLICT_KEY in document.fields
+    clash = any(item.conflict for item in document.items) or readback.SUMMARY_CONFLICT_KEY in document.fields
     asked = read.count("asks") if read is not None else 0
     refused = read.count("refused") if read is not None else 0
     problems = {"asks": asked, "conflict": clash, "refused": refused}
@@ -162,7 +154,7 @@ def build_file_state(
 
 def load_agreed_lines(
     connection: Connection, space: str, lines: Mapping[str, LineState], memories: Sequence[Memory]
-) -> dict[str, AgreedLine]:
+) -> dict[str, readback.AgreedLine]:
     """Load what was agreed on each line, with its wording where the database has changed."""
     now = {memory.id: memory.version for memory in memories}
     found = {}
@@ -171,7 +163,7 @@ def load_agreed_lines(
         if now.get(id, line.version) != line.version:
             wording = select(_V.content).where(_V.space_id == space, _V.memory_id == id, _V.version == line.version)
             content = connection.execute(wording).scalar_one_or_none()
-        found[id] = AgreedLine(digest=line.digest, version=line.version, done=line.done, content=content)
+        found[id] = readback.AgreedLine(digest=line.digest, version=line.version, done=line.done, content=content)
     return found
 
 

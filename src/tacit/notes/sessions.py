@@ -11,16 +11,8 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.learning.composition import compute_expiry
 from tacit.lifecycle.inferred import build_inferred_memory
-from tacit.notes import drafts, paths
+from tacit.notes import drafts, merge, paths
 from tacit.notes.drafts import EndedConversation
-from tacit.notes.merge import (
-    MatchedItem,
-    match_items,
-    match_items_with_model,
-    merge_item,
-    merge_links,
-    remove_duplicates,
-)
 from tacit.notes.promotion import Promotion, find_promotion, promote
 from tacit.notes.writers import ViewNoteWriter, chat_sensitivity
 from tacit.policy.rules import ChangeAction, may_change
@@ -82,7 +74,7 @@ class SessionPlan:
 
     draft: SessionDraft
     items: tuple[NoteItem, ...]
-    pairs: tuple[MatchedItem, ...]  # each item with what it continues
+    pairs: tuple[merge.MatchedItem, ...]  # each item with what it continues
     promoted: Promotion | None = None
     is_partial: bool = False  # made of messages of a session that may continue, not by its agent
 
@@ -103,7 +95,7 @@ class SessionPlan:
     @property
     def texts(self) -> list[str]:
         """Return the wordings that it will write, as far as known."""
-        worded = [(new if old is None else merge_item(old, new)).content for new, old in self.pairs]
+        worded = [(new if old is None else merge.merge_item(old, new)).content for new, old in self.pairs]
         kept = [self.promoted.content] if self.promoted is not None else []
         return list(dict.fromkeys(filter(None, [*worded, *kept, self.draft.summary])))
 
@@ -184,14 +176,14 @@ def plan_session(
     if draft is None:
         contents = [item.content for item in open_tasks]
         draft = drafts.draft_by_model(heard, list(dict.fromkeys(contents)))
-    new = remove_duplicates(drafts.list_draft_items(draft))
+    new = merge.remove_duplicates(drafts.list_draft_items(draft))
     new = drafts.refile_finished(new, (*seen.items, *open_tasks))
     if not private and draft.summary and not new:
         # A group sees a session by its items, because a summary may contain words that not all
         # members may see. If the summary is all there is, it becomes the item.
         new = (NoteItem(section=Section.SUMMARY, content=draft.summary),)
     promoted = find_promotion(draft, heard, seen.index) if private else None
-    pairs = match_items_with_model(seen.items, new, heard.model, heard.budget)
+    pairs = merge.match_items_with_model(seen.items, new, heard.model, heard.budget)
     return SessionPlan(draft=draft, items=new, pairs=tuple(pairs), promoted=promoted, is_partial=is_partial)
 
 
@@ -222,14 +214,14 @@ class SessionEnding:
         tx.dialect.acquire_lock(tx.connection, f"{tx.space} note {path}")
         reader = SessionReader(tx.connection, tx.audiences, tx.request, self.usable)
         row: NoteRow | None = None
-        pairs: Sequence[MatchedItem] = ()
+        pairs: Sequence[merge.MatchedItem] = ()
         added, handled = 0, set[str]()
         if plan.has_note:
             row = ensure_note(tx, self._build_row())
             there = reader.load_note(self.session)
             items = () if there is None else there.items
             # If the note changed meanwhile, match again by rules.
-            pairs = plan.pairs if items == seen.items else match_items(items, plan.items)
+            pairs = plan.pairs if items == seen.items else merge.match_items(items, plan.items)
             for new, old in pairs:
                 id = None if old is None else self._merge_item(old, new)
                 if id is None:
@@ -251,7 +243,7 @@ class SessionEnding:
                 tx,
                 path,
                 summary_id=self._save_summary(row, draft.summary, is_part=plan.is_partial),
-                links=merge_links(row.links, links),
+                links=merge.merge_links(row.links, links),
                 tags=tuple(dict.fromkeys((*row.tags, *tags)))[: limits.TAGS_MAX_COUNT],
                 updated_at=tx.at,
             )
@@ -288,7 +280,7 @@ class SessionEnding:
         memory, tx = self._get_changeable(old.id), self.writer.tx
         if memory is None:
             return None
-        item, was = merge_item(old, new), memory.id
+        item, was = merge.merge_item(old, new), memory.id
         if item.content != memory.content:
             memory = self.writer.reword(memory, item.content)
         if memory.id != was:  # another memory, for another audience, in the same place

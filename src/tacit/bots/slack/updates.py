@@ -15,19 +15,8 @@ from typing import Literal
 from cachetools import LRUCache
 
 from tacit import limits
+from tacit.bots import messages
 from tacit.bots.channel import JsonObject, get_object, get_objects
-from tacit.bots.messages import (
-    ButtonPressed,
-    ChatMoved,
-    InboundContext,
-    InboundMessage,
-    MembersJoined,
-    MembersLeft,
-    MessageDeleted,
-    NotSent,
-    Quote,
-    TextMessage,
-)
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
@@ -52,7 +41,7 @@ class SlackEvent:
     ts: str | None = None  # Slack's id of the message, unique in its channel
     thread: str | None = None  # the first message of the thread
     text: str = ""
-    shared: tuple[Quote, ...] = ()  # messages of other authors that were shared with this one
+    shared: tuple[messages.Quote, ...] = ()  # messages of other authors that were shared with this one
     meant: bool = False  # addressed to the bot, whatever the text says
     data: str | None = None  # of a button
     reply_url: str | None = None  # for answers to this one person, valid for 30 minutes
@@ -76,7 +65,7 @@ def encode_event(sent: SlackEvent) -> str:
 
 def decode_event(payload: str) -> SlackEvent:
     found = json.loads(payload)
-    shared = tuple(Quote(**one) for one in found.pop("shared"))
+    shared = tuple(messages.Quote(**one) for one in found.pop("shared"))
     return SlackEvent(**found, shared=shared)
 
 
@@ -247,10 +236,10 @@ def _get_id(body: JsonObject, name: str, form: re.Pattern[str] = _ID_FORMAT) -> 
     return found if isinstance(found, str) and form.fullmatch(found) else None
 
 
-def _get_shared(message: JsonObject) -> tuple[Quote, ...]:
+def _get_shared(message: JsonObject) -> tuple[messages.Quote, ...]:
     most, name_most = limits.SLACK_SHARED_MAX_CHARS, limits.LABEL_MAX_CHARS
     return tuple(
-        Quote(
+        messages.Quote(
             text=(_get_text(one, "text") or _get_text(one, "fallback") or "")[:most],
             by=(_get_text(one, "author_name") or "")[:name_most] or None,
         )
@@ -404,14 +393,14 @@ UserLookup = Callable[[str], SlackUser]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackCommand(TextMessage):
+class SlackCommand(messages.TextMessage):
     """A slash command: only its sender sees it and its answer."""
 
     reply_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackButtonPressed(ButtonPressed):
+class SlackButtonPressed(messages.ButtonPressed):
     reply_url: str | None = None
     hidden: bool = False  # only this person sees the button
 
@@ -423,7 +412,7 @@ class SlackParser:
     def __init__(self, me: SlackIdentity, known: UserLookup) -> None:
         self._me, self._known = me, known
 
-    def __call__(self, payload: str) -> InboundMessage | None:
+    def __call__(self, payload: str) -> messages.InboundMessage | None:
         sent = decode_event(payload)
         if sent.team != self._me.team:
             return None
@@ -433,7 +422,9 @@ class SlackParser:
             who = Requester(sent.person, person.name, person.username, person.is_bot)
         if who is not None and who.is_bot and sent.act not in ("came", "went"):
             return None
-        around = InboundContext(channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread)
+        around = messages.InboundContext(
+            channel=CHANNEL, update=sent.id, chat=to_chat(sent), who=who, thread=sent.thread
+        )
         match sent.act:
             case "said" | "edited" if sent.ts is not None:
                 return self._text_message(sent, sent.ts, around)
@@ -446,15 +437,15 @@ class SlackParser:
                     **around, data=sent.data, message=sent.ts, reply_url=sent.reply_url, hidden=sent.hidden
                 )
             case "moved" if sent.before is not None:
-                return ChatMoved(**around, before=f"{CHANNEL}:{sent.team}:{sent.before}")
+                return messages.ChatMoved(**around, before=f"{CHANNEL}:{sent.team}:{sent.before}")
             case "arrived":
-                return MembersJoined(**around, people=(), bot_joined=True)
+                return messages.MembersJoined(**around, people=(), bot_joined=True)
             case "unsaid" if who is not None and sent.ts is not None:
-                return MessageDeleted(**around, message=sent.ts)
+                return messages.MessageDeleted(**around, message=sent.ts)
             case "came" if who is not None:
-                return MembersJoined(**around, people=(who,))
+                return messages.MembersJoined(**around, people=(who,))
             case "went" if who is not None:
-                return MembersLeft(**around, people=(who,))
+                return messages.MembersLeft(**around, people=(who,))
         return None
 
     def _plain(self, text: str) -> str:
@@ -463,12 +454,12 @@ class SlackParser:
     def _name(self, user: str) -> str | None:
         return self._known(user).name
 
-    def _text_message(self, sent: SlackEvent, ts: str, around: InboundContext) -> TextMessage:
+    def _text_message(self, sent: SlackEvent, ts: str, around: messages.InboundContext) -> messages.TextMessage:
         bot = self._me.user
         found = parse_text(sent.text, self._name, bot)
-        shared = [Quote(text=self._plain(one.text), by=one.by) for one in sent.shared]
-        quoted = (*(Quote(text=one) for one in found.quoted), *shared)
-        return TextMessage(
+        shared = [messages.Quote(text=self._plain(one.text), by=one.by) for one in sent.shared]
+        quoted = (*(messages.Quote(text=one) for one in found.quoted), *shared)
+        return messages.TextMessage(
             **around,
             text=found.own,
             message=ts,
@@ -515,7 +506,7 @@ class UserCache:
             return person
         try:
             person, seconds = self._ask(user), limits.SLACK_NAMES_MAX_SECONDS
-        except NotSent:
+        except messages.NotSent:
             # An outdated name is better than none.
             seconds = limits.SLACK_NAMELESS_MAX_SECONDS
         with self._lock:

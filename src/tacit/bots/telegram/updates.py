@@ -9,18 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tacit import Chat, Requester
+from tacit.bots import messages
 from tacit.bots.channel import JsonObject, get_object, get_objects
-from tacit.bots.messages import (
-    ButtonPressed,
-    ChatMoved,
-    InboundContext,
-    InboundMessage,
-    MembersJoined,
-    MembersLeft,
-    MessageDeleted,
-    Quote,
-    TextMessage,
-)
 
 # A field of an unexpected type counts as absent: with python-telegram-bot's types, one field that a
 # server adds or leaves out would drop the update.
@@ -46,7 +36,7 @@ _ADDRESSED_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})@([A-Za-z0-9_]{1,64})(?!\
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramText:
     own: str
-    quoted: tuple[Quote, ...] = ()
+    quoted: tuple[messages.Quote, ...] = ()
     forwarded: bool = False
     addresses_bot: bool = False  # by user name, or as a reply
     addresses_other_bot: bool = False  # a command for another bot
@@ -59,11 +49,11 @@ def parse_text(message: JsonObject, bot: int, username: str) -> TelegramText | N
         return None
     origin = _forward_author(message)
     if origin is not None:
-        return TelegramText(own="", quoted=(Quote(text=text, by=origin or None),), forwarded=True)
+        return TelegramText(own="", quoted=(messages.Quote(text=text, by=origin or None),), forwarded=True)
     entities = get_objects(message, "entities") or get_objects(message, "caption_entities")
     own, blocks = _split_quotes(text, entities)
     answered = _replied_to_quote(message, bot)
-    quoted = (*([answered] if answered else []), *(Quote(text=block) for block in blocks))
+    quoted = (*([answered] if answered else []), *(messages.Quote(text=block) for block in blocks))
     plain = _strip_bot_name(own, username)
     command = _ADDRESSED_COMMAND.match(plain)
     if command is not None:
@@ -123,7 +113,7 @@ def _decode_utf16(raw: bytes) -> str:
     return raw.decode("utf-16-le", "replace").strip()
 
 
-def _replied_to_quote(message: JsonObject, bot: int) -> Quote | None:
+def _replied_to_quote(message: JsonObject, bot: int) -> messages.Quote | None:
     """Return the text that this replies to: the quoted part, or all of it."""
     before = get_object(message, "reply_to_message")
     marked = get_text(get_object(message, "quote"), "text")
@@ -134,7 +124,7 @@ def _replied_to_quote(message: JsonObject, bot: int) -> Quote | None:
     elsewhere = get_object(get_object(message, "external_reply"), "origin")
     by = display_name(author) or display_name(get_object(elsewhere, "sender_user"))
     ours = get_integer(author, "id") == bot
-    return Quote(text=text, by=None if ours else by or None, ours=ours)
+    return messages.Quote(text=text, by=None if ours else by or None, ours=ours)
 
 
 def _is_reply_to_bot(message: JsonObject, bot: int) -> bool:
@@ -178,7 +168,7 @@ class TelegramParser:
         self._me = me
         self._allowed = frozenset(allowed)
 
-    def __call__(self, payload: str) -> InboundMessage | None:
+    def __call__(self, payload: str) -> messages.InboundMessage | None:
         """Parse a stored update; None if its chat is no longer allowed."""
         update = json.loads(payload)
         heard = self.parse(update) if isinstance(update, dict) else None
@@ -187,7 +177,7 @@ class TelegramParser:
     def allows(self, chat: Chat) -> bool:
         return not self._allowed or chat.id in self._allowed
 
-    def parse(self, update: JsonObject) -> InboundMessage | None:
+    def parse(self, update: JsonObject) -> messages.InboundMessage | None:
         """Parse an update; None if it is of no use."""
         id = get_integer(update, "update_id")
         if id is None:
@@ -205,41 +195,41 @@ class TelegramParser:
                 return None
         return self._message(name, content, edited=kind.startswith("edited_"))
 
-    def _message(self, update: str, message: JsonObject, *, edited: bool) -> InboundMessage | None:
+    def _message(self, update: str, message: JsonObject, *, edited: bool) -> messages.InboundMessage | None:
         where, who = get_object(message, "chat"), _parse_sender(message)
         chat, id = _parse_chat(where, who), get_integer(message, "message_id")
         if chat is None or id is None:
             return None
-        around = InboundContext(channel=CHANNEL, update=update, chat=chat, who=who, thread=_topic_of(message))
+        around = messages.InboundContext(channel=CHANNEL, update=update, chat=chat, who=who, thread=_topic_of(message))
         return self._service_message(around, message) or self._text_message(around, message, str(id), edited=edited)
 
-    def _service_message(self, around: InboundContext, message: JsonObject) -> InboundMessage | None:
+    def _service_message(self, around: messages.InboundContext, message: JsonObject) -> messages.InboundMessage | None:
         """Parse a message of Telegram about the chat itself."""
         to = get_integer(message, "migrate_to_chat_id")
         before = get_integer(message, "migrate_from_chat_id")
         if to is not None:
             here = around["chat"].id
             around["chat"] = Chat.group(f"{CHANNEL}:{to}")
-            return ChatMoved(**around, before=here)
+            return messages.ChatMoved(**around, before=here)
         if before is not None:
-            return ChatMoved(**around, before=f"{CHANNEL}:{before}")
+            return messages.ChatMoved(**around, before=f"{CHANNEL}:{before}")
         came = self._others(get_objects(message, "new_chat_members"))
         if came:
-            return MembersJoined(**around, people=came)
+            return messages.MembersJoined(**around, people=came)
         went = self._others([get_object(message, "left_chat_member")])
         return _members_left(around, went) if went else None
 
     def _text_message(
-        self, around: InboundContext, message: JsonObject, id: str, *, edited: bool
-    ) -> TextMessage | MessageDeleted | None:
+        self, around: messages.InboundContext, message: JsonObject, id: str, *, edited: bool
+    ) -> messages.TextMessage | messages.MessageDeleted | None:
         said = parse_text(message, self._me.id, self._me.username)
         if said is None or said.addresses_other_bot:
             # An edit may have removed the text; a live location is edited all the time.
             words_gone = edited and "location" not in message
-            return MessageDeleted(**around, message=id) if words_gone else None
+            return messages.MessageDeleted(**around, message=id) if words_gone else None
         private = get_object(message, "chat").get("type") == "private"
         when = (edited and get_integer(message, "edit_date")) or get_integer(message, "date")
-        return TextMessage(
+        return messages.TextMessage(
             **around,
             text=said.own,
             message=id,
@@ -250,7 +240,7 @@ class TelegramParser:
             addressed=private or said.addresses_bot or said.own.startswith("/"),
         )
 
-    def _membership(self, update: str, change: JsonObject) -> InboundMessage | None:
+    def _membership(self, update: str, change: JsonObject) -> messages.InboundMessage | None:
         """Parse a change of members. Only admins get these, except about themselves."""
         after, where = get_object(change, "new_chat_member"), get_object(change, "chat")
         by, user = _parse_person(get_object(change, "from")), get_object(after, "user")
@@ -258,28 +248,28 @@ class TelegramParser:
         was, now = _is_member(get_object(change, "old_chat_member")), _is_member(after)
         if chat is None or where.get("type") not in _GROUP_TYPES or was == now:
             return None
-        around = InboundContext(channel=CHANNEL, update=update, chat=chat, who=by, thread=None)
+        around = messages.InboundContext(channel=CHANNEL, update=update, chat=chat, who=by, thread=None)
         if get_integer(user, "id") == self._me.id:
             # The person who added the bot is present. After it left, it gets no more updates.
             present = () if by is None else (by,)
-            return MembersJoined(**around, people=present, bot_joined=True) if now else None
+            return messages.MembersJoined(**around, people=present, bot_joined=True) if now else None
         people = self._others([user])
         if not people:
             return None
-        return MembersJoined(**around, people=people) if now else _members_left(around, people)
+        return messages.MembersJoined(**around, people=people) if now else _members_left(around, people)
 
     def _others(self, users: list[JsonObject]) -> tuple[Requester, ...]:
         found = (_parse_person(user) for user in users if get_integer(user, "id") != self._me.id)
         return tuple(person for person in found if person is not None)
 
 
-def _members_left(around: InboundContext, people: tuple[Requester, ...]) -> MembersLeft:
+def _members_left(around: messages.InboundContext, people: tuple[Requester, ...]) -> messages.MembersLeft:
     """Make the message without its sender as a participant: they may be the one who left."""
     around["chat"] = Chat.group(around["chat"].id)
-    return MembersLeft(**around, people=people)
+    return messages.MembersLeft(**around, people=people)
 
 
-def _button_pressed(update: str, query: JsonObject) -> ButtonPressed | None:
+def _button_pressed(update: str, query: JsonObject) -> messages.ButtonPressed | None:
     message, who = get_object(query, "message"), _parse_person(get_object(query, "from"))
     chat, data = _parse_chat(get_object(message, "chat"), None), query.get("data")
     id = get_integer(message, "message_id")
@@ -288,7 +278,7 @@ def _button_pressed(update: str, query: JsonObject) -> ButtonPressed | None:
     if chat.id != who.key:
         # A visitor of a public group can press buttons too, so this proves no membership.
         chat = Chat(chat.id, chat.kind, vouched=False)
-    return ButtonPressed(
+    return messages.ButtonPressed(
         channel=CHANNEL,
         update=update,
         chat=chat,

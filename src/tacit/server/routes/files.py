@@ -15,22 +15,10 @@ from tacit.errors import NotFound
 from tacit.records.accounts import Scope
 from tacit.records.checkpoints import Checkpoint
 from tacit.records.results import Page
+from tacit.server import schemas
 from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_unchanged, matches_etag
 from tacit.server.responses import no_content, paginate, record_response, version_etag
 from tacit.server.routing import Context, RequestContext, Router
-from tacit.server.schemas import (
-    Described,
-    FileOrFolderPath,
-    FilePath,
-    FileText,
-    Flag,
-    FolderFilter,
-    FormerFileText,
-    Label,
-    PageQuery,
-    RequestModel,
-    Revision,
-)
 
 file_router = Router("files")
 FILE_PATH = "/api/files/{path:rest}"
@@ -49,17 +37,17 @@ class FileRead:
     text: str
 
 
-class FilesQuery(PageQuery):
-    folder: FolderFilter = ""
+class FilesQuery(schemas.PageQuery):
+    folder: schemas.FolderFilter = ""
 
 
-class WriteRequest(RequestModel):
-    text: FileText
-    new: Flag = False
-    instead_of: FormerFileText | None = None
+class WriteRequest(schemas.RequestModel):
+    text: schemas.FileText
+    new: schemas.Flag = False
+    instead_of: schemas.FormerFileText | None = None
 
 
-_RENAME_TYPES = {"old": FileOrFolderPath, "new": FileOrFolderPath}
+_RENAME_TYPES = {"old": schemas.FileOrFolderPath, "new": schemas.FileOrFolderPath}
 
 
 @file_router.add("GET", "/api/files", scope=Scope.READ, gives=Page[FileListed], problems=(404,))
@@ -72,7 +60,7 @@ def list_files(context: Context, query: Annotated[FilesQuery, Query()]) -> Respo
 
 
 @file_router.add("GET", FILE_PATH, scope=Scope.READ, gives=FileRead, problems=(404,), sends=("ETag",))
-def read_file(context: Context, path: FilePath) -> Response:
+def read_file(context: Context, path: schemas.FilePath) -> Response:
     """Read a file, as far as it may be shown here."""
     text = context.view.files.read(path)
     return record_response(FileRead(path=path, text=text), headers={"ETag": _text_etag(text)})
@@ -81,7 +69,7 @@ def read_file(context: Context, path: FilePath) -> Response:
 @file_router.add(
     "PUT", FILE_PATH, scope=Scope.WRITE, status=204, once=True, problems=(404, 412), headers=(IF_MATCH, IF_NONE_MATCH)
 )
-def write_file(context: Context, path: FilePath, body: WriteRequest) -> Response:
+def write_file(context: Context, path: schemas.FilePath, body: WriteRequest) -> Response:
     """Write a file: new lines are remembered, changed ones updated, missing ones forgotten. `new`,
     or If-None-Match: *, requires that the file does not exist; `instead_of` is the text that was
     read, and If-Match its ETag."""
@@ -127,9 +115,9 @@ _DATA_DESCRIPTION = (
 )
 
 
-class SaveRequest(RequestModel):
-    data: Annotated[Any, Described(description=_DATA_DESCRIPTION)]
-    version: Revision | None = None
+class SaveRequest(schemas.RequestModel):
+    data: Annotated[Any, schemas.Described(description=_DATA_DESCRIPTION)]
+    version: schemas.Revision | None = None
 
 
 _READ_OPTIONS: dict[str, Any] = {"scope": Scope.READ, "gives": Checkpoint, "problems": (404,), "sends": ("ETag",)}
@@ -163,13 +151,13 @@ def forget_own_checkpoint(context: Context) -> Response:
 
 
 @checkpoint_router.add("GET", CHECKPOINT_PATH, **_READ_OPTIONS)
-def show_checkpoint(context: Context, thread: Label) -> Response:
+def show_checkpoint(context: Context, thread: schemas.Label) -> Response:
     """Show the checkpoint of a thread. In a private chat only; elsewhere there is none."""
     return _checkpoint_response(context, thread)
 
 
 @checkpoint_router.add("PUT", CHECKPOINT_PATH, **_SAVE_OPTIONS)
-def save_checkpoint(context: Context, thread: Label, body: SaveRequest) -> Response:
+def save_checkpoint(context: Context, thread: schemas.Label, body: SaveRequest) -> Response:
     """Save a checkpoint for a thread, in place of the one before. `version`, or If-Match, is the one
     that was read; 0, or If-None-Match: *, is for the first."""
     return _save_checkpoint(context, thread, body)

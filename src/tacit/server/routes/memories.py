@@ -17,25 +17,10 @@ from tacit.memory import View
 from tacit.records import validation
 from tacit.records.accounts import NameKind, Person, Scope
 from tacit.records.memory import ChatKind, HistoryEntry, Memory, Visibility
+from tacit.server import schemas
 from tacit.server.etags import IF_MATCH, IF_NONE_MATCH, check_if_match, matches_etag, memory_etag
 from tacit.server.responses import UpdateSuggested, json_response, no_content, record_response
 from tacit.server.routing import Context, RequestContext, Router
-from tacit.server.schemas import (
-    Category,
-    CategoryPageQuery,
-    Content,
-    Flag,
-    MemoryCountQuery,
-    MemoryPageQuery,
-    People,
-    QueryFlag,
-    RequestModel,
-    Time,
-    name_of,
-    not_sent,
-    text_of,
-    whole,
-)
 from tacit.wire import encode
 
 # What /api/memory/ takes and returns beyond the library's own records.
@@ -44,8 +29,8 @@ MemoryCategory = Literal["person", "preference", "context", "project"]
 CONTENT_MIN_CHARS = 5
 CONTENT_MAX_CHARS = 500
 SUBJECT_MAX_CHARS = 200
-ShortContent = Annotated[str, text_of(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)]
-Subject = Annotated[str, name_of(SUBJECT_MAX_CHARS)]
+ShortContent = Annotated[str, schemas.text_of(CONTENT_MAX_CHARS, CONTENT_MIN_CHARS)]
+Subject = Annotated[str, schemas.name_of(SUBJECT_MAX_CHARS)]
 
 
 def _parse_content(value: str) -> str:
@@ -147,31 +132,31 @@ SUGGESTION_RESPONSE = {409: {"description": "Update the memory in `suggestion` i
 HIDDEN_RESPONSE = {204: {"description": "Done; the memory may not be shown here, or not to this key."}}
 
 
-class CreateMemoryRequest(RequestModel):
+class CreateMemoryRequest(schemas.RequestModel):
     content: ShortContent
     category: MemoryCategory
     subject: Subject | None = None
 
 
-class CreateQuery(RequestModel):
-    force: QueryFlag = False
+class CreateQuery(schemas.RequestModel):
+    force: schemas.QueryFlag = False
 
 
-class UpdateMemoryRequest(RequestModel):
+class UpdateMemoryRequest(schemas.RequestModel):
     content: ShortContent
 
 
-class ChangeMemoryRequest(RequestModel):
+class ChangeMemoryRequest(schemas.RequestModel):
     """Text and pin together, or visibility, or whom to withhold it from."""
 
-    content: Content = not_sent()
-    pinned: Flag = not_sent()
-    visibility: Visibility = not_sent()
-    withhold_from: People = not_sent()
+    content: schemas.Content = schemas.not_sent()
+    pinned: schemas.Flag = schemas.not_sent()
+    visibility: Visibility = schemas.not_sent()
+    withhold_from: schemas.People = schemas.not_sent()
 
 
 @memory_router.add("GET", "/api/memory/", scope=Scope.READ, gives=MemoryListResponse)
-def list_memories(context: Context, query: Annotated[MemoryPageQuery, Query()]) -> Response:
+def list_memories(context: Context, query: Annotated[schemas.MemoryPageQuery, Query()]) -> Response:
     """List memories visible here, newest first. With `state`, the caller's own in that state, in a
     private chat. `total` counts all pages."""
     view = context.view
@@ -350,12 +335,12 @@ def _content_at_version(view: View, id: str, version: int) -> str | None:
 memory_change_router = Router("memory")
 _NULL = WithJsonSchema({"type": "null"})
 _UPDATE_TYPES = {
-    "category": Category,
-    "if_version": Annotated[int, whole(1, 2**31)],
+    "category": schemas.Category,
+    "if_version": Annotated[int, schemas.whole(1, 2**31)],
     # The library refuses these, and names the method to call instead.
     "key": (Annotated[str | None, _NULL], None),
     "visibility": (Annotated[Visibility | None, _NULL], None),
-    "for_room": (Annotated[Flag | None, WithJsonSchema({"enum": [False, None]})], None),
+    "for_room": (Annotated[schemas.Flag | None, WithJsonSchema({"enum": [False, None]})], None),
     "turns": (Annotated[list[str] | None, _NULL], None),
 }
 
@@ -420,19 +405,21 @@ def wipe() -> None:
 item_router = Router("items")
 
 
-@item_router.serve("list", query=MemoryPageQuery)
+@item_router.serve("list", query=schemas.MemoryPageQuery)
 def list_all() -> None:
     """List memories visible here, newest first. With `state`, the caller's own in that state, in a
     private chat."""
 
 
-@item_router.serve("count", query=MemoryCountQuery)
+@item_router.serve("count", query=schemas.MemoryCountQuery)
 def count() -> None:
     """Count the memories to list."""
 
 
 @item_router.add("GET", "/api/items/{category}", scope=Scope.READ, gives=Page[Memory])
-def list_items(context: Context, category: Category, query: Annotated[CategoryPageQuery, Query()]) -> Response:
+def list_items(
+    context: Context, category: schemas.Category, query: Annotated[schemas.CategoryPageQuery, Query()]
+) -> Response:
     """List memories of a category that are visible here, newest first."""
     return record_response(context.view.list(category, **query.sent_fields()))
 
@@ -468,7 +455,7 @@ def show_graph() -> None:
     chat; elsewhere it is empty."""
 
 
-@activity_router.serve("audit.activity", types={"since": Time})
+@activity_router.serve("audit.activity", types={"since": schemas.Time})
 def list_activity() -> None:
     """List what happened to the caller's own memories, newest first. In a private chat; elsewhere
     nothing."""

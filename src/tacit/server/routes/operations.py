@@ -14,44 +14,34 @@ from tacit.errors import InvalidInput, StoreUnavailable
 from tacit.memory import Link, Memory
 from tacit.records.accounts import Scope
 from tacit.records.results import EventCounts, EventNode, EventOperation, JobStatus, Page, Stats
+from tacit.server import schemas
 from tacit.server.responses import HttpProblem, paginate, record_response
 from tacit.server.routing import Context, RequestContext, Router
-from tacit.server.schemas import (
-    AccountKey,
-    Described,
-    ExternalKey,
-    Flag,
-    IdentityKey,
-    PageQuery,
-    RequestModel,
-    Time,
-    not_sent,
-)
 
 # A space as a whole, for its operator: counts and identities, and never content.
 
 operator_router = Router("operating")
-TaskName = Annotated[str, Described(enum=list(limits.JOBS_EVERY_HOURS))]
+TaskName = Annotated[str, schemas.Described(enum=list(limits.JOBS_EVERY_HOURS))]
 
 
-class LinksQuery(PageQuery):
-    identity: IdentityKey
+class LinksQuery(schemas.PageQuery):
+    identity: schemas.IdentityKey
 
 
-class LinkRequest(RequestModel):
-    external_key: ExternalKey
-    account: AccountKey
-    verified: Flag = True
+class LinkRequest(schemas.RequestModel):
+    external_key: schemas.ExternalKey
+    account: schemas.AccountKey
+    verified: schemas.Flag = True
 
 
-class VerifyRequest(RequestModel):
-    external_key: ExternalKey
+class VerifyRequest(schemas.RequestModel):
+    external_key: schemas.ExternalKey
 
 
-class EventsQuery(PageQuery):
-    node: EventNode = not_sent()
-    op: EventOperation = not_sent()
-    since: Time = not_sent()
+class EventsQuery(schemas.PageQuery):
+    node: EventNode = schemas.not_sent()
+    op: EventOperation = schemas.not_sent()
+    since: schemas.Time = schemas.not_sent()
 
 
 @operator_router.add("GET", "/api/links", scope=Scope.ADMIN, gives=Page[Link])
@@ -74,7 +64,7 @@ def verify_link(context: Context, body: VerifyRequest) -> Response:
 
 
 @operator_router.add("DELETE", "/api/links/{external_key:rest}", scope=Scope.ADMIN, gives=Link, problems=(404,))
-def end_link(context: Context, external_key: ExternalKey) -> Response:
+def end_link(context: Context, external_key: schemas.ExternalKey) -> Response:
     """End a link: the key and its account are two people again. Returns the link as it was."""
     return record_response(context.memory.admin.unlink(external_key))
 
@@ -86,7 +76,7 @@ def list_events(context: Context, query: Annotated[EventsQuery, Query()]) -> Res
 
 
 @operator_router.add("GET", "/api/jobs", scope=Scope.ADMIN, gives=Page[JobStatus])
-def list_jobs(context: Context, query: Annotated[PageQuery, Query()]) -> Response:
+def list_jobs(context: Context, query: Annotated[schemas.PageQuery, Query()]) -> Response:
     """List the jobs of this space: due time, progress and last result."""
     found = context.memory.jobs.list()
     return record_response(paginate(found, lambda one: one.task, query.limit, query.cursor))

@@ -11,19 +11,9 @@ from starlette.responses import Response
 from tacit import limits
 from tacit.records.accounts import Scope
 from tacit.records.results import Bullet, Delta
+from tacit.server import schemas
 from tacit.server.responses import json_response, record_response
 from tacit.server.routing import Context, Router
-from tacit.server.schemas import (
-    Categories,
-    Fraction,
-    Label,
-    QueryFilters,
-    QueryText,
-    RequestModel,
-    ResultCount,
-    Tokens,
-    query_whole,
-)
 from tacit.wire import encode
 
 recall_router = Router("recall")
@@ -31,21 +21,21 @@ BULLETS_FORM: Final = "bullets"
 _BULLET_FIELDS = ("id", "category", "text")
 
 
-class QueryRequest(RequestModel):
+class QueryRequest(schemas.RequestModel):
     """A query of an agent."""
 
-    query: QueryText
-    agent: Label | None = None
-    categories: Categories | None = None
-    filters: QueryFilters | None = None
-    top_k: ResultCount = limits.QUERY_DEFAULT_COUNT
+    query: schemas.QueryText
+    agent: schemas.Label | None = None
+    categories: schemas.Categories | None = None
+    filters: schemas.QueryFilters | None = None
+    top_k: schemas.ResultCount = limits.QUERY_DEFAULT_COUNT
     form: Annotated[Literal["bullets", "full"], Field(alias="return")] = BULLETS_FORM
-    budget_tokens: Tokens | None = None
-    threshold: Fraction | None = None
+    budget_tokens: schemas.Tokens | None = None
+    threshold: schemas.Fraction | None = None
 
 
-class DeltaQuery(RequestModel):
-    since: Annotated[int, query_whole(0, limits.REVISION_MAX)] = 0
+class DeltaQuery(schemas.RequestModel):
+    since: Annotated[int, schemas.query_whole(0, limits.REVISION_MAX)] = 0
 
 
 @recall_router.add("POST", "/api/query", scope=Scope.READ, gives=list[Bullet])
@@ -85,7 +75,7 @@ def show_delta() -> None:
 
 
 @recall_router.add("GET", "/api/threads/{thread:rest}/delta", scope=Scope.READ, gives=Delta)
-def show_delta_of_thread(context: Context, thread: Label, query: Annotated[DeltaQuery, Query()]) -> Response:
+def show_delta_of_thread(context: Context, thread: schemas.Label, query: Annotated[DeltaQuery, Query()]) -> Response:
     """Show what changed in a thread since a revision, as far as the caller may see it."""
     return record_response(context.caller.view(thread=thread).delta(query.since))
 

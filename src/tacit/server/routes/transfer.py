@@ -13,32 +13,19 @@ from tacit import Imported, limits
 from tacit.errors import InvalidInput
 from tacit.records.accounts import Scope
 from tacit.records.memory import ExportFormat, Kind
+from tacit.server import schemas
 from tacit.server.responses import NDJSON_MEDIA_TYPE, record_response
 from tacit.server.routing import BodyLines, Context, Router
-from tacit.server.schemas import (
-    Category,
-    Content,
-    DateOrTime,
-    Importance,
-    KeyName,
-    PersonName,
-    QueryFlag,
-    RequestModel,
-    Tag,
-    at_most,
-    items,
-    whole,
-)
 from tacit.server.streaming import LineResponse
 
 export_router = Router("export")
 MARKDOWN_MEDIA_TYPE = "text/markdown; charset=utf-8"
 
 
-class ExportQuery(RequestModel):
+class ExportQuery(schemas.RequestModel):
     format: ExportFormat = ExportFormat.JSONL
-    everything: QueryFlag = False
-    turns: QueryFlag = False
+    everything: schemas.QueryFlag = False
+    turns: schemas.QueryFlag = False
 
 
 @export_router.add("GET", "/api/export", scope=Scope.READ, media=(NDJSON_MEDIA_TYPE, "text/markdown"))
@@ -99,20 +86,20 @@ import_router = Router("imports")
 _OTHER_ITEM_SCHEMA = {"description": "An item of another form is refused by its place, alone."}
 
 
-class ImportItem(RequestModel):
+class ImportItem(schemas.RequestModel):
     """One item, as the library parses it."""
 
-    content: Content
+    content: schemas.Content
     kind: Kind | None = None
-    category: Category | None = None
-    key: KeyName | None = None
-    about: list[PersonName] | None = None
-    tags: Annotated[list[Tag], items(most=limits.TAGS_MAX_COUNT)] | None = None
+    category: schemas.Category | None = None
+    key: schemas.KeyName | None = None
+    about: list[schemas.PersonName] | None = None
+    tags: Annotated[list[schemas.Tag], schemas.items(most=limits.TAGS_MAX_COUNT)] | None = None
     data: dict[Any, Any] | None = None
-    created_at: DateOrTime | None = None
-    expires_at: DateOrTime | None = None
-    importance: Importance | None = None
-    source: Annotated[str, at_most(limits.IMPORT_ID_MAX_CHARS)] | None = None
+    created_at: schemas.DateOrTime | None = None
+    expires_at: schemas.DateOrTime | None = None
+    importance: schemas.Importance | None = None
+    source: Annotated[str, schemas.at_most(limits.IMPORT_ID_MAX_CHARS)] | None = None
 
 
 _ITEM_SCHEMA = ImportItem.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -120,13 +107,13 @@ del _ITEM_SCHEMA["$defs"]  # the document has them
 # Of any form: the library refuses a bad item by its place, alone.
 ImportItems = Annotated[
     list[Any],
-    items(
+    schemas.items(
         most=limits.IMPORT_ITEMS_MAX_COUNT,
         items={"anyOf": [_ITEM_SCHEMA, _OTHER_ITEM_SCHEMA]},
         description=f"At most {limits.IMPORT_ITEMS_MAX_CHARS:,} characters in all.",
     ),
 ]
-ItemCount = Annotated[int, whole(0, limits.IMPORT_TOTAL_MAX_COUNT)]
+ItemCount = Annotated[int, schemas.whole(0, limits.IMPORT_TOTAL_MAX_COUNT)]
 
 
 _ADD_TYPES = {"items": ImportItems, "total": ItemCount, "after": ItemCount}

@@ -10,17 +10,7 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.records.drafts import ImportItem
-from tacit.tools.reference import (
-    GRAPH_CATEGORY,
-    PERSON_TYPE,
-    Entity,
-    EntityRelation,
-    check_entity,
-    check_relation,
-    format_observation,
-    normalize_name,
-    observation_key,
-)
+from tacit.tools import reference
 from tacit.transfer.importers.parsing import FoundItem, JsonElement, ReadResult, SkippedPart, read_records
 
 _LISTS = frozenset({"entities", "relations"})
@@ -48,9 +38,9 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
     if not isinstance(name, str) or not isinstance(kind, str) or not name or not kind:
         yield SkippedPart(where=where, why="has no name, or no entityType")
         return
-    entity = Entity(normalize_name(name), kind)
+    entity = reference.Entity(reference.normalize_name(name), kind)
     try:
-        check_entity(entity)
+        reference.check_entity(entity)
     except TacitError as error:
         yield SkippedPart(where=where, why=str(error))
         return
@@ -65,8 +55,8 @@ def _read_entity(where: str, value: dict[str, Any], told: dict[str, int]) -> Ite
             continue
         place = told.setdefault(entity.name, 0)
         told[entity.name] += 1
-        key = observation_key(entity.name, place, said)
-        item = _make_item(entity, key, format_observation(entity.name, said))
+        key = reference.observation_key(entity.name, place, said)
+        item = _make_item(entity, key, reference.format_observation(entity.name, said))
         # Its position may change; what it says about whom does not.
         source = f"{entity.key}|{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()}"
         yield FoundItem(where=here, item=replace(item, source=source))
@@ -77,15 +67,17 @@ def _read_relation(where: str, value: dict[str, Any]) -> ReadResult:
     parts = [value.get(name) for name in _RELATION]
     if not all(isinstance(part, str) and part for part in parts):
         return SkippedPart(where=where, why="is not a relation: it needs from, to and relationType")
-    relation = EntityRelation(*(normalize_name(str(part)) for part in parts))
+    relation = reference.EntityRelation(*(reference.normalize_name(str(part)) for part in parts))
     try:
-        check_relation(relation)
+        reference.check_relation(relation)
     except TacitError as error:
         return SkippedPart(where=where, why=str(error))
-    item = ImportItem(content=relation.statement, category=GRAPH_CATEGORY, key=relation.key, source=relation.key)
+    item = ImportItem(
+        content=relation.statement, category=reference.GRAPH_CATEGORY, key=relation.key, source=relation.key
+    )
     return FoundItem(where=where, item=item)
 
 
-def _make_item(entity: Entity, key: str, content: str) -> ImportItem:
-    about = [entity.name] if entity.kind.lower() == PERSON_TYPE else None
-    return ImportItem(content=content, category=GRAPH_CATEGORY, key=key, about=about, source=key)
+def _make_item(entity: reference.Entity, key: str, content: str) -> ImportItem:
+    about = [entity.name] if entity.kind.lower() == reference.PERSON_TYPE else None
+    return ImportItem(content=content, category=reference.GRAPH_CATEGORY, key=key, about=about, source=key)
