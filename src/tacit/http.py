@@ -1,13 +1,15 @@
-"""Shared parts of HTTP clients: base URLs, API keys, Retry-After and backoff."""
+"""Shared parts of HTTP clients: base URLs, API keys, bounded bodies, Retry-After and backoff."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from tacit import limits
@@ -18,7 +20,7 @@ _ERROR_CODE = re.compile(r"[a-z][a-z_]{0,60}")
 
 def parse_base_url(setting: str, url: str, *, key_setting: str, example: str = "https://host/v1") -> SplitResult:
     """Check an http(s) URL of an endpoint: without credentials, query and fragment."""
-    problem = f"is not an address; write it like {example}, with nothing after the path"
+    problem = not_an_address(example)
     if not url.isascii() or not url.isprintable() or len(url) > limits.ENDPOINT_URL_MAX_CHARS:
         raise InvalidInput(setting, problem)
     try:
@@ -31,6 +33,10 @@ def parse_base_url(setting: str, url: str, *, key_setting: str, example: str = "
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise InvalidInput(setting, problem)
     return parts
+
+
+def not_an_address(example: str) -> str:
+    return f"is not an address; write it like {example}, with nothing after the path"
 
 
 def check_api_key(setting: str, key: str | None, subject: str = "") -> str | None:
@@ -46,6 +52,30 @@ def check_api_key(setting: str, key: str | None, subject: str = "") -> str | Non
 
 def is_model_name(model: str) -> bool:
     return bool(model.strip()) and len(model) <= limits.LABEL_MAX_CHARS and model.isprintable()
+
+
+def read_body(parts: Iterable[bytes], most_bytes: int, until: float) -> bytes:
+    """Join the parts of a body; raise OverflowError or TimeoutError beyond the limits.
+
+    The timeout of an HTTP library is for each part: a slow stream would never reach it.
+    """
+    body = bytearray()
+    for part in parts:
+        body += part
+        if len(body) > most_bytes:
+            raise OverflowError
+        if time.monotonic() > until:
+            raise TimeoutError
+    return bytes(body)
+
+
+def parse_json_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return a JSON object; None for anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def find_error_code(body: bytes, fields: Iterable[str], key: str | None) -> str:

@@ -26,19 +26,11 @@ from tacit.bots.messages import (
     split_spans,
 )
 from tacit.errors import SettingsError
+from tacit.http import read_body
 from tacit.records.request import Chat, Requester
 from tacit.settings.parsers import describe_variable
 
 JsonObject = Mapping[str, Any]
-
-
-def parse_object(raw: bytes) -> JsonObject | None:
-    """Return a JSON object; None for anything else."""
-    try:
-        found = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def get_object(of: JsonObject, name: str) -> JsonObject:
@@ -82,16 +74,12 @@ class HttpClient:
     def post(self, url: str, *, seconds: float | None = None, **content: Any) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers and body; raise `NotSent` without any text of the exchange."""
         timeout = seconds or self._seconds
-        until, body = time.monotonic() + timeout, bytearray()
+        until = time.monotonic() + timeout
         try:
             with self._client.stream("POST", url, timeout=timeout, **content) as response:
-                for piece in response.iter_raw():
-                    body += piece
-                    if len(body) > self._max_bytes or time.monotonic() > until:
-                        break
-                else:
-                    return response.status_code, response.headers, bytes(body)
-        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError):  # RuntimeError: it is closed
+                body = read_body(response.iter_raw(), self._max_bytes, until)
+                return response.status_code, response.headers, body
+        except (httpx2.HTTPError, httpx2.InvalidURL, OverflowError, TimeoutError, RuntimeError):  # the last: closed
             pass  # raised below: here its context would be an error that may contain the URL
         raise NotSent(self._problem, for_good=False, unreachable=True)
 

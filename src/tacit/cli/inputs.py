@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TextIO
 from tacit import Chat, Message, Requester, SessionDraft, limits, wire
 from tacit.cli.output import BadUsage
 from tacit.errors import InvalidInput
+from tacit.http import parse_json_object
 from tacit.records import conversation, validation
 from tacit.records.memory import ChatKind
 
@@ -160,7 +161,7 @@ def read_turns(name: str) -> list[Message]:
 def _parse_turn(line: str) -> Message:
     if len(line) > limits.IMPORT_LINE_MAX_BYTES:
         raise InvalidInput("turn", "is too long")
-    said = _parse_object(line)
+    said = parse_json_object(line)
     if said is None:
         raise InvalidInput("turn", "is not a JSON object")
     if not said.keys() <= set(_TURN_FIELDS):
@@ -173,16 +174,8 @@ def _parse_turn(line: str) -> Message:
     return made
 
 
-def _parse_object(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def parse_data(name: str, text: str) -> dict[str, Any]:
-    found = _parse_object(text)
+    found = parse_json_object(text)
     if found is None:
         raise InvalidInput(name, 'is not a JSON object; write for example {"unit": "kg"}')
     return found

@@ -24,7 +24,7 @@ from tacit.errors import (
     TacitError,
     TooManyRequests,
 )
-from tacit.http import backoff_seconds, parse_base_url, parse_retry_after
+from tacit.http import backoff_seconds, parse_base_url, parse_json_object, parse_retry_after, read_body
 
 if TYPE_CHECKING:
     import httpx2
@@ -76,14 +76,8 @@ def classify_failure(
 
 
 def _parse_problem(content_type: str, body: bytes) -> Mapping[str, Any]:
-    if content_type.partition(";")[0].strip().lower() == wire.PROBLEM_CONTENT_TYPE:
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            return found
-    return {}
+    is_problem = content_type.partition(";")[0].strip().lower() == wire.PROBLEM_CONTENT_TYPE
+    return (parse_json_object(body) if is_problem else None) or {}
 
 
 def _error_from_status(status: int, told: Mapping[str, Any], who: str) -> TacitError:
@@ -265,17 +259,12 @@ class Transport:
             raise StoreUnavailable(f"{self._who} was left: the client is closed") from None
 
     def _read(self, response: httpx2.Response, until: float) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        for part in response.iter_raw():
-            size += len(part)
-            if size > limits.CLIENT_ANSWER_MAX_BYTES:
-                raise StoreError(f"{self._who} answers with more than can be taken in")
-            # The HTTP library's timeout is per chunk: a slow stream would never reach it.
-            if time.monotonic() > until:
-                raise TransientFailure(self._timeout_error())
-            parts.append(part)
-        return b"".join(parts)
+        try:
+            return read_body(response.iter_raw(), limits.CLIENT_ANSWER_MAX_BYTES, until)
+        except OverflowError:
+            raise StoreError(f"{self._who} answers with more than can be taken in") from None
+        except TimeoutError:
+            raise TransientFailure(self._timeout_error()) from None
 
     def _failure(self, response: httpx2.Response, until: float) -> Exception:
         return classify_failure(

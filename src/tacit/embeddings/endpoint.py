@@ -17,7 +17,15 @@ from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
 from tacit.embeddings.onnx_model import empty_rows, normalize_rows, truncate_text
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
-from tacit.http import backoff_seconds, check_api_key, find_error_code, is_model_name, parse_base_url, parse_retry_after
+from tacit.http import (
+    backoff_seconds,
+    check_api_key,
+    find_error_code,
+    is_model_name,
+    parse_base_url,
+    parse_retry_after,
+    read_body,
+)
 
 if TYPE_CHECKING:
     import httpx2
@@ -122,20 +130,15 @@ class EmbeddingClient:
     def _read(self, response: httpx2.Response, until: float, late: str) -> bytes:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise EmbeddingFailed(f"{self._who} sends a compressed response: turn off compression there")
-        parts: list[bytes] = []
-        size = 0
-        for part in response.iter_raw():
-            size += len(part)
-            if size > limits.ENDPOINT_ANSWER_MAX_BYTES:
-                raise EmbeddingFailed(
-                    f"{self._who} answers with more than {limits.ENDPOINT_ANSWER_MAX_BYTES:,} "
-                    "bytes, which is no list of vectors: check embedding.url"
-                )
-            # The library's timeout applies to each chunk, so a slow stream could last forever.
-            if time.monotonic() > until:
-                raise _TransientFailure(late)
-            parts.append(part)
-        return b"".join(parts)
+        try:
+            return read_body(response.iter_raw(), limits.ENDPOINT_ANSWER_MAX_BYTES, until)
+        except OverflowError:
+            raise EmbeddingFailed(
+                f"{self._who} answers with more than {limits.ENDPOINT_ANSWER_MAX_BYTES:,} "
+                "bytes, which is no list of vectors: check embedding.url"
+            ) from None
+        except TimeoutError:
+            raise _TransientFailure(late) from None
 
     def _refusal(self, response: httpx2.Response, until: float) -> Exception:
         status = response.status_code

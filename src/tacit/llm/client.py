@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
 import ssl
@@ -38,7 +37,7 @@ from pydantic_ai.tools import ToolDefinition
 from tacit import limits
 from tacit.clock import Clock
 from tacit.errors import LanguageBadAnswer, LanguageFailed, LanguageRefused, LanguageUnavailable
-from tacit.http import find_error_code, parse_retry_after
+from tacit.http import find_error_code, parse_json_object, parse_retry_after
 from tacit.llm.endpoint import ModelAddress
 from tacit.llm.language_model import CLOSED_MESSAGE
 from tacit.records.conversation import ModelTurn, TalkTurn, ToolSpec, ToolTurn, UserTurn
@@ -237,7 +236,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 "check language.base_url, and lower language.max_output_tokens"
             )
             raise RequestAborted(RequestFailure(error=LanguageBadAnswer(problem), billable=True))
-        if not _is_json_object(body):
+        if parse_json_object(body) is None:
             raise RequestAborted(self.malformed_answer())
         return body
 
@@ -290,13 +289,6 @@ async def _read_body(response: httpx2.Response, most: int) -> tuple[bytes, bool]
         if size > most:
             return b"".join(parts)[:most], False
     return b"".join(parts), True
-
-
-def _is_json_object(body: bytes) -> bool:
-    try:
-        return isinstance(json.loads(body), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from ipaddress import IPv6Address
 from typing import Literal
-from urllib.parse import urlsplit
 
 from tacit import limits
 from tacit.errors import InvalidInput, SettingsError
+from tacit.http import not_an_address, parse_base_url
 from tacit.identity import parse_external_key
 from tacit.records import validation
 
@@ -181,20 +181,10 @@ def address(secret_key: str, example: str = "https://host/v1") -> Parse:
     """Parse the URL of an HTTP endpoint, or nothing. Secrets belong under `secret_key`."""
 
     def parse(key: str, value: str) -> str:
-        problem = f"is not an address; write it like {example}, with nothing after the path"
-        if not value:
-            return ""
-        if not _is_one_word(value) or len(value) > limits.ENDPOINT_URL_MAX_CHARS:
-            raise InvalidInput(key, problem)
-        try:
-            parts = urlsplit(value)
-            host, _ = parts.hostname, parts.port
-        except ValueError:
-            raise InvalidInput(key, problem) from None
-        if "@" in parts.netloc:
-            raise InvalidInput(key, f"holds a user name or password; use {secret_key} instead")
-        if parts.scheme not in ("http", "https") or not host or "?" in value or "#" in value:
-            raise InvalidInput(key, problem)
+        if value and " " not in value:
+            parse_base_url(key, value, key_setting=secret_key, example=example)
+        if set(" ?#") & set(value):  # also an empty query or fragment
+            raise InvalidInput(key, not_an_address(example))
         return value
 
     return parse

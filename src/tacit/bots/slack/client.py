@@ -19,7 +19,6 @@ from tacit.bots.channel import (
     clamp_wait,
     encode_form,
     get_object,
-    parse_object,
 )
 from tacit.bots.messages import Button, InboundMessage, NotSent, Span
 from tacit.bots.slack.updates import (
@@ -32,6 +31,7 @@ from tacit.bots.slack.updates import (
     SlackUser,
     escape_text,
 )
+from tacit.http import parse_json_object
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 
@@ -135,7 +135,7 @@ class SlackClient:
 
     def _post(self, url: str, **content: Any) -> JsonObject:
         status, headers, body = self._http.post(url, **content)
-        answer = parse_object(body) or {}
+        answer = parse_json_object(body) or {}
         if status == 200 and (answer.get("ok") is True or not url.startswith(self._url)):
             return answer  # other URLs answer with plain text
         code = answer.get("error")

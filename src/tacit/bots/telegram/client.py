@@ -19,10 +19,10 @@ from tacit.bots.channel import (
     clamp_wait,
     encode_form,
     get_object,
-    parse_object,
 )
 from tacit.bots.messages import Button, ButtonPressed, NotSent, Span
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity
+from tacit.http import parse_json_object
 
 FailureReason = Literal["token", "conflict", "slow", "forbidden", "moved", "unchanged", "gone", "refused", "unlike"]
 _PROBLEMS: dict[FailureReason, str] = {
@@ -73,7 +73,7 @@ class TelegramClient:
         if file is not None:
             content["files"] = {"document": file}
         status, _, body = self._http.post(self._url + method, seconds=seconds, **content)
-        answer = parse_object(body)
+        answer = parse_json_object(body)
         if status >= 500:  # it may come from a proxy in another format
             raise NotSent(_UNREACHABLE, for_good=False, unreachable=True)
         if answer is None or not isinstance(answer.get("ok"), bool):

@@ -16,23 +16,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from tacit import Update, limits
-from tacit.bots import texts
+from tacit.bots import messages, texts
 from tacit.bots.bot import Bot
-from tacit.bots.channel import ChannelRetry, JsonObject, StopSignal, get_object, parse_object, read_secret
+from tacit.bots.channel import ChannelRetry, JsonObject, StopSignal, get_object, read_secret
 from tacit.bots.dispatcher import Dispatcher, UpdateHandler
-from tacit.bots.messages import (
-    BotLog,
-    ButtonPressed,
-    InboundMessage,
-    MembersJoined,
-    MembersLeft,
-    NotSent,
-    TextMessage,
-    compute_backoff,
-)
 from tacit.bots.telegram.client import TelegramCallFailed, TelegramClient, TelegramSender
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramParser, get_integer, get_text
 from tacit.errors import InvalidInput, StoreError
+from tacit.http import parse_json_object
 from tacit.memory import Memory
 from tacit.settings import Settings, TelegramSettings
 
@@ -72,7 +63,7 @@ def poll_updates(
             numbers = [id for one in updates if (id := get_integer(one, "update_id")) is not None]
             if updates and not numbers:
                 raise TelegramCallFailed("unlike")
-        except NotSent as problem:
+        except messages.NotSent as problem:
             retry.record_failure(str(problem), problem.wait_seconds)
             continue
         except StoreError:
@@ -85,7 +76,7 @@ def poll_updates(
         early = early + 1 if not updates and now() - asked < seconds * _EARLY_FRACTION else 0
         if early:
             # Behind a proxy that does not allow long polls we would poll without pause.
-            stop.wait(min(compute_backoff(early), _EARLY_PAUSE_MAX_SECONDS))
+            stop.wait(min(messages.compute_backoff(early), _EARLY_PAUSE_MAX_SECONDS))
 
 
 # The webhook: Telegram posts each update, authenticated by a secret.
@@ -117,7 +108,7 @@ def create_webhook_app(take_in: TakeUpdates, url: str, secret: str) -> Starlette
         body = await read_body(request, limits.CHAT_BODY_MAX_BYTES)
         if body is None:
             return 413
-        update = parse_object(body)
+        update = parse_json_object(body)
         if update is None:
             return 400
         try:
@@ -141,7 +132,7 @@ class UpdateReceiver:
     parser: TelegramParser
     take_in: Callable[[Sequence[Update]], int]
     client: TelegramClient
-    log: BotLog
+    log: messages.BotLog
 
     def __call__(self, raw: Sequence[JsonObject]) -> None:
         """Store updates durably: when this returns, Telegram may delete them."""
@@ -163,7 +154,7 @@ class UpdateReceiver:
                 self.log.tell("update left out", problem="it is too large")
                 continue
             updates.append(update)
-            if isinstance(heard, ButtonPressed):  # Telegram shows it as busy until then
+            if isinstance(heard, messages.ButtonPressed):  # Telegram shows it as busy until then
                 query = get_text(get_object(one, "callback_query"), "id")
                 answers.append(partial(self.client.call, "answerCallbackQuery", callback_query_id=query))
         self._keep(updates)
@@ -182,9 +173,9 @@ class UpdateReceiver:
             for update in updates:
                 self._keep([update])
 
-    def _answer_id(self, heard: InboundMessage) -> list[Callable[[], object]]:
+    def _answer_id(self, heard: messages.InboundMessage) -> list[Callable[[], object]]:
         """Answer /id in a chat that is not allowed, without storing anything."""
-        if not isinstance(heard, TextMessage) or heard.edited or heard.text.strip() != "/id":
+        if not isinstance(heard, messages.TextMessage) or heard.edited or heard.text.strip() != "/id":
             return []
         return [
             partial(
@@ -197,8 +188,8 @@ class UpdateReceiver:
         ]
 
 
-def _make_update(heard: InboundMessage, raw: JsonObject) -> Update:
-    people = heard.people if isinstance(heard, MembersJoined | MembersLeft) else ()
+def _make_update(heard: messages.InboundMessage, raw: JsonObject) -> Update:
+    people = heard.people if isinstance(heard, messages.MembersJoined | messages.MembersLeft) else ()
     who = heard.who or next(iter(people), None)
     return Update(
         id=heard.update,
@@ -253,7 +244,7 @@ class TelegramProcess:
     memory: Memory
     settings: Settings
     client: TelegramClient
-    log: BotLog
+    log: messages.BotLog
     stop: StopSignal
 
     @contextmanager
