@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from tacit import limits
 from tacit.errors import InvalidInput
+from tacit.memory import View
 from tacit.records import validation
-from tacit.records.drafts import ImportItem, ImportPreview, ImportPreviewItem, ImportStep, RefusedItem, measure_items
+from tacit.records.drafts import ImportItem, ImportPreviewItem, RefusedItem, measure_items
 from tacit.transfer.importers import assistants, basic_memory, langgraph, mcp, mem0
 from tacit.transfer.importers.parsing import (
     PATH_FIELD,
@@ -150,26 +151,7 @@ OnProgress = Callable[[int, int], object]  # items done, and of how many
 _ABOUT_PREFIX = "about:"  # prefix of refusals because of a subject
 
 
-class ItemImports(Protocol):
-    def preview(self, items: Sequence[ImportItem], *, source: str) -> ImportPreview: ...
-
-    def add(
-        self, run: str, items: Sequence[ImportItem], *, source: str, total: int | None = None, after: int | None = None
-    ) -> ImportStep: ...
-
-
-@runtime_checkable
-class ImportTarget(Protocol):
-    """A view, of the library or of a client."""
-
-    @property
-    def enabled(self) -> bool: ...
-
-    @property
-    def imports(self) -> ItemImports: ...
-
-
-def preview_source(view: ImportTarget, source: ImportSource, *, run: str | None = None) -> SourcePreview:
+def preview_source(view: View, source: ImportSource, *, run: str | None = None) -> SourcePreview:
     """Preview an import: read everything and write nothing."""
     name = _check_run_name(view, source, run)
     problems = ProblemList()
@@ -198,7 +180,7 @@ def preview_source(view: ImportTarget, source: ImportSource, *, run: str | None 
 
 
 def import_source(
-    view: ImportTarget, source: ImportSource, *, run: str | None = None, progress: OnProgress | None = None
+    view: View, source: ImportSource, *, run: str | None = None, progress: OnProgress | None = None
 ) -> ImportSummary:
     """Import everything, in atomic steps.
 
@@ -235,7 +217,7 @@ def import_source(
 
 def _check_run_name(view: object, source: object, run: object) -> str:
     """Return the name of the import, after checking the arguments."""
-    if not isinstance(view, ImportTarget):
+    if not isinstance(view, View):
         raise InvalidInput("view", "expected memory.view(…), of the library or of a client")
     if not isinstance(source, ImportSource):
         raise InvalidInput("source", "expected the result of open_source or open_store")
@@ -261,7 +243,7 @@ def _read_batches(source: ImportSource, problems: ProblemList) -> Iterator[list[
         yield batch
 
 
-def _drop_unknown_people(view: ImportTarget, source: ImportSource, batch: Sequence[FoundItem]) -> list[ImportItem]:
+def _drop_unknown_people(view: View, source: ImportSource, batch: Sequence[FoundItem]) -> list[ImportItem]:
     """Retry without subjects where these cannot be resolved.
 
     The content is worth more than a name that several people have.
