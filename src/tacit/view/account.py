@@ -184,7 +184,7 @@ class Account(Resource, name="account"):
 
     def _require_linkable_identity(self, tx: Transaction) -> str:
         """Return the requester's identity; refuse a view that is limited to some categories."""
-        if self._context.allowed_categories(self._context.agent) is not None:
+        if self._context.permitted_categories is not None:
             raise InvalidInput("link", "takes a view of all categories; this one is narrowed")
         return self._require_private_identity(tx)
 

@@ -44,7 +44,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         to = self._build_target(step.thread, step.ns, step.parent)
         at = self._insert_rows(to, lambda same: checkpoints.step_inserts(same, step, metadata, changed))
         context, me = self._context, self._context.raw_request.subject
-        if at is not None and self._allowed_categories is None and me is not None:
+        if at is not None and self._context.permitted_categories is None and me is not None:
             key = (context.space, me, step.thread, step.ns)
             context.storage.recent_steps.add_saved(key, step, metadata, changed, at)
 
@@ -73,7 +73,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         )
         context = self._context
         kept = context.storage.requests.get_cached(context.space, context.raw_request, union=context.options.union)
-        if kept is not None and self._allowed_categories is None:
+        if kept is not None and self._context.permitted_categories is None:
             found = checkpoints.get_step_fast(context.storage.database, context.storage.recent_steps, kept, *where)
             if found is not FAST_PATH_MISS:
                 return found
@@ -124,14 +124,14 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         """Delete the steps of these runs in every thread."""
         named = steps.parse_step_names("runs", runs, lambda one: steps.parse_step_name("runs", one))
         if named:
-            self._context.write(lambda tx: checkpoints.delete_runs(tx, named, self._allowed_categories))
+            self._context.write(lambda tx: checkpoints.delete_runs(tx, named, self._context.permitted_categories))
 
     @operations.write(disabled=None)
     def copy_thread(self, source: str, target: str) -> None:
         """Copy a whole thread under another name."""
         there, here = steps.parse_thread(source), steps.parse_thread(target)
         if there != here:
-            self._context.write(lambda tx: checkpoints.copy_thread(tx, there, here, self._allowed_categories))
+            self._context.write(lambda tx: checkpoints.copy_thread(tx, there, here, self._context.permitted_categories))
 
     @operations.write(disabled=None)
     def prune(self, threads: Sequence[str], strategy: Literal["keep_latest", "delete"] = "keep_latest") -> None:
@@ -141,17 +141,17 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
         named = steps.parse_step_names("threads", threads, steps.parse_thread)
         if strategy == "delete":
             if named:
-                self._context.write(lambda tx: checkpoints.delete_threads(tx, named, self._allowed_categories))
+                self._context.write(
+                    lambda tx: checkpoints.delete_threads(tx, named, self._context.permitted_categories)
+                )
             return
         for one in named:  # one transaction per thread
-            self._context.write(partial(checkpoints.prune_thread, thread=one, allowed=self._allowed_categories))
-
-    @property
-    def _allowed_categories(self) -> frozenset[str] | None:
-        return self._context.allowed_categories(self._context.agent)
+            self._context.write(
+                partial(checkpoints.prune_thread, thread=one, allowed=self._context.permitted_categories)
+            )
 
     def _build_target(self, thread: str, ns: str, before: str | None) -> StepTarget:
-        allowed = self._allowed_categories
+        allowed = self._context.permitted_categories
         named = None if allowed is None else json.dumps(sorted(allowed))
         return StepTarget(thread=thread, ns=ns, parent=before, categories=named)
 
@@ -167,7 +167,7 @@ class GraphSteps(Resource, name="checkpoints.steps", measured_as="checkpoints_st
 
     def _read_access(self, connection: Connection, request: Request, thread: str | None) -> StepAccess | None:
         audiences = self._context.storage.audiences
-        return checkpoints.read_step_access(connection, audiences, request, self._allowed_categories, thread)
+        return checkpoints.read_step_access(connection, audiences, request, self._context.permitted_categories, thread)
 
     def _list_steps(
         self,
@@ -240,9 +240,7 @@ class Checkpoints(Resource, name="checkpoints"):
 
         def work(tx: Transaction) -> Checkpoint:
             _require_private(tx.request)
-            return checkpoints.save_checkpoint(
-                tx, where, whole, self._context.allowed_categories(self._context.agent), version
-            )
+            return checkpoints.save_checkpoint(tx, where, whole, self._context.permitted_categories, version)
 
         return self._context.write(work)
 
@@ -273,7 +271,7 @@ class Checkpoints(Resource, name="checkpoints"):
     def _find_checkpoint(self, connection: Connection, request: Request, thread: str) -> StoredCheckpoint | None:
         """Return the checkpoint, if this agent may use it."""
         kept = checkpoints.find_checkpoint(connection, request.space, request.own_identities, thread)
-        allowed = self._context.allowed_categories(self._context.agent)
+        allowed = self._context.permitted_categories
         return kept if kept is not None and kept.is_open_to(allowed) else None
 
     def _checkpoint_thread(self, thread: object) -> str:

@@ -305,12 +305,17 @@ class ViewContext:
         listed = frozenset(self.options.allowlists.get(agent, ()))
         return listed if only is None else listed & only
 
+    @property
+    def permitted_categories(self) -> frozenset[str] | None:
+        """Return the categories that the agent of this view may use; None: all of them."""
+        return self.allowed_categories(self.agent)
+
     def parse_draft(self, **fields: Any) -> Draft:
         return drafts.parse_draft(fields, self.options.categories)
 
     def parse_category(self, category: object) -> str:
         name = validation.parse_category(category, self.options.categories)
-        allowed = self.allowed_categories(self.agent)
+        allowed = self.permitted_categories
         if allowed is not None and name not in allowed:
             raise InvalidInput("category", f"this agent may not use {name}")
         return name
@@ -348,7 +353,7 @@ class ViewContext:
         return memory
 
     def may_use(self, memory: Memory) -> bool:
-        allowed = self.allowed_categories(self.agent)
+        allowed = self.permitted_categories
         return allowed is None or memory.category in allowed
 
     def get_fast(self, which: Literal["id", "key"], named: Mapping[str, str]) -> Memory | FastPathMiss | None:
@@ -401,11 +406,11 @@ class ViewContext:
         return iter_pages(lambda cursor: self.list_page(wanted, most, cursor, manage=manage))
 
     def category_filter(self) -> tuple[str, ...] | None:
-        allowed = self.allowed_categories(self.agent)
+        allowed = self.permitted_categories
         return None if allowed is None else tuple(sorted(allowed))
 
     def read_delta(self, connection: Connection, request: Request, since: int, *, newest: bool = False) -> Delta:
-        allowed, thread = self.allowed_categories(self.agent), self.thread
+        allowed, thread = self.permitted_categories, self.thread
         return history.read_delta(connection, self.storage.audiences, request, thread, since, allowed, newest=newest)
 
     def person_labels(self, connection: Connection, request: Request) -> LazyPersonLabels:

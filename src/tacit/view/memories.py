@@ -337,7 +337,7 @@ class ViewMemories(Resource):
 
         Works in a private chat only, and not for an agent that is limited to some categories.
         """
-        if self._context.allowed_categories(self._context.agent) is not None:
+        if self._context.permitted_categories is not None:
             raise InvalidInput("wipe", "takes a view of all categories; this one is narrowed")
 
         def work(tx: Transaction) -> RecordedErasure:

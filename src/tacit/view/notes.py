@@ -245,7 +245,7 @@ class Files(Resource, name="files"):
         self._write_tree(lambda pen: pen.rename(was, wanted))
 
     def _open_tree(self, connection: Connection, request: Request) -> FileTree:
-        allowed = self._context.allowed_categories(self._context.agent)
+        allowed = self._context.permitted_categories
         has_pages = allowed is None or filing_of_section(Section.PAGE).category in allowed
 
         def usable(memory: Memory) -> bool:

@@ -191,7 +191,7 @@ class ViewRecall(Resource):
     def _recall_for_prompt(self, query: str, top_k: int) -> List[Recalled]:
         """Recall the best memories overall, and the allowed number of each recall-only category."""
         found = self._run_recall(self._parse_question(query, top_k, {}, self._context.agent))
-        allowed = self._context.allowed_categories(self._context.agent)
+        allowed = self._context.permitted_categories
         for category, most in self._context.options.recall_only_limits.items():
             if allowed is None or category in allowed:
                 asked = self._parse_question(query, most, {"categories": [category]}, self._context.agent)
@@ -224,7 +224,7 @@ class ViewRecall(Resource):
         return self._context.unguarded().write(lambda tx: history.take_block(tx, audience, gap))
 
     def _build_block(self, connection: Connection, request: Request, style: Style, taken: int) -> Block:
-        allowed, policy = (self._context.allowed_categories(self._context.agent), self._context.options)
+        allowed, policy = (self._context.permitted_categories, self._context.options)
         of_notes = style is Style.SUMMARY
         return self._context.runtime.blocks.block(
             connection,

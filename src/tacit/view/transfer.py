@@ -99,7 +99,7 @@ class Imports(Resource, name="imports"):
         after = decode_cursor(cursor)
 
         def work(connection: Connection, request: Request) -> Page[ImportRun]:
-            if not request.private or self._context.allowed_categories(self._context.agent) is not None:
+            if not request.private or self._context.permitted_categories is not None:
                 return Page()
             found = imports.list_imports(connection, self._context.space, request.own_identities, after, most + 1)
             page = make_page(found, most, lambda last: (to_micros(last[1].started_at), last[0]))
@@ -146,7 +146,7 @@ class Imports(Resource, name="imports"):
         return transfer.parse_batch(word, items, self._context.options.categories, self._context.storage.clock())
 
     def _require_all_categories(self) -> None:
-        if self._context.allowed_categories(self._context.agent) is not None:
+        if self._context.permitted_categories is not None:
             raise InvalidInput("import", "takes a view of all categories; this one is narrowed")
 
     def _sort_batch(self, connection: Connection, request: Request, batch: ImportBatch) -> SortedBatch:
@@ -275,7 +275,7 @@ class ViewExport(Resource):
         """Yield each part from its own read, under the same disclosure rules as other reads."""
         if not self._context.read(lambda _, request: request.private):
             return
-        if self._context.allowed_categories(self._context.agent) is None:
+        if self._context.permitted_categories is None:
             yield from self._context.read(self._list_person_and_chats)
         for part in self._iter_own_memories(history=True):
             yield {"type": "memory", **part}
@@ -288,7 +288,7 @@ class ViewExport(Resource):
                 "reason": proposal.reason,
                 "expires_at": proposal.expires_at.isoformat(),
             }
-        if self._context.allowed_categories(self._context.agent) is None:
+        if self._context.permitted_categories is None:
             mine = self._own_identities()
             for person in People(self._context).list():
                 if not person.identities & mine:
