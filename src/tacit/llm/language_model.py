@@ -82,8 +82,8 @@ class MeasuredLanguageModel(LanguageModel):
         self._meter = meter
 
     def ask(self, instructions: str, text: str, schema: type[T], *, budget: Budget | None) -> ModelAnswer[T]:
-        with self._measure_call():
-            answer = self._model.ask(instructions, text, schema, budget=self._measured_budget(budget))
+        with self._measure_call(budget) as measured:
+            answer = self._model.ask(instructions, text, schema, budget=measured)
         if budget is None:
             _count_usage(self._meter, answer.usage, answer.attempts)
         return answer
@@ -91,8 +91,8 @@ class MeasuredLanguageModel(LanguageModel):
     def talk(
         self, instructions: str, turns: Sequence[TalkTurn], tools: Sequence[ToolSpec], *, budget: Budget | None
     ) -> TalkResult:
-        with self._measure_call():
-            talked = self._model.talk(instructions, turns, tools, budget=self._measured_budget(budget))
+        with self._measure_call(budget) as measured:
+            talked = self._model.talk(instructions, turns, tools, budget=measured)
         if budget is None:
             _count_usage(self._meter, talked.usage, talked.attempts)
         return talked
@@ -101,10 +101,11 @@ class MeasuredLanguageModel(LanguageModel):
         self._model.close()
 
     @contextmanager
-    def _measure_call(self) -> Iterator[None]:
+    def _measure_call(self, budget: Budget | None) -> Iterator[Budget | None]:
+        """Measure a call. Yield the budget with a ledger that measures also the cost of failed calls."""
         outcome, begun = metrics.OTHER_LABEL, time.monotonic()
         try:
-            yield
+            yield None if budget is None else replace(budget, ledger=_MeasuredLedger(budget.ledger, self._meter))
             outcome = "ok"
         except LanguageFailed as failed:
             outcome = _FAILURE_LABELS.get(type(failed), metrics.OTHER_LABEL)
@@ -112,12 +113,6 @@ class MeasuredLanguageModel(LanguageModel):
         finally:
             self._meter.count(metrics.LANGUAGE_COUNT, outcome=outcome)
             self._meter.observe(metrics.LANGUAGE_SECONDS, time.monotonic() - begun)
-
-    def _measured_budget(self, budget: Budget | None) -> Budget | None:
-        """Wrap the ledger, to measure also the cost of failed calls."""
-        if budget is None:
-            return None
-        return replace(budget, ledger=_MeasuredLedger(budget.ledger, self._meter))
 
 
 @dataclass(frozen=True, slots=True)

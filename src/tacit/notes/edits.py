@@ -11,15 +11,6 @@ from tacit.errors import InvalidInput, NoteUnreadable
 from tacit.notes import frontmatter, markdown
 from tacit.notes.document import Document, Entry, format_section, is_numbered, parse_note
 from tacit.notes.frontmatter import HeadValue
-from tacit.notes.markdown import (
-    BlockKind,
-    escape_line,
-    find_comments,
-    format_id_comment,
-    format_inner_line,
-    format_item_lines,
-    strip_line_id,
-)
 from tacit.records.notes import CHECKBOX_SECTIONS, SECTIONS_BY_KIND, NoteItem, NoteKind, NoteLink, Section
 
 # Reword an item in place, changing as few of its lines as possible.
@@ -41,12 +32,12 @@ def reword_entry(document: Document, entry: Entry, item: NoteItem, *, flat: bool
                 now[at] = _set_line_id(now[at], old, item)
             return now
     leading = now[: entry.more - entry.start]
-    aside = " ".join(filter(None, map(find_comments, leading)))
+    aside = " ".join(filter(None, map(markdown.find_comments, leading)))
     if old.id != item.id and old.id and _EIGHT_LETTERS.fullmatch(old.id):
-        aside = f"{aside} {format_id_comment(old)}".strip()
+        aside = f"{aside} {markdown.format_id_comment(old)}".strip()
     if item.id is None:
         aside = _strip_trailing_id(aside)
-    fresh = format_item_lines(item, document.kind, entry.indent, entry.marker, aside, flat=flat)
+    fresh = markdown.format_item_lines(item, document.kind, entry.indent, entry.marker, aside, flat=flat)
     if flat:
         return fresh
     return [fresh[0], *_reword_inner_lines(now[entry.more - entry.start :], old, item, fresh)]
@@ -60,7 +51,7 @@ def _reword_inner_lines(now: list[str], old: NoteItem, item: NoteItem, fresh: li
     if not now or len(now) != len(was):
         return fresh[1:]
     inside = now[0][: len(now[0]) - len(now[0].lstrip(" \t"))]
-    made = [format_inner_line(line, inside) for line in wants]
+    made = [markdown.format_inner_line(line, inside) for line in wants]
     head = 0
     while head < min(len(was), len(wants)) and was[head] == wants[head]:
         made[head] = now[head]
@@ -82,12 +73,12 @@ def _set_line_id(line: str, old: NoteItem, item: NoteItem) -> str:
     if item.id is None:
         return _strip_trailing_id(line)
     remark = old.id is not None and old.id != item.id and _EIGHT_LETTERS.fullmatch(old.id)
-    return f"{(line if remark else strip_line_id(line)).rstrip(_BLANKS)} {format_id_comment(item)}"
+    return f"{(line if remark else markdown.strip_line_id(line)).rstrip(_BLANKS)} {markdown.format_id_comment(item)}"
 
 
 def _strip_trailing_id(line: str) -> str:
     """Strip what would be read as an id from the end of a line."""
-    while (shorter := strip_line_id(line).rstrip(_BLANKS)) != line.rstrip(_BLANKS):
+    while (shorter := markdown.strip_line_id(line).rstrip(_BLANKS)) != line.rstrip(_BLANKS):
         line = shorter
     return line
 
@@ -145,7 +136,7 @@ class LinePatch:
         self.last_marker[at] = marker
         if self.flat and kind is NoteKind.PAGE:
             marker = ""
-        lines = format_item_lines(item, kind, indent, marker, flat=self.flat)
+        lines = markdown.format_item_lines(item, kind, indent, marker, flat=self.flat)
         new += [*self.gap(), *lines, *self.gap()]
 
     def add_link(self, link: NoteLink) -> None:
@@ -208,7 +199,7 @@ class LinePatch:
         end = heading.end
         for block in document.blocks:
             if block.start >= heading.end:
-                if block.kind is BlockKind.HEADING or block.is_open:
+                if block.kind is markdown.BlockKind.HEADING or block.is_open:
                     break
                 end = block.end
         return end
@@ -424,7 +415,7 @@ def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
     """
     ordered = sorted(items, key=lambda one: one[0])
     said = [item.content for _, item in ordered]
-    for marked, escape in ((True, str), (True, escape_line), (False, escape_line)):
+    for marked, escape in ((True, str), (True, markdown.escape_line), (False, markdown.escape_line)):
         text = _fill(layout, ordered, escape, marked=marked)
         try:
             entries = parse_note(text.encode(), NoteKind.PAGE).entries
@@ -433,7 +424,7 @@ def fill_layout(layout: str, items: Sequence[PlacedItem]) -> str:
         # A carriage return: no editor would leave it like this.
         if "\r" not in text and [entry.item.content for entry in entries] == said:
             return text
-    bullets = (_format_lines(item, _DEFAULT_MARKER, escape_line) for _, item in ordered)
+    bullets = (_format_lines(item, _DEFAULT_MARKER, markdown.escape_line) for _, item in ordered)
     return "".join(f"{line}\n" for lines in bullets for line in lines)
 
 

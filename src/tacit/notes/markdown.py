@@ -306,7 +306,6 @@ _SPECIAL = (
 _START = re.compile(r"(\\*+)" + _SPECIAL.replace("{titled}", ""))
 _START_TITLED = re.compile(r"(\\*+)" + _SPECIAL.replace("{titled}", "|" + _BOLD.pattern))
 _NUMBER = re.compile(r"([0-9]{1,9})(\\*+)(?=[.)](?:[ \t]|\Z))")
-_PLAIN_START = re.compile(r"[^\W\d_]")
 
 
 def has_bold_title(section: Section) -> bool:

@@ -80,15 +80,12 @@ class RequestContext:
     @property
     def write_view(self) -> View:
         """The view to write through: with an Idempotency-Key, at most once."""
-        return self.with_idempotency(self.view)
-
-    def with_idempotency(self, view: View) -> View:
         token = self.header(IDEMPOTENCY_HEADER)
         if token is None:
-            return view
+            return self.view
         if not _IDEMPOTENCY_KEY_PATTERN.fullmatch(token):
             raise InvalidInput("Idempotency-Key", "takes up to 255 letters, digits and marks")
-        return view.once(token)
+        return self.view.once(token)
 
     @property
     def has_idempotency_key(self) -> bool:
