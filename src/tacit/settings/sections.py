@@ -37,6 +37,16 @@ def setting(
     return field(default=default, repr=not secret, metadata=about)
 
 
+def _secret_variable(default: str, description: str) -> Any:
+    """Declare the name of an environment variable that holds a secret."""
+    return setting(default, description, parse=parsers.required_variable_name, secret=True)
+
+
+def _address(description: str, secret_key: str, example: str = "https://host/v1") -> Any:
+    """Declare the URL of an endpoint. People put secrets into URLs; these belong under `secret_key`."""
+    return setting("", description, parse=parsers.address(secret_key, example), secret=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSettings:
     max_open_conns: int = setting(
@@ -150,11 +160,8 @@ class EmbeddingSettings:
     folder: str = setting(
         "", "`folder`: path of a folder with an ONNX model and its `tokenizer.json`.", parse=parsers.path
     )
-    url: str = setting(
-        "",
-        "`endpoint`: its URL, such as `https://host/v1`, with nothing after the path.",
-        parse=parsers.address("embedding.api_key"),
-        secret=True,
+    url: str = _address(
+        "`endpoint`: its URL, such as `https://host/v1`, with nothing after the path.", "embedding.api_key"
     )
     model: str = setting("", "`endpoint`: the name of the model.", parse=parsers.label)
     api_key: str = setting(
@@ -183,11 +190,9 @@ class LanguageSettings:
         "[which model learns](#which-model-learns).",
     )
     model: str = setting("", "The name of the model.", parse=parsers.label)
-    base_url: str = setting(
-        "",
+    base_url: str = _address(
         "Such as `https://host/v1`, with nothing after the path. Empty: the URL of the provider.",
-        parse=parsers.address("language.api_key_env"),
-        secret=True,
+        "language.api_key_env",
     )
     api_key_env: str = setting(
         "",
@@ -572,32 +577,26 @@ class ChatSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramSettings:
-    token_env: str = setting(
+    token_env: str = _secret_variable(
         "TELEGRAM_BOT_TOKEN",
         "**Name** of the environment variable that holds the bot token; it must not begin with `TACIT_`.",
-        parse=parsers.required_variable_name,
-        secret=True,
     )
-    api_url: str = setting(
-        "",
+    api_url: str = _address(
         "URL of the Bot API, such as `https://host`, with nothing after the path. Empty: Telegram's.",
-        parse=parsers.address("telegram.token_env", "https://host"),
-        secret=True,
+        "telegram.token_env",
+        "https://host",
     )
     mode: Literal["polling", "webhook"] = setting(
         "polling", "`polling`: the bot fetches updates. `webhook`: Telegram posts them to `telegram.webhook_url`."
     )
-    webhook_url: str = setting(
-        "",
+    webhook_url: str = _address(
         "`webhook`: the URL that Telegram calls, such as `https://bot.example.org/telegram`.",
-        parse=parsers.address("telegram.secret_env", "https://bot.example.org/telegram"),
-        secret=True,
+        "telegram.secret_env",
+        "https://bot.example.org/telegram",
     )
-    secret_env: str = setting(
+    secret_env: str = _secret_variable(
         "TELEGRAM_WEBHOOK_SECRET",
         "`webhook`: **name** of the variable that holds the secret token of Telegram's requests.",
-        parse=parsers.required_variable_name,
-        secret=True,
     )
     host: str = setting(
         limits.SERVER_DEFAULT_HOST, "`webhook`: where the bot listens, behind a proxy.", parse=parsers.host
@@ -613,23 +612,17 @@ class TelegramSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackSettings:
-    token_env: str = setting(
+    token_env: str = _secret_variable(
         "SLACK_BOT_TOKEN",
         "**Name** of the environment variable that holds the bot token; it must not begin with `TACIT_`.",
-        parse=parsers.required_variable_name,
-        secret=True,
     )
-    secret_env: str = setting(
-        "SLACK_SIGNING_SECRET",
-        "**Name** of the variable that holds the signing secret.",
-        parse=parsers.required_variable_name,
-        secret=True,
+    secret_env: str = _secret_variable(
+        "SLACK_SIGNING_SECRET", "**Name** of the variable that holds the signing secret."
     )
-    api_url: str = setting(
-        "",
+    api_url: str = _address(
         "URL of the Web API, such as `https://host/api`, with nothing after the path. Empty: Slack's.",
-        parse=parsers.address("slack.token_env", "https://host/api"),
-        secret=True,
+        "slack.token_env",
+        "https://host/api",
     )
     host: str = setting(limits.SERVER_DEFAULT_HOST, "Where the bot listens, behind a proxy.", parse=parsers.host)
     port: int = setting(limits.SLACK_DEFAULT_PORT, "`0`: a free port.", within=_PORT)
