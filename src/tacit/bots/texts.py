@@ -16,7 +16,8 @@ def _load_texts() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> str:
-    """Return a text; a test checks that each name in the package is one."""
+    """Return a text, which is a plain attribute from then on; a test checks the names in the package."""
     if name not in _load_texts():
         raise AttributeError(f"texts.yaml has no {name}")
-    return _load_texts()[name]
+    text: str = globals().setdefault(name, _load_texts()[name])
+    return text
