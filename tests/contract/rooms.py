@@ -1,12 +1,13 @@
 """The people and rooms that the contract's stories happen in."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import Memory as Record
+from tacit.records.results import Page
 from tacit.storage import search
 from tacit.view.view import View
 
@@ -14,8 +15,18 @@ ALICE = tacit.Requester("telegram:1001", name="Alice", username="alice_l")
 BOB = tacit.Requester("telegram:2002", name="Bob")
 CAROL = tacit.Requester("slack:T1:U3", name="Carol")
 
+WEB = tacit.Requester("acct:alice")
+ALL = (ALICE, BOB, CAROL)
+
 TEAM = "telegram:-100"
 FAMILY = "telegram:-200"
+
+# Said aloud in a room, with and without a kind that lasts; and lent to every company by its owner.
+ALOUD: Any = {"visibility": "room", "sensitivity": "public"}
+OPEN: Any = {**ALOUD, "kind": "knowledge"}
+LENT: Any = {"visibility": "public_ok", "sensitivity": "public"}
+
+Item = TypeVar("Item")
 
 
 class SetClock:
@@ -64,6 +75,25 @@ def _enabled(view: object) -> View:
 def kept(view: View, content: str, **fields: Any) -> str:
     """Remember, and say under which id."""
     return view.remember(content, **fields).id
+
+
+def in_pages(ask: Callable[..., Page[Item]], **asked: Any) -> list[Item]:
+    """What all pages of an answer hold, one after the other; only the last of them may be short."""
+    page = ask(**asked)
+    found = list(page)
+    while page.cursor is not None:
+        assert len(page) == asked["limit"]
+        page = ask(**asked, cursor=page.cursor)
+        assert page, "a page that is promised has something on it"
+        found += page
+    return found
+
+
+def get_value(view: View, category: str, key: str) -> Record:
+    """What is kept under a key, which is there."""
+    found = view.get(category, key)
+    assert found is not None
+    return found
 
 
 def said(memories: Iterable[Record]) -> list[str]:

@@ -1,10 +1,20 @@
 """Finds every trace of a text in a database: in its rows, and on SQLite in its very bytes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from tacit import Erased
+from tacit.memory import Memory
+from tests.contract.rooms import ALICE, private
+
+# What erases everything of Alice's.
+ERASE_ALL: dict[str, Callable[[Memory], Erased]] = {
+    "wipe": lambda memory: private(memory, ALICE).wipe(),
+    "person": lambda memory: memory.admin.erase_person(ALICE.key),
+    "space": lambda memory: memory.admin.erase_space(),
+}
 
 
 def traces(url: str, needle: str) -> list[str]:
