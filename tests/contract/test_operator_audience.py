@@ -5,17 +5,13 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit import limits
 from tacit.memory import Memory
-from tacit.settings import Settings
-from tacit.settings.sections import MemorySettings, SessionsSettings
-from tacit.storage import access_log
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, group, kept, private
+from tests.contract.conversations import KEEP
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, OPEN, TEAM, group, kept, private
 from tests.contract.rows import rows
 
-OPEN: Any = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 BOBS_ROOM = "telegram:-300"  # Alice is not in it
 HERE = {TEAM: (ALICE, BOB), FAMILY: (ALICE, BOB, CAROL), BOBS_ROOM: (BOB, CAROL)}
 SLACK = tacit.Requester("slack:T1:U9", name="Robert")
@@ -82,16 +78,6 @@ def test_operators_know_who_is_whom(memory: Memory) -> None:
     assert hears(private(memory, BOB), id)
 
 
-def test_rooms_and_people_that_are_left_out_are_counted(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = kept(group(memory, ALICE, FAMILY, here=HERE[FAMILY]), "Alice likes tea", **OPEN)
-    monkeypatch.setattr(limits, "AUDIENCE_CHATS_MAX_COUNT", 1)
-    monkeypatch.setattr(limits, "AUDIENCE_PEOPLE_MAX_COUNT", 1)
-    told = memory.operator("root").audience.of(id)
-    assert [(room.id, why.allowed) for room, why in told.rooms] == [(FAMILY, True)]
-    assert [why.allowed for _, why in told.people] == [True]
-    assert (told.rooms_left_out, told.people_left_out) == (2, 2)
-
-
 @pytest.mark.parametrize("who", [ALICE, BOB, CAROL, SLACK], ids=lambda one: str(one.name))
 def test_what_would_be_said_to_somebody_is_what_they_hear(memory: Memory, who: tacit.Requester) -> None:
     """Whoever's it is, and by whichever of their keys they ask."""
@@ -132,15 +118,16 @@ def test_what_somebody_would_recall_is_what_they_recall(memory: Memory) -> None:
     assert len(root.audience.recall(tacit.Chat.private(BOB.key), BOB, "tea", top_k=1)) == 1
 
 
-def test_turns_are_neither_recalled_nor_asked_about(database_url: str, opened: Open) -> None:
-    kept_turns = Settings(memory=MemorySettings(sessions=SessionsSettings(keep=True)))
-    memory = opened(database_url, settings=kept_turns)
+def test_turns_are_shown_by_no_look(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=KEEP)
     (turn,) = private(memory, ALICE).record([tacit.Message("user", "We fly to Lisbon in May")]).ids
     root = memory.operator("root")
+    assert (list(root.browse(tacit.Search(state="any"))), root.browse_count(tacit.Search(words="Lisbon"))) == ([], 0)
     assert root.audience.recall(tacit.Chat.private(ALICE.key), ALICE, "Lisbon") == []
     for id in (turn, "AAAAAAAA", "'; --"):
-        with pytest.raises(tacit.NotFound, match="no such memory here"):
-            root.audience.of(id)
+        for look in (root.show, root.history, root.audience.of):
+            with pytest.raises(tacit.NotFound, match="no such memory here"):
+                look(id)
 
 
 def test_each_look_is_noted_with_those_whose_memories_it_showed(memory: Memory) -> None:
@@ -158,21 +145,3 @@ def test_each_look_is_noted_with_those_whose_memories_it_showed(memory: Memory) 
         ("operator:root", "recalled", 2, [alice, bob]),
         ("operator:root", "rooms", 0, []),
     ]
-
-
-def test_what_cannot_be_noted_is_not_shown(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = kept(group(memory, ALICE), "Alice likes tea", **OPEN)
-    root = memory.operator("root")
-
-    def refuse(*_: object) -> None:
-        raise tacit.StoreUnavailable("the disk is full")
-
-    monkeypatch.setattr(access_log, "insert_access_log_entry", refuse)
-    for look in (
-        root.audience.chats,
-        lambda: root.audience.of(id),
-        lambda: root.audience.preview(tacit.Chat.private(ALICE.key), ALICE),
-        lambda: root.audience.recall(tacit.Chat.private(ALICE.key), ALICE, "tea"),
-    ):
-        with pytest.raises(tacit.StoreUnavailable):
-            look()
