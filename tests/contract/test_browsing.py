@@ -15,13 +15,11 @@ from tacit.records.queries import ANY_STATE
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, FAMILY, TEAM, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, BOB, FAMILY, OPEN, TEAM, WEB, SetClock, group, in_pages, kept, private
 
 # Words are asked of the newest alone, then by their index, then of all others.
 WAYS = [(200, 700), (2, 700), (2, 1)]
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 KEEPING = Settings(memory=MemorySettings(sessions=SessionsSettings(keep=True)))
-WEB = tacit.Requester("acct:alice")
 
 
 def found(view: View, **fields: Any) -> list[str]:
@@ -202,15 +200,7 @@ def test_pages_follow_one_another_until_the_end(
 
 
 def paged(view: View, search: Search) -> list[str]:
-    ids: list[str] = []
-    cursor = None
-    while True:
-        page = view.browse(search, limit=2, cursor=cursor)
-        ids += [one.id for one in page]
-        cursor = page.cursor
-        if cursor is None:
-            return ids
-        assert len(page) == 2
+    return [one.id for one in in_pages(view.browse, search=search, limit=2)]
 
 
 def test_what_changes_is_found_as_it_is_now(memory: Memory) -> None:

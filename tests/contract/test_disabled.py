@@ -30,6 +30,8 @@ def check(view: View, id: str) -> None:
     view.restore(id)
     assert (view.forget_key("profile", "k"), view.forget_category("profile")) == (0, 0)
     assert (view.erase(id).count, view.wipe().count) == (0, 0)
+    assert view.record([tacit.Message("user", "one")]).ids == ()
+    assert (view.query("one"), view.block().text, view.fresh("one").text) == ([], "", "")
     assert view.imports.add_lines(['{"content": "x"}']).created == 0
     assert not view.imports.add("r", [tacit.ImportItem(content="x")], source="mem0")
     assert not view.imports.revert("r")
@@ -131,3 +133,21 @@ def test_both_views_say_whether_they_are_enabled_and_why_not(memory: Memory) -> 
     names = {name for name in dir(View) if not name.startswith("_")}
     disabled = memory.view(None, tacit.Chat.private("telegram:1"))
     assert {name for name in dir(disabled) if not name.startswith("_")} == names
+
+
+def test_a_view_of_a_memory_that_was_closed_says_so(database_url: str) -> None:
+    memory = tacit.open(database_url, embedder=None)
+    view = private(memory, ALICE)
+    view.remember("Alice drinks green tea")
+    steps = view.checkpoints.steps
+    memory.close()
+    memory.close()
+    for use in (
+        lambda: view.remember("Alice drinks coffee"),
+        lambda: view.recall("tea"),
+        view.list,
+        lambda: steps.find("trip"),
+        memory.admin.stats,
+    ):
+        with pytest.raises(tacit.StoreUnavailable, match="was closed; open it again"):
+            use()

@@ -1,6 +1,7 @@
 """What happened, in counts: recorded off the path, and erased with what it is about."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,15 +11,14 @@ import tacit
 from tacit import Message
 from tacit.errors import StoreBusy
 from tacit.memory import Memory
-from tacit.records.results import EventCounts, EventNode, EventOperation, EventStatus
-from tacit.settings import EventsSettings, LearnSettings, Settings
+from tacit.records.results import EventNode, EventOperation, EventStatus
+from tacit.settings import EventsSettings, Settings
 from tacit.settings.sections import MemorySettings, SessionsSettings
 from tacit.storage.store import BATCH_COUNT
-from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
-from tests.contract.lessons import BY_HAND, told
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
+from tests.contract.lessons import told
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, in_pages, kept, private
 from tests.contract.rows import rows
 
 ROWS = "SELECT node, op, status, memory_id FROM events ORDER BY id"
@@ -33,7 +33,7 @@ def written(memory: Memory) -> list[tuple[Any, ...]]:
     return rows(memory, ROWS)
 
 
-def test_what_people_do_is_counted_by_where_what_and_how(memory: Memory, clock: SetClock) -> None:
+def test_what_people_do_is_counted_by_where_what_and_how_in_each_space(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one")
     other = kept(view, "two")
@@ -52,12 +52,12 @@ def test_what_people_do_is_counted_by_where_what_and_how(memory: Memory, clock: 
         ("hotpath", "restore", "ok"): 1,
     }
     assert {one.day for one in memory.admin.events()} == {clock.now.date()}
+    assert counted(memory.space("other")) == {}
 
 
-def test_what_is_learned_is_classified_or_skipped(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=BY_HAND)
-    told(memory, private(memory, ALICE), "I live in Lisbon", "hm, well, whatever")
-    assert counted(memory) == {
+def test_what_is_learned_is_classified_or_skipped(learning: Memory) -> None:
+    told(learning, private(learning, ALICE), "I live in Lisbon", "hm, well, whatever")
+    assert counted(learning) == {
         ("hotpath", "classify", "ok"): 1,
         ("hotpath", "classify", "skipped"): 1,
         ("hotpath", "create", "ok"): 1,
@@ -94,16 +94,15 @@ def test_the_likeness_is_that_of_the_nearest(database_url: str, opened: Open) ->
     assert found == [(first, "create", None), (second, "create", 0.8), (third, "create", None), (second, "update", 0.8)]
 
 
-def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=BY_HAND)
-    view = private(memory, ALICE)
+def test_a_write_that_fails_or_is_rehearsed_leaves_no_event(learning: Memory) -> None:
+    view = private(learning, ALICE)
     id = kept(view, "one")
     with pytest.raises(tacit.Conflict):
         view.update(id, "two", if_version=7)
     with pytest.raises(tacit.NotFound):
-        private(memory, BOB).forget(id)
+        private(learning, BOB).forget(id)
     assert view.trace("I live in Lisbon")
-    assert counted(memory) == {("hotpath", "create", "ok"): 1}
+    assert counted(learning) == {("hotpath", "create", "ok"): 1}
 
 
 def test_nothing_is_written_before_there_is_a_batch_or_an_end(shared_url: str, opened: Open) -> None:
@@ -141,32 +140,24 @@ def test_a_database_that_cannot_be_written_to_costs_events_and_nothing_else(
     assert counted(memory) == {("context", "search", "ok"): 1}
 
 
-def erased_by_view(memory: Memory, view: View, id: str) -> None:
-    view.erase(id)
-
-
-def erased_by_operator(memory: Memory, view: View, id: str) -> None:
-    memory.operator("root").erase(id)
-
-
-def erased_with_the_person(memory: Memory, view: View, id: str) -> None:
-    memory.admin.erase_person(ALICE.key)
-
-
-def erased_with_everything(memory: Memory, view: View, id: str) -> None:
-    view.wipe()
+ERASES: dict[str, Callable[[Memory, str], object]] = {
+    "a view": lambda memory, id: private(memory, ALICE).erase(id),
+    "an operator": lambda memory, id: memory.operator("root").erase(id),
+    "with the person": lambda memory, _: memory.admin.erase_person(ALICE.key),
+    "with everything": lambda memory, _: private(memory, ALICE).wipe(),
+}
 
 
 @pytest.mark.parametrize("flushed", [True, False], ids=["written", "in the batch"])
-@pytest.mark.parametrize("erase", [erased_by_view, erased_by_operator, erased_with_the_person, erased_with_everything])
-def test_what_is_erased_takes_its_events_along(memory: Memory, erase: Any, flushed: bool) -> None:
+@pytest.mark.parametrize("how", ERASES)
+def test_what_is_erased_takes_its_events_along(memory: Memory, how: str, flushed: bool) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one")
     view.update(id, "two")
     stays = kept(private(memory, BOB), "three")
     if flushed:
         memory._storage.events.flush()
-    erase(memory, view, id)
+    ERASES[how](memory, id)
     assert [id for *_, id in written(memory) if id is not None] == [stays]
     named = rows(memory, "SELECT count(*) FROM events WHERE owner = 'ext:telegram:1001'")
     assert named == [(0,)]
@@ -188,12 +179,6 @@ def test_an_erased_space_has_no_events_left_and_gets_none(shared_url: str, opene
     for one in (memory, other):
         one._storage.events.flush()
     assert rows(memory, "SELECT count(*) FROM events WHERE space_id = 'away'") == [(0,)]
-
-
-def test_events_that_are_not_written_can_be_dropped_by_memory_and_by_person(memory: Memory) -> None:
-    ids = [kept(private(memory, who), "one") for who in (ALICE, BOB, CAROL)]
-    memory._storage.events.discard("default", ids[:1], ["ext:telegram:2002"])
-    assert [id for *_, id in written(memory)] == ids[2:]
 
 
 def test_events_are_kept_for_as_many_days_as_the_settings_say(shared_url: str, opened: Open, clock: SetClock) -> None:
@@ -230,14 +215,7 @@ def test_counts_are_told_newest_day_first_page_by_page(memory: Memory, clock: Se
         clock.forward(days=1)
     everything = list(memory.admin.events())
     assert [one.day for one in everything] == [(first + timedelta(days=day)).date() for day in (2, 2, 1, 1, 0, 0)]
-    found: list[EventCounts] = []
-    page = memory.admin.events(limit=1)
-    while True:
-        found += page
-        if page.cursor is None:
-            break
-        page = memory.admin.events(limit=1, cursor=page.cursor)
-    assert found == everything
+    assert in_pages(memory.admin.events, limit=1) == everything
     assert counted(memory, node="context") == {("context", "search", "ok"): 1}
     assert [one.op for one in memory.admin.events(op=EventOperation.CREATE)] == [EventOperation.CREATE] * 3
     assert len(memory.admin.events(since=first + timedelta(days=1))) == 4
@@ -253,11 +231,6 @@ def test_a_question_that_cannot_be_understood_is_refused(memory: Memory) -> None
     for wrong in questions:
         with pytest.raises(tacit.InvalidInput):
             memory.admin.events(**wrong)
-
-
-def test_nothing_that_crosses_spaces_is_counted(memory: Memory) -> None:
-    kept(private(memory, ALICE), "one")
-    assert counted(memory.space("other")) == {}
 
 
 def test_a_search_that_fails_is_an_error(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,16 +283,6 @@ def test_an_exported_history_is_that_of_each_memory(memory: Memory) -> None:
         assert [
             (one["event"], one["version"], one["content"], one["detail"], one["actor"], one["at"]) for one in lines
         ] == told_one_by_one
-
-
-def test_an_agent_exports_the_history_of_its_own_categories_alone(database_url: str, opened: Open) -> None:
-    settings = Settings(allowlists={"planner": ("goal",)}, learn=LearnSettings(workers=0))
-    memory = opened(database_url, settings=settings)
-    view = private(memory, ALICE)
-    kept(view, "a fact")
-    goal = kept(view, "a goal", category="goal")
-    agent = memory.view(ALICE, tacit.Chat.private(ALICE.key), agent="planner")
-    assert [json.loads(line)["memory_id"] for line in agent.audit.export_history()] == [goal]
 
 
 def test_what_is_hidden_changes_nothing_that_a_view_tells(database_url: str, opened: Open, clock: SetClock) -> None:

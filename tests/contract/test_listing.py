@@ -1,14 +1,13 @@
 """Listing: newest first, page by page, narrowed by what is asked for."""
 
-from itertools import islice
+from typing import Any
 
 import pytest
 
 import tacit
 from tacit.memory import Memory
-from tacit.records.results import Page
 from tacit.view.view import View
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, in_pages, kept, private, said
 
 KEYS = ["tea", "Tea", "TEA", "te_a", "te%a", "te%", "te_", "%", "_", "téa", "tea/green", "a%_b"]
 
@@ -22,15 +21,6 @@ def pages(view: View, limit: int, **wanted: object) -> list[list[str]]:
         cursor = page.cursor
         if cursor is None:
             return found
-
-
-def test_the_newest_comes_first(memory: Memory, clock: SetClock) -> None:
-    view = private(memory, ALICE)
-    for number in range(5):
-        view.remember(f"fact {number}")
-        clock.forward(seconds=1)
-    assert [one.content for one in view.list()] == [f"fact {n}" for n in (4, 3, 2, 1, 0)]
-    assert view.list().cursor is None
 
 
 @pytest.mark.parametrize("ticking", [True, False], ids=["one by one", "all at one moment"])
@@ -76,6 +66,8 @@ def test_a_cursor_whose_memory_is_gone_still_leads_on(memory: Memory, clock: Set
     for number in range(6):
         ids.append(kept(view, f"fact {number}"))
         clock.forward(seconds=1)
+    assert [one.content for one in view.list()] == [f"fact {n}" for n in (5, 4, 3, 2, 1, 0)]  # the newest first
+    assert view.list().cursor is None
     page = view.list(limit=2)
     view.erase(ids[4])
     assert [one.content for one in view.list(limit=9, cursor=page.cursor)] == [f"fact {n}" for n in (3, 2, 1, 0)]
@@ -157,25 +149,30 @@ def test_a_listing_counts_only_what_may_be_said(memory: Memory) -> None:
     assert page.cursor is None
 
 
-def test_a_page_is_a_sequence_of_its_items() -> None:
-    page: Page[str] = Page(items=("a", "b"), cursor="more")
-    assert list(islice(page, 1)) == ["a"]
-    assert len(page) == 2
+NARROWED: tuple[dict[str, Any], ...] = (
+    {},
+    {"category": "fact"},
+    {"category": "profile", "prefix": "ti"},
+    {"kind": "preference"},
+    {"state": "forgotten"},
+    {"state": "active"},
+    {"pinned": True},
+)
 
 
-def test_recall_finds_by_words_and_says_why(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    id = kept(view, "Sarah is my wife", importance=5)
-    view.remember("Bob is my boss")
-    best, *rest = view.recall("is Sarah my wife or my boss?")
-    assert (best.memory.id, best.rule) == (id, "P1")
-    assert "wife" in best.why
-    assert best.score > rest[0].score
-    assert len(view.recall("wife boss", top_k=1)) == 1
-    view.update(id, "Sarah is my friend")
-    assert [one.memory.content for one in view.recall("wife")] == []
-    assert [one.memory.id for one in view.recall("friend")] == [id]
-    view.forget(id)
-    assert view.recall("friend") == []
-    view.restore(id)
-    assert [one.memory.id for one in view.recall("friend")] == [id]
+def test_a_count_is_what_the_pages_hold(memory: Memory) -> None:
+    alice, bob = private(memory, ALICE), private(memory, BOB)
+    room = group(memory, ALICE, TEAM)
+    for number in range(5):
+        kept(alice, f"fact number {number}", pinned=number == 0)
+    alice.put("profile", "timezone", "Europe/Lisbon")
+    alice.put("profile", "time_format", "24 hours")
+    kept(alice, "I like tea", kind="preference", visibility="public_ok")
+    kept(room, "the sprint ends on Friday", visibility="room")
+    kept(room, "Bob is away on Monday", about=["telegram:2002"])
+    kept(bob, "I live in Rome", visibility="public_ok")
+    alice.forget(kept(alice, "I am tired"))
+    for view in (alice, bob, room, group(memory, BOB, TEAM)):
+        for narrowed in NARROWED:
+            assert view.count(**narrowed) == len(in_pages(view.list, **narrowed, limit=2)), narrowed
+    assert (alice.count(), alice.count(state="forgotten")) == (10, 1)
