@@ -2,22 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import Connection
 
-import tacit
 from bench.plans import recorded
 from tacit.memory import Memory
-from tacit.records.notes import NoteKind, NoteLink, Section
+from tacit.records.notes import NoteLink, Section
+from tacit.records.request import Request
 from tacit.storage import notes
 from tacit.storage.memories import Transaction
-from tacit.storage.revisions import mark_notes_changed
+from tacit.storage.notes import NoteRow
 from tacit.view.view import View
 from tests.contract.conftest import Open
+from tests.contract.lessons import only, told
 from tests.contract.noting import (
-    AT,
     DAY,
     FOLDER,
     INDEX,
@@ -30,95 +31,17 @@ from tests.contract.noting import (
     maybe,
     mirrored,
     noted,
-    records,
     revision,
     shown,
 )
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
-from tests.contract.test_concurrency import together
-
-OPEN = {"visibility": "room", "sensitivity": "public"}
+from tests.contract.rooms import ALICE, ALOUD, BOB, SetClock, group, kept, private
+from tests.contract.test_erasures import _restore, _tables, lines
+from tests.contract.threads import together
 
 
 def items(memory: Memory, path: str) -> list[notes.ItemRow]:
     with memory._storage.database.read() as connection:
         return notes.list_items(connection, SPACE, path)
-
-
-def test_a_note_is_made_once_and_read_back_as_it_was_given(memory: Memory) -> None:
-    row = replace(
-        OWN,
-        thread="t",
-        source="telegram",
-        channel="telegram:1001",
-        contact_id="1001",
-        contact_nickname="Älice",
-        tags=("b", "a"),
-        links=(NoteLink(text="Docs [1]", target="https://example.org/ü"),),
-        layout="# Ünder\n",
-    )
-    first = act(memory, lambda w: notes.ensure_note(w, row))
-    again = act(memory, lambda w: notes.ensure_note(w, replace(row, tags=("other",))))
-    assert replace(first, stamp=0) == row
-    assert replace(again, stamp=0) == row
-    assert maybe(memory, "2026-03-01/other.md") is None
-
-
-def test_a_head_changes_by_its_fields(memory: Memory) -> None:
-    before = noted(memory, OWN)
-    later = AT + timedelta(hours=1)
-    act(memory, lambda w: notes.update_note(w, OWN.path, tags=("x",), source="web", updated_at=later))
-    after = found(memory, OWN.path)
-    assert (after.tags, after.source, after.updated_at) == (("x",), "web", later)
-    assert after.stamp > before.stamp
-
-
-def test_who_a_note_is_about_does_not_change(memory: Memory) -> None:
-    noted(memory, OWN)
-    with pytest.raises(tacit.InvalidInput, match="subject"):
-        act(memory, lambda w: notes.update_note(w, OWN.path, subject="acct:42"))
-    with pytest.raises(tacit.NotFound):
-        act(memory, lambda w: notes.update_note(w, "2026-03-01/none.md", source="web"))
-
-
-def test_items_keep_their_order_and_their_day(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    a, b, c = (kept(own, f"fact {letter}") for letter in "abc")
-    noted(memory, INDEX, a, b, section=Section.GOALS)
-    act(memory, lambda w: notes.put_item(w, INDEX.path, c, Section.KEY_FACTS, -1, DAY))
-    act(memory, lambda w: notes.put_item(w, INDEX.path, c, Section.GOALS))
-    first = items(memory, INDEX.path)[0]
-    assert shown(memory, INDEX.path) == ["fact c", "fact a", "fact b"]
-    assert (first.section, first.position, first.added_on) == (Section.GOALS, -1, DAY)
-
-
-def test_a_memory_moves_to_another_section_and_one_leaves_the_note(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    a, b = (kept(own, f"fact {letter}") for letter in "ab")
-    noted(memory, INDEX, a, b)
-    act(memory, lambda w: notes.put_item(w, INDEX.path, a, Section.GOALS, added_on=DAY))
-    assert items(memory, INDEX.path)[0] == notes.ItemRow(memory_id=a, section=Section.GOALS, position=0, added_on=DAY)
-    act(memory, lambda w: notes.remove_item(w, INDEX.path, b))
-    assert shown(memory, INDEX.path) == ["fact a"]
-    assert len(own.list()) == 2
-
-
-def test_a_note_is_renamed_with_its_items_and_its_file_is_known_to_have_to_go(memory: Memory) -> None:
-    id = kept(private(memory, ALICE), "a plan")
-    page = replace(INDEX, path="_longterms/x/plan.md", kind=NoteKind.PAGE)
-    noted(memory, page, id, section=Section.PAGE)
-    mirrored(memory, page.path, id)
-    to = replace(page, path="_longterms/x/goal.md")
-    act(memory, lambda w: notes.rename_note(w, page.path, to))
-    assert maybe(memory, page.path) is None
-    assert shown(memory, to.path) == ["a plan"]
-    with memory._storage.database.read() as connection:
-        assert notes.list_orphaned_files(connection, SPACE, FOLDER) == [page.path]
-        pages = notes.list_notes_of(connection, SPACE, [INDEX.subject or ""], NoteKind.PAGE)
-        assert [row.path for row in pages] == [to.path]
-    act(memory, lambda w: notes.ensure_note(w, page))
-    with pytest.raises(tacit.Conflict):
-        act(memory, lambda w: notes.rename_note(w, to.path, page))
 
 
 CHANGES: dict[str, Callable[[View, str], object]] = {
@@ -148,26 +71,6 @@ def test_what_changes_a_memory_moves_the_stamp_of_its_notes_alone(memory: Memory
         assert len(notes.list_changed_notes(connection, SPACE, 0)) == 3
 
 
-def test_a_changed_summary_moves_the_stamp(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    summary = kept(own, "We talked")
-    before = noted(memory, OWN)
-    act(memory, lambda w: notes.update_note(w, OWN.path, summary_id=summary))
-    own.update(summary, "We talked about tea")
-    assert found(memory, OWN.path).stamp == before.stamp + 2
-
-
-def test_what_stands_in_no_note_moves_nothing(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    id, other = kept(own, "I like tea"), kept(own, "I like figs")
-    noted(memory, OWN, id)
-    before = revision(memory)
-    for change in CHANGES.values():
-        change(own, other)
-    kept(own, "I like rain")
-    assert revision(memory) == before > 0
-
-
 def test_to_remember_asks_nothing_of_notes(memory: Memory) -> None:
     own = private(memory, ALICE)
     noted(memory, OWN, kept(own, "I like tea"))
@@ -186,34 +89,9 @@ def test_to_change_what_stands_in_no_note_is_one_look(memory: Memory) -> None:
         assert len([one.sql for one in ran if "note" in one.sql]) == 1
 
 
-def test_what_ages_moves_the_stamp_and_stays_on_the_page(memory: Memory, clock: SetClock) -> None:
-    own = private(memory, ALICE)
-    id = kept(own, "Rain today", expires_at=clock.now + timedelta(days=1))
-    before = noted(memory, OWN, id)
-    clock.forward(days=2)
-    memory.jobs.expire()
-    expired = found(memory, OWN.path)
-    assert expired.stamp > before.stamp
-    assert shown(memory, OWN.path) == ["Rain today"]  # a diary
-    clock.forward(days=400)
-    memory.jobs.purge(confirm_clock=True)
-    assert found(memory, OWN.path).stamp > expired.stamp
-    assert shown(memory, OWN.path) == []
-
-
-def test_what_is_forgotten_leaves_the_page_and_comes_back_to_its_place(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    a, b = kept(own, "fact a"), kept(own, "fact b")
-    noted(memory, OWN, a, b)
-    own.forget(a)
-    assert shown(memory, OWN.path) == ["fact b"]
-    own.restore(a)
-    assert shown(memory, OWN.path) == ["fact a", "fact b"]
-
-
 def test_what_supersedes_takes_the_place_and_gives_it_back(memory: Memory) -> None:
     own = private(memory, ALICE)
-    old = kept(group(memory, ALICE), "I live in Porto", **OPEN)
+    old = kept(group(memory, ALICE), "I live in Porto", **ALOUD)
     last = kept(own, "I like tea")
     noted(memory, INDEX, old, last, section=Section.KEY_FACTS)
     new = own.update(old, "I live in Lisbon")
@@ -221,61 +99,12 @@ def test_what_supersedes_takes_the_place_and_gives_it_back(memory: Memory) -> No
     assert shown(memory, INDEX.path) == ["I live in Lisbon", "I like tea"]
     own.update(new.id, "I live in Faro")
     assert shown(memory, INDEX.path) == ["I live in Faro", "I like tea"]
-    assert {one.section for one in items(memory, INDEX.path)} == {Section.KEY_FACTS}
     memory.operator("root").erase(new.id)
     assert shown(memory, INDEX.path) == ["I like tea"]
-
-
-def test_what_somebody_else_put_in_its_place_does_not_come_onto_the_page(memory: Memory) -> None:
-    old = kept(group(memory, ALICE), "Bob lives in Rome", about=[BOB.key], **OPEN)
-    noted(memory, INDEX, old)
-    group(memory, BOB).update(old, "Bob lives in Milan")
-    assert records(memory, INDEX.path) == []
-
-
-def test_a_write_that_needs_the_new_stamp_can_have_it(memory: Memory) -> None:
-    noted(memory, OWN)
-
-    def work(w: Transaction) -> tuple[int, int]:
-        mark_notes_changed(w, [OWN.path])
-        rev = notes.stamp_notes(w)
-        row = notes.get_note(w.connection, SPACE, OWN.path)
-        assert row is not None
-        return rev, row.stamp
-
-    rev, stamp = act(memory, work)
-    assert rev == stamp == revision(memory)
-    assert act(memory, notes.stamp_notes) == rev
-
-
-def test_the_state_of_a_file_is_kept_by_folder(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    a, b = kept(own, "fact a"), kept(own, "fact b")
-    noted(memory, OWN, a, b)
-    first = mirrored(memory, OWN.path, a, b)
-    assert known(memory, OWN.path) == first
-    changed = replace(
-        first,
-        digest="d2",
-        stamp=2**60,
-        problem="asks",
-        asked=6,
-        lines={
-            b: notes.LineState(version=2, digest="new", done=True),
-            "unknown1": notes.LineState(version=1, digest="x"),
-        },
-    )
-    act(memory, lambda w: notes.save_file_state(w, changed))
-    # A line of what is gone is not kept, and the file has to be looked at.
-    kept_state = replace(changed, stamp=-1, lines={b: changed.lines[b]})
-    elsewhere = replace(first, folder="f2")
-    act(memory, lambda w: notes.save_file_state(w, elsewhere))
-    with memory._storage.database.read() as connection:
-        assert notes.list_file_states(connection, SPACE, FOLDER) == {OWN.path: kept_state}
-        assert notes.list_file_states(connection, SPACE, "f2") == {OWN.path: elsewhere}
-        assert notes.list_spaces_with_notes(connection) == [SPACE]
-    act(memory, lambda w: notes.delete_file_state(w, FOLDER, OWN.path))
-    assert known(memory, OWN.path) is None
+    theirs = kept(group(memory, ALICE), "Bob lives in Rome", about=[BOB.key], **ALOUD)
+    noted(memory, INDEX, theirs)
+    group(memory, BOB).update(theirs, "Bob lives in Milan")  # what somebody else put in its place
+    assert shown(memory, INDEX.path) == ["I like tea"]
 
 
 def _add(id: str, w: Transaction) -> None:
@@ -302,3 +131,174 @@ def test_many_who_change_one_note_at_once_wait_for_each_other(shared_url: str, o
     assert together(8, change) == list(range(8))
     assert revision(memory) == before + 32 == found(memory, OWN.path).stamp
     assert len(items(memory, OWN.path)) == 8 + 16
+
+
+OPEN = {"visibility": "room", "sensitivity": "public", "for_room": True}
+
+
+def recent(view: View, since: date = DAY, limit: int = 50) -> list[str]:
+    audiences = view._context.storage.audiences
+    rows = view._context.read(lambda c, request: notes.list_recent_sessions(c, audiences, request, since, limit))
+    return [row.path for row in rows]
+
+
+def heard(view: View, *paths: str, managing: bool = False) -> dict[str, list[str]]:
+    audiences = view._context.storage.audiences
+
+    def work(connection: Connection, request: Request) -> dict[str, notes.ItemMemories]:
+        asked = request.for_management() if managing else request
+        return notes.list_visible_items(connection, audiences, asked, paths)
+
+    return {path: [one.content for _, one in rows] for path, rows in view._context.read(work).items()}
+
+
+def test_a_room_note_with_a_subject_is_no_way_round_the_rules(memory: Memory) -> None:
+    team = group(memory, BOB)
+    id = kept(team, "Alice gets a party", withheld_from=[ALICE.key], **OPEN)
+    noted(memory, replace(ROOM, subject=INDEX.subject), id)
+    assert recent(private(memory, ALICE)) == recent(group(memory, ALICE)) == []
+
+
+def test_a_summary_is_heard_by_the_rules_too(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    id = kept(team, "We planned a party", withheld_from=[BOB.key], **OPEN)
+    noted(memory, ROOM)
+    act(memory, lambda w: notes.update_note(w, ROOM.path, summary_id=id))
+    for who, summaries in ((ALICE, ["We planned a party"]), (BOB, [])):
+        view = private(memory, who)
+        audiences = view._context.storage.audiences
+
+        def work(connection: Connection, request: Request) -> list[str]:
+            row = notes.get_note(connection, SPACE, ROOM.path)
+            assert row is not None
+            found = notes.list_visible_summaries(connection, audiences, request, [row])  # noqa: B023
+            return [one.content for one in found.values()]
+
+        assert view._context.read(work) == summaries
+        assert recent(view) == ([ROOM.path] if summaries else [])
+
+
+def test_many_sessions_are_looked_through_page_by_page(memory: Memory) -> None:
+    team = group(memory, ALICE)
+    kept(private(memory, BOB), "so that he is known")
+    secret = kept(team, "Bob gets a party", withheld_from=[BOB.key], **OPEN)
+    opened = kept(team, "Standup is at 9", **OPEN)
+    for number in range(120):
+        noted(memory, replace(ROOM, path=f"2026-03-01/a{number:03}.md"), secret)
+    noted(memory, replace(ROOM, path="2026-03-01/z.md"), opened)
+    assert recent(private(memory, BOB), limit=5) == ["2026-03-01/z.md"]
+    assert len(recent(private(memory, ALICE), limit=500)) == 121
+
+
+def test_what_is_past_its_time_is_heard_by_its_owner_who_asks_for_it(memory: Memory, clock: SetClock) -> None:
+    own = private(memory, ALICE)
+    id, gone = kept(own, "Rain today", expires_at=clock.now + timedelta(days=1)), kept(own, "x")
+    noted(memory, OWN, id, gone)
+    own.forget(gone)
+    clock.forward(days=2)
+    assert heard(own, OWN.path) == {OWN.path: []}
+    assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
+    memory.jobs.expire()
+    assert heard(own, OWN.path, managing=True) == {OWN.path: ["Rain today"]}
+
+
+def days(memory: Memory, count: int) -> list[notes.NoteRow]:
+    rows = []
+    for number in range(count):
+        day = DAY - timedelta(days=number)
+        rows.append(replace(OWN, path=f"{day}/telegram_1001.md", day=day))
+        noted(memory, rows[-1])
+    return rows
+
+
+def test_recent_sessions_are_the_newest_first_and_no_older_than_asked(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.remember("so that she is known")
+    paths = [row.path for row in days(memory, 9)]
+    later = replace(OWN, path="2026-03-01/b.md", updated_at=OWN.updated_at + timedelta(hours=1))
+    noted(memory, later)
+    assert recent(own, DAY - timedelta(days=6)) == [later.path, *paths[:7]]
+    assert recent(own, DAY - timedelta(days=6), limit=3) == [later.path, *paths[:2]]
+
+
+def written(memory: Memory, row: NoteRow, *ids: str) -> None:
+    """A note with these memories, and its file."""
+    noted(memory, row, *ids)
+    mirrored(memory, row.path, *ids)
+
+
+def orphaned(memory: Memory) -> list[str]:
+    with memory._storage.database.read() as connection:
+        return notes.list_orphaned_files(connection, SPACE, FOLDER)
+
+
+def test_what_is_purged_leaves_the_file_alike(memory: Memory, clock: SetClock) -> None:
+    own = private(memory, ALICE)
+    id, other = kept(own, "I like tea"), kept(own, "I like figs")
+    written(memory, OWN, id, other)
+    own.forget(id)
+    clock.forward(days=40)
+    memory.jobs.expire()
+    memory.jobs.purge(confirm_clock=True)
+    state = known(memory, OWN.path)
+    assert state is not None
+    assert (state.stamp, set(state.lines)) == (-1, {other})
+
+
+def test_with_a_person_go_their_notes_and_what_is_known_of_their_files(memory: Memory) -> None:
+    own, bob = private(memory, ALICE), private(memory, BOB)
+    noted(memory, INDEX, kept(own, "I run"))
+    noted(memory, replace(OWN, layout="of hers"), kept(own, "I swim"))
+    nobodys = replace(OWN, path="2026-03-01/n.md", subject=None)  # of her chat
+    noted(memory, nobodys)
+    his = replace(INDEX, path="_longterms/bob/_index.md", subject="ext:telegram:2002")
+    noted(memory, replace(his, contact_id=INDEX.subject, contact_nickname="Al"), kept(bob, "x"))
+    for path in (INDEX.path, OWN.path, his.path):
+        mirrored(memory, path)
+    stamp = found(memory, his.path).stamp
+    memory.admin.erase_person(ALICE.key)
+    for path in (INDEX.path, OWN.path, nobodys.path):
+        assert maybe(memory, path) is None
+        assert known(memory, path) is None
+        assert act(memory, lambda w, path=path: notes.is_tombstoned(w, path))  # type: ignore[misc]
+    left = found(memory, his.path)
+    assert (left.contact_id, left.contact_nickname) == (None, None)
+    assert left.stamp > stamp
+    assert shown(memory, his.path) == ["x"]
+    assert not act(memory, lambda w: notes.is_tombstoned(w, his.path))
+
+
+def test_an_older_copy_loses_the_notes_again(memory: Memory) -> None:
+    """By who they are about, though nothing else is there of them."""
+    private(memory, BOB).remember("Bob's own")
+    noted(memory, OWN)
+    before = _tables(memory)
+    memory.admin.erase_person(ALICE.key)
+    noted_then = lines(memory)
+    _restore(memory, before)
+    assert maybe(memory, OWN.path) is not None
+    memory.admin.replay_erasures(noted_then)
+    assert maybe(memory, OWN.path) is None
+    assert act(memory, lambda w: notes.is_tombstoned(w, OWN.path))
+
+
+def test_a_session_of_which_nothing_is_left_goes_with_its_links(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    id = kept(own, "I like tea")
+    noted(memory, replace(OWN, links=(NoteLink(text="tea", target="https://example.org"),)), id)
+    noted(memory, INDEX, id)
+    mirrored(memory, OWN.path, id)
+    before = revision(memory)
+    own.erase(id)
+    assert maybe(memory, OWN.path) is None
+    assert orphaned(memory) == [OWN.path]
+    assert maybe(memory, INDEX.path) is not None
+    assert revision(memory) > before
+
+
+def test_an_erased_source_leaves_the_notes(learning: Memory) -> None:
+    own = private(learning, ALICE)
+    told(learning, own, "I live in Lisbon")
+    noted(learning, OWN, only(own, "Lisbon").id, kept(own, "I swim"))
+    learning.operator("root").erase_source(ALICE.key)
+    assert shown(learning, OWN.path) == ["I swim"]

@@ -1,7 +1,6 @@
 """While a process watches: edits reach the store, and changes the files, without being asked."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -13,15 +12,7 @@ from tacit.records.notes import NotesReport
 from tests.contract.conftest import Open
 from tests.contract.notebooks import Notebook, with_notes
 from tests.contract.rooms import ALICE, private
-
-PATIENCE_SECONDS = 60  # far more than it takes; a test that waits for so long has failed
-
-
-def until(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < give_up, "it never came about"
-        time.sleep(0.02)
+from tests.contract.threads import until
 
 
 @pytest.fixture
@@ -35,28 +26,23 @@ def book(shared_url: str, opened: Open, folder: Path) -> Notebook:
     return Notebook(memory, folder, private(memory, ALICE))
 
 
-def test_an_edit_is_heard_of(book: Notebook) -> None:
+def test_edits_are_heard_of(book: Notebook) -> None:
     id = book.id("ferry")
     book.replace("leaves at nine", "leaves at ten")
     until(lambda: book.view.show(id).content == "The ferry leaves at ten")
-
-
-def test_a_new_bullet_gets_its_id(book: Notebook) -> None:
     book.replace("## Follow Ups", "- [ ] Water the plants\n\n## Follow Ups")
     until(lambda: "<!--" in book.line("Water the plants"))
     assert book.view.show(book.id("Water the plants")).content == "Water the plants"
 
 
-def test_a_change_in_the_store_is_written_out(book: Notebook) -> None:
+def test_a_change_in_the_store_is_written_out_whichever_process_made_it(
+    book: Notebook, shared_url: str, opened: Open
+) -> None:
     book.view.update(book.id("ferry"), "The ferry leaves at ten")
     until(lambda: "leaves at ten" in book.text)
-
-
-def test_a_change_by_another_process_is_written_out(book: Notebook, shared_url: str, opened: Open) -> None:
-    """Which has no notes of its own."""
-    other = private(opened(shared_url), ALICE)
-    other.update(book.id("ferry"), "The ferry leaves at ten")
-    until(lambda: "leaves at ten" in book.text)
+    other = private(opened(shared_url), ALICE)  # of a process that has no notes of its own
+    other.update(book.id("ferry"), "The ferry leaves at eleven")
+    until(lambda: "leaves at eleven" in book.text)
 
 
 def test_two_processes_that_watch_do_not_get_in_each_others_way(

@@ -11,9 +11,16 @@ from tests.contract.rooms import ALICE, SetClock, private
 from tests.contract.sessions import TOLD, WHOLE, items, tasks
 
 
-def test_a_session_starts_with_nothing_where_there_was_none(memory: Memory) -> None:
+def test_a_session_starts_with_nothing_and_an_empty_one_leaves_no_note(memory: Memory) -> None:
     woken = private(memory, ALICE).sessions.begin()
     assert woken == tacit.SessionStart(session="telegram:1001")
+    view = private(memory, ALICE)
+    nothing: Any
+    for nothing in ({}, {"draft": SessionDraft()}, {"messages": [Message("assistant", "Hello.")]}):
+        ended = view.sessions.end(**nothing)
+        assert (ended.path, ended.added, ended.note) == ("2026-03-01/telegram_1001.md", 0, None)
+    assert view.sessions.begin().recent == ()
+    assert memory.admin.stats().memories == 0
 
 
 def test_a_session_is_found_again_as_it_ended(memory: Memory) -> None:
@@ -145,13 +152,3 @@ def test_of_a_session_in_several_parts_all_are_summed_up(memory: Memory) -> None
     view.sessions.end([Message("user", "I have to call the dentist on Friday")])
     summary = view.sessions.begin().recent[0].summary
     assert summary.count("milk") == summary.count("dentist") == 1
-
-
-def test_an_empty_session_leaves_no_note(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    nothing: Any
-    for nothing in ({}, {"draft": SessionDraft()}, {"messages": [Message("assistant", "Hello.")]}):
-        ended = view.sessions.end(**nothing)
-        assert (ended.path, ended.added, ended.note) == ("2026-03-01/telegram_1001.md", 0, None)
-    assert view.sessions.begin().recent == ()
-    assert memory.admin.stats().memories == 0

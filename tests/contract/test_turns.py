@@ -1,6 +1,8 @@
 """Turns of a conversation: kept only where somebody says so, and found by recall alone."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +15,9 @@ from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP, stored, turns
 from tests.contract.embedders import minilm
 from tests.contract.refusals import refuses
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, LENT, TEAM, SetClock, group, kept, private
 from tests.contract.rows import rows
+from tests.contract.traces import ERASE_ALL, cleaned
 
 
 @pytest.fixture
@@ -120,12 +123,15 @@ def test_what_was_said_around_it_helps_to_find_a_turn(keeping: Memory, clock: Se
     assert "right before or after" in answer.why
 
 
-def test_turns_and_memories_come_together_when_both_are_asked_for(keeping: Memory) -> None:
+def test_turns_and_memories_come_together_and_two_sessions_do_not_help_each_other(keeping: Memory) -> None:
     view = private(keeping, ALICE)
     view.remember("apple memory")
     view.record([Message("user", "apple turn")])
     found = view.recall("apple", include=["memories", "turns"])
     assert {one.memory.content for one in found} == {"apple memory", "apple turn"}
+    view.record([Message("user", "the bicycle is red")], session="a")
+    view.record([Message("user", "see you tomorrow")], session="b")
+    assert turns(view, "bicycle") == ["the bicycle is red"]
 
 
 def test_turns_are_found_by_meaning(database_url: str, opened: Open) -> None:
@@ -166,7 +172,7 @@ def test_private_turns_are_nobody_elses(keeping: Memory) -> None:
     assert turns(private(keeping, ALICE), "canary") == ["canary in private"]
 
 
-def test_turns_of_a_group_go_to_no_other_room_and_to_nobody_who_was_absent(keeping: Memory) -> None:
+def test_turns_of_a_group_go_to_no_other_room_and_back_to_those_who_heard_them(keeping: Memory) -> None:
     here = group(keeping, ALICE)
     here.record([Message("user", "canary in the group"), Message("assistant", "canary answered")])
     assert "canary in the group" in turns(here, "canary")
@@ -177,31 +183,11 @@ def test_turns_of_a_group_go_to_no_other_room_and_to_nobody_who_was_absent(keepi
         group(keeping, CAROL, "telegram:-900", here=(CAROL,)),
     ):
         assert turns(view, "canary") == []
-
-
-def test_a_group_is_told_again_only_what_its_speaker_asks_for(keeping: Memory) -> None:
-    """What was said counts as personal until somebody says otherwise: in the room it comes to mind
-    for whoever said it or was answered, and in private for those who heard it."""
-    here = group(keeping, ALICE)
-    here.record([Message("user", "canary in the group"), Message("assistant", "canary answered")])
+    # What was said counts as personal until somebody says otherwise: in the room it comes to mind for
+    # whoever said it or was answered, and in private for those who heard it.
     assert set(turns(here, "canary")) == {"canary in the group", "canary answered"}
     assert turns(group(keeping, BOB), "canary") == []
     assert set(turns(private(keeping, BOB), "canary")) == {"canary in the group", "canary answered"}
-
-
-def test_a_disabled_view_keeps_no_turn(keeping: Memory) -> None:
-    view = keeping.view(None, tacit.Chat.private("telegram:1001"))
-    done = view.record([Message("user", "canary")])
-    assert not done
-    assert done.ids == ()
-    assert stored(keeping) == 0
-
-
-def test_turns_of_two_sessions_do_not_help_each_other(keeping: Memory) -> None:
-    view = private(keeping, ALICE)
-    view.record([Message("user", "the bicycle is red")], session="a")
-    view.record([Message("user", "see you tomorrow")], session="b")
-    assert turns(view, "bicycle") == ["the bicycle is red"]
 
 
 def test_many_turns_keep_their_order(keeping: Memory, clock: SetClock) -> None:
@@ -246,3 +232,81 @@ def test_a_chat_that_moved_keeps_its_turns(keeping: Memory) -> None:
     group(keeping, ALICE).record([Message("user", "canary before")])
     keeping.chats.migrate(TEAM, "telegram:-101")
     assert turns(group(keeping, ALICE, "telegram:-101"), "canary") == ["canary before"]
+
+
+def test_a_turn_goes_when_its_time_is_up(keeping: Memory, clock: SetClock) -> None:
+    view = private(keeping, ALICE)
+    view.record([Message("user", "canary early")])
+    clock.forward(days=6.9)
+    assert turns(view, "canary") == ["canary early"]
+    view.record([Message("user", "canary late")])
+    keeping.jobs.expire()
+    clock.forward(days=0.2)
+    assert turns(view, "canary") == ["canary late"]
+    keeping.jobs.expire()
+    assert rows(keeping, "SELECT content FROM memories WHERE is_turn") == [("canary late",)]
+
+
+def test_turns_go_with_the_memory_they_led_to_when_that_is_asked_for(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    ids = view.record([Message("user", "canary one"), Message("user", "canary two")]).ids
+    stays = view.record([Message("user", "canary three")]).ids
+    first = kept(view, "learned from both", turns=list(ids))
+    second = kept(view, "learned from one", turns=[ids[0]])
+    view.erase(second)
+    assert len(turns(view, "canary")) == 3
+    done = view.erase(first, turns=True)
+    assert (done.count, cleaned(done)) == (3, True)
+    assert turns(view, "canary") == ["canary three"]
+    assert stored(keeping) == len(stays)
+
+
+@pytest.mark.parametrize("odd", ["a\ud800", "", "\x00", 1, None, "no-id-of-ours"])
+def test_what_is_no_id_of_a_turn_is_told(keeping: Memory, odd: Any) -> None:
+    with pytest.raises(tacit.InvalidInput, match="turns"):
+        private(keeping, ALICE).remember("learned from nothing", turns=[odd])
+
+
+def test_turns_of_what_was_replaced_go_too(keeping: Memory) -> None:
+    view = private(keeping, ALICE)
+    ids = view.record([Message("user", "canary one")]).ids
+    old = kept(view, "I live in Porto", turns=list(ids), **LENT)
+    new = group(keeping, ALICE).update(old, "I live in Lisbon").id
+    private(keeping, ALICE).erase(new, turns=True)
+    assert turns(view, "canary") == []
+
+
+def test_nobody_erases_anothers_turns(keeping: Memory) -> None:
+    ids = private(keeping, ALICE).record([Message("user", "canary")]).ids
+    bob = private(keeping, BOB)
+    bob.erase(kept(bob, "mine", turns=list(ids)), turns=True)
+    assert turns(private(keeping, ALICE), "canary") == ["canary"]
+
+
+@pytest.mark.parametrize("how", ERASE_ALL)
+def test_turns_go_with_everything_else(keeping: Memory, how: str) -> None:
+    view = private(keeping, ALICE)
+    view.record([Message("user", "canary"), Message("assistant", "canary too")])
+    group(keeping, ALICE).record([Message("user", "canary in the group")])
+    private(keeping, BOB).record([Message("user", "canary of Bob")])
+    ERASE_ALL[how](keeping)
+    assert turns(view, "canary") == []
+    assert stored(keeping) == (0 if how == "space" else 1)
+
+
+BATCH_COUNT, BATCHES_COUNT = 250, 8
+
+
+def record(memory: Memory, number: int) -> list[str]:
+    view = private(memory, (ALICE, BOB)[number % 2], thread=f"thread {number}")
+    said = [Message("user", f"turn {number} {turn}") for turn in range(BATCH_COUNT)]
+    return list(view.record(said).ids)
+
+
+def test_thousands_of_turns_are_recorded_by_many_within_one_second(shared_url: str, opened: Open) -> None:
+    memory = opened(shared_url, settings=KEEP)  # its clock stands still
+    with ThreadPoolExecutor(4) as pool:
+        batches = list(pool.map(partial(record, memory), range(BATCHES_COUNT)))
+    ids = {id for ids in batches for id in ids}
+    assert len(ids) == stored(memory) == BATCH_COUNT * BATCHES_COUNT
+    kept(private(memory, ALICE), "Sarah likes tea")
