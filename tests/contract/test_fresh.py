@@ -20,16 +20,6 @@ def header(text: str) -> list[str]:
     return [line for line in lines if line.startswith(signs)]
 
 
-def test_nothing_new_and_nothing_in_mind_is_no_text(memory: Memory, clock: SetClock) -> None:
-    view = private(memory, ALICE)
-    assert view.fresh("chess").text == ""
-    view.remember("I play chess")
-    clock.forward(seconds=1)
-    block = view.block()
-    found = view.fresh("zebra")
-    assert (found.text, found.revision, found.recalled) == ("", block.revision, ())
-
-
 def test_what_comes_to_mind_stands_in_the_fence(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     view.remember("I play chess")
@@ -90,11 +80,19 @@ def test_since_is_the_callers_to_say(memory: Memory, clock: SetClock) -> None:
         refuses(view.fresh, "since", "zebra", since=bad)
 
 
-def test_before_any_block_there_is_no_news(memory: Memory) -> None:
+def test_nothing_new_and_nothing_in_mind_is_no_text_nor_is_anything_before_a_block(
+    memory: Memory, clock: SetClock
+) -> None:
     """What is known comes with the block; until there is one, nothing is new to it."""
     view = private(memory, ALICE)
     view.remember("one")
     assert header(view.fresh("zebra").text) == []
+    assert view.fresh("chess").text == ""
+    view.remember("I play chess")
+    clock.forward(seconds=1)
+    block = view.block()
+    found = view.fresh("zebra")
+    assert (found.text, found.revision, found.recalled) == ("", block.revision, ())
 
 
 def test_a_group_hears_no_news_of_what_it_may_not_hear(memory: Memory, clock: SetClock) -> None:

@@ -10,9 +10,8 @@ from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.view.view import View
 from tests.contract.conftest import Open
-from tests.contract.embedders import minilm
 from tests.contract.refusals import refuses
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, SetClock, group, kept, private
 
 
 def texts(view: View, query: str = "apple", **options: Any) -> set[str]:
@@ -56,8 +55,7 @@ def test_a_bullet_cannot_break_out_of_its_line(memory: Memory) -> None:
 
 
 def test_filters_go_by_the_names_that_tools_use(memory: Memory, clock: SetClock) -> None:
-    said: Any = {"visibility": "room", "sensitivity": "public"}
-    group(memory, BOB).remember("apple of Bob", **said)
+    group(memory, BOB).remember("apple of Bob", **ALOUD)
     view = private(memory, ALICE)
     view.remember("apple one", agent="coach", run="r1", role="user", importance=5)
     clock.forward(days=1)
@@ -120,13 +118,6 @@ def test_related_bullets_are_marked_and_come_last(database_url: str, opened: Ope
     first, second = view.query("apple")
     assert (first.id, first.related) == (hit, False)
     assert (second.id, second.related, second.recalled) == (beside, True, None)
-
-
-def test_a_query_by_meaning(database_url: str, opened: Open) -> None:
-    view = private(opened(database_url, embedder=minilm()), ALICE)
-    view.remember("Sarah is my wife")
-    view.remember("The printer is out of toner")
-    assert [one.text for one in view.query("who am I married to?")] == ["[fact] Sarah is my wife"]
 
 
 @pytest.mark.parametrize("agent", ["", 5, "a\nb"])

@@ -1,4 +1,4 @@
-"""Recall: every filter narrows what comes to mind, and a bad value is refused by its name."""
+"""Recall: every filter narrows what comes to mind, as of a time too, within a budget of tokens."""
 
 import math
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from tacit.memory import Memory
 from tacit.view.view import View
 from tests.contract.hostile import NAIVE
 from tests.contract.refusals import refuses
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, CAROL, LENT, SetClock, group, kept, private
 
 
 def found(view: View, query: str = "apple", **narrowing: Any) -> set[str]:
@@ -55,13 +55,10 @@ NARROWINGS: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-def test_a_filter_narrows(alice: View, subtests: pytest.Subtests) -> None:
+def test_a_filter_narrows_and_none_does_not(alice: View, subtests: pytest.Subtests) -> None:
     for narrowing, expected in NARROWINGS:
         with subtests.test(str(narrowing)):
             assert found(alice, **narrowing) == {f"apple {one}" for one in expected}
-
-
-def test_a_filter_that_is_none_does_not_narrow(alice: View) -> None:
     for name in ("categories", "kinds", "user", "agent", "run", "actor", "role", "pinned",
                  "importance_min", "importance_max", "updated_after", "updated_before",
                  "threshold", "as_of", "include"):  # fmt: skip
@@ -70,9 +67,8 @@ def test_a_filter_that_is_none_does_not_narrow(alice: View) -> None:
 
 
 def test_recall_narrows_to_whose_it_is_and_to_who_said_it(memory: Memory) -> None:
-    said: Any = {"visibility": "room", "sensitivity": "public"}
-    group(memory, BOB).remember("apple of Bob", **said)
-    group(memory, ALICE).remember("apple of Alice", **said)
+    group(memory, BOB).remember("apple of Bob", **ALOUD)
+    group(memory, ALICE).remember("apple of Alice", **ALOUD)
     private(memory, ALICE).remember("apple in private")
     here, alone = group(memory, ALICE), private(memory, ALICE)
     everything = {"apple of Bob", "apple of Alice"}
@@ -133,9 +129,8 @@ def test_a_threshold_drops_what_fits_little(memory: Memory) -> None:
 
 def test_filters_hold_in_a_group_too(memory: Memory) -> None:
     view = group(memory, ALICE)
-    said: Any = {"visibility": "room", "sensitivity": "public"}
-    view.remember("apple one", category="goal", importance=5, **said)
-    view.remember("apple two", category="project", importance=1, **said)
+    view.remember("apple one", category="goal", importance=5, **ALOUD)
+    view.remember("apple two", category="project", importance=1, **ALOUD)
     other = group(memory, BOB)
     assert found(other, categories=["goal"]) == {"apple one"}
     assert found(other, importance_min=4) == set(), "how important it is, its owner knows"
@@ -168,10 +163,6 @@ def test_a_bad_filter_is_refused_by_its_name(memory: Memory, subtests: pytest.Su
         for value in values:
             with subtests.test(f"{field}={str(value)[:30]!r}"):
                 refuses(view.recall, field, "apple", **{field: value})
-
-
-def test_a_range_that_holds_nothing_is_refused(memory: Memory) -> None:
-    view = private(memory, ALICE)
     refuses(view.recall, "importance_min", "x", importance_min=4, importance_max=3)
 
 
@@ -190,3 +181,65 @@ def test_top_k_and_the_budget_have_bounds(memory: Memory) -> None:
         refuses(view.recall, "budget_tokens", "apple", budget_tokens=value)
         refuses(view.query, "budget_tokens", "apple", budget_tokens=value)
         refuses(view.fresh, "budget_tokens", "apple", budget_tokens=value)
+
+
+def test_what_was_said_later_was_not_known_then(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    view.remember("apple one")
+    then = clock.now + timedelta(hours=1)
+    clock.forward(days=1)
+    view.remember("apple two")
+    assert len(view.recall("apple")) == 2
+    assert [one.memory.content for one in view.recall("apple", as_of=then)] == ["apple one"]
+    assert view.recall("apple", as_of=then - timedelta(days=1)) == []
+    assert len(view.recall("apple", as_of=clock.now)) == 2
+
+
+def test_what_is_erased_was_never_known(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "apple one")
+    then = clock.now + timedelta(hours=1)
+    clock.forward(days=1)
+    assert len(view.recall("apple", as_of=then)) == 1
+    view.erase(id)
+    assert view.recall("apple", as_of=then) == []
+
+
+def test_the_past_is_told_by_the_rules_of_today(memory: Memory, clock: SetClock) -> None:
+    """That a room could hear something then does not let it be said there now."""
+    own = private(memory, ALICE)
+    id = kept(own, "apple lent", **LENT)
+    then = clock.now + timedelta(hours=1)
+    clock.forward(days=1)
+    here = group(memory, BOB)
+    assert len(here.recall("apple", as_of=then)) == 1
+    own.set_visibility(id, "private_only")
+    assert here.recall("apple", as_of=then) == []
+    own.remember("canary secret")
+    assert here.recall("canary", as_of=clock.now) == []
+
+
+FACTS = (
+    "I prefer aisle seats on long flights",
+    "My flights leave from Lisbon because the airport is close to my home",
+    "I collect miles on every flight and my status is gold until December",
+    "I never check in a suitcase on short flights",
+    "I take a tablet before a flight on a small plane",
+)
+
+
+def test_a_budget_of_tokens_is_used_and_kept(memory: Memory) -> None:
+    view = private(memory, ALICE)
+    for fact in FACTS:
+        view.remember(fact)
+    found = view.fresh("which seat should I book for my flight?", budget_tokens=200)
+    assert len(found.recalled) == len(FACTS)
+    assert "aisle seats" in found.text
+    assert 60 <= found.tokens <= 200
+    # English words are about four characters to a token.
+    assert 3 < len(found.text) / found.tokens < 6
+    some = view.recall("flight seats", budget_tokens=40)
+    assert 1 <= len(some) < len(FACTS)
+    told = view.query("flight seats", top_k=5, budget_tokens=40)
+    assert 1 <= len(told) < len(FACTS)
+    assert not view.fresh("flight seats", budget_tokens=5).text

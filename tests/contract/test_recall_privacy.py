@@ -18,10 +18,9 @@ from tests.contract.conftest import Open
 from tests.contract.conversations import KEEP
 from tests.contract.embedders import Table
 from tests.contract.hearing import heard
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, LENT, SetClock, group, kept, private
 from tests.contract.traces import rows_with
 
-ROOM: Any = {"visibility": "room", "sensitivity": "public"}
 WORDS = {"tea": (1, 0, 0), "coffee": (0.8, 0.6, 0), "cup": (0.6, 0.8, 0)}
 
 
@@ -31,9 +30,9 @@ def user(content: str) -> tacit.Message:
 
 def test_words_that_were_taken_back_find_nothing_whoever_asks_first(memory: Memory) -> None:
     alice, bob, here = private(memory, ALICE), private(memory, BOB), group(memory, BOB)
-    id = kept(group(memory, ALICE), "Alice keeps a walrus", **ROOM)
+    id = kept(group(memory, ALICE), "Alice keeps a walrus", **ALOUD)
     for number in range(5):
-        kept(group(memory, ALICE), f"Alice drinks tea {number}", **ROOM)
+        kept(group(memory, ALICE), f"Alice drinks tea {number}", **ALOUD)
     for view in (alice, bob, here):
         assert len(view.recall("walrus")) == 1
     group(memory, ALICE).update(id, "Alice keeps a pelican")
@@ -45,10 +44,10 @@ def test_words_that_were_taken_back_find_nothing_whoever_asks_first(memory: Memo
 def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(memory: Memory, clock: SetClock) -> None:
     alice, said = private(memory, ALICE), group(memory, ALICE)
     here, other = group(memory, BOB), group(memory, BOB, thread="another")
-    id = kept(said, "Alice drinks walrus tea", **ROOM)
+    id = kept(said, "Alice drinks walrus tea", **ALOUD)
     for number in range(3):
         clock.forward(seconds=1)
-        kept(said, f"tea number {number}", **ROOM)
+        kept(said, f"tea number {number}", **ALOUD)
     for view in (alice, here):
         assert view.recall("walrus tea")
     clock.forward(seconds=1)
@@ -61,7 +60,7 @@ def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(memory: Memor
     without = memory.space("without-it")
     clock.now -= timedelta(seconds=3)
     for number in range(3):
-        kept(group(without, ALICE), f"tea number {number}", **ROOM)
+        kept(group(without, ALICE), f"tea number {number}", **ALOUD)
         clock.forward(seconds=1)
     assert told == (heard(group(without, BOB), "walrus tea", top_k=3), {}, {})
 
@@ -69,9 +68,9 @@ def test_what_is_lowered_leaves_the_figures_of_those_who_ask_later(memory: Memor
 def test_what_has_expired_is_not_in_the_figures(shared_url: str, opened: Open, clock: SetClock) -> None:
     warm = opened(shared_url, settings=KEEP)
     alice, bob = group(warm, ALICE), group(warm, BOB)
-    kept(alice, "tea and a walrus", **ROOM)
-    kept(alice, "apple pie with tea and cream", **ROOM)
-    kept(alice, "apple tea", expires_at=clock.now + timedelta(hours=1), **ROOM)
+    kept(alice, "tea and a walrus", **ALOUD)
+    kept(alice, "apple pie with tea and cream", **ALOUD)
+    kept(alice, "apple tea", expires_at=clock.now + timedelta(hours=1), **ALOUD)
     bob.record([user("walrus and apple pie")], session="s")
     clock.forward(days=6)
     bob.record([user("it was good")], session="s")
@@ -88,10 +87,10 @@ def test_likeness_to_what_is_hidden_relates_nothing_for_others(database_url: str
     for hidden in (0, 6):
         world = memory.space(f"with-{hidden}")
         alice, alone, bob = group(world, ALICE), private(world, ALICE), private(world, BOB)
-        kept(alice, "coffee said", **ROOM)
+        kept(alice, "coffee said", **ALOUD)
         for number in range(hidden):
             kept(alone, f"tea secret {number}")
-        kept(alice, "tea said", **ROOM)
+        kept(alice, "tea said", **ALOUD)
         told.append([heard(bob, "tea"), heard(bob, "tea", top_k=1), bob.fresh("tea", top_k=1).text])
     assert told[0] == told[1]
 
@@ -164,7 +163,7 @@ def test_a_hidden_write_changes_no_answer_where_there_is_a_lot(
     monkeypatch.setattr(limits, "PERMITTED_SET_MAX_COUNT", 5)
     alice, bob = group(memory, ALICE), group(memory, BOB)
     for number in range(3):
-        kept(alice, f"plays chess {number}", about=["telegram:2002"], **ROOM)
+        kept(alice, f"plays chess {number}", about=["telegram:2002"], **ALOUD)
         clock.forward(seconds=1)
     bob.put("goal", "first", "for nobody's ears")
     before = heard(alice, "Bob chess")
@@ -231,3 +230,63 @@ def _wait_for_locks(engine: Any, count: int) -> None:
             if looking.execute(waiting).scalar_one() >= count:
                 return
     pytest.fail("nobody waits")
+
+
+BOB_AT_WORK = tacit.Requester("slack:T1:U9", name="Robert")
+
+
+def link_bob(memory: Memory) -> None:
+    """Alice knows him as telegram:2002. That he is slack:T1:U9 too is his to tell."""
+    for key in ("telegram:2002", "slack:T1:U9"):
+        memory.admin.link(key, "acct:bob")
+
+
+def test_a_name_given_in_private_is_said_in_no_group(memory: Memory, clock: SetClock) -> None:
+    alice, alone = group(memory, ALICE), private(memory, ALICE)
+    kept(alice, "plays chess", about=["telegram:2002"], **ALOUD)
+    before = heard(alice, "is the adder good at chess")
+    alone.people.name("telegram:2002", "Adder")
+    clock.forward(seconds=1)
+    assert heard(alice, "is the adder good at chess") == before
+    assert "Adder" not in alice.block().text
+    assert "Bob" in alice.block().text
+    assert "Adder" in alone.block().text
+
+
+@pytest.mark.parametrize("who", ["actor", "user"])
+def test_a_filter_does_not_tell_who_else_somebody_is(memory: Memory, who: str) -> None:
+    kept(private(memory, BOB_AT_WORK), "likes tea", **LENT)
+    link_bob(memory)
+    alice = group(memory, ALICE)
+    kept(alice, "hello")
+    (shown,) = alice.recall("tea")
+    assert (shown.memory.owner, shown.memory.speaker) == ("ext:telegram:2002",) * 2
+    found = {
+        key: len(alice.recall("tea", **{who: key}))  # type: ignore[arg-type]
+        for key in ("slack:T1:U9", "slack:T1:U8", "telegram:2002", "Bob")
+    }
+    assert found == {"slack:T1:U9": 0, "slack:T1:U8": 0, "telegram:2002": 1, "Bob": 1}
+
+
+def test_whom_a_key_belongs_to_cannot_be_tried_by_writing_about_it(memory: Memory) -> None:
+    link_bob(memory)
+    alice = group(memory, ALICE)
+    for key in ("slack:T1:U9", "slack:T1:U8"):
+        kept(private(memory, ALICE), f"probe {key}", about=[key], **LENT)
+    shown = {one.memory.content: one.memory.subjects for one in alice.recall("probe")}
+    assert shown == {"probe slack:T1:U9": {"ext:slack:T1:U9"}, "probe slack:T1:U8": {"ext:slack:T1:U8"}}
+    assert [len(alice.people.about(f"slack:T1:U{number}")) for number in (8, 9)] == [1, 1]
+
+
+def test_whom_a_key_belongs_to_cannot_be_tried_by_naming_it(memory: Memory, clock: SetClock) -> None:
+    link_bob(memory)
+    kept(group(memory, BOB), "plays chess", about=["telegram:2002"], **ALOUD)
+    alone = private(memory, ALICE)
+    for key, name in (("slack:T1:U9", "Zed"), ("slack:T1:U8", "Yak")):
+        alone.people.name(key, name)
+    clock.forward(seconds=1)
+    assert heard(alone, "is Zed good at chess") == heard(alone, "is Yak good at chess")
+    assert "[Bob]" in alone.block().text
+    named = {name.text: person.identities for person in alone.people.list() for name in person.names}
+    assert named["Zed"] == {"ext:slack:T1:U9"}
+    assert named["Bob"] == {"ext:telegram:2002"}

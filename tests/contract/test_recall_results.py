@@ -8,7 +8,6 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 from tokenizers.trainers import BpeTrainer
 
-import tacit
 from tacit.memory import Memory
 from tacit.records.results import Recalled
 from tacit.records.text import TokenCounter, estimate_tokens, load_token_counter
@@ -150,17 +149,6 @@ def test_what_is_gone_never_comes_back(memory: Memory, clock: SetClock) -> None:
         assert word not in text
 
 
-def test_recall_reads_and_changes_nothing(memory: Memory, clock: SetClock) -> None:
-    view = private(memory, ALICE)
-    id = kept(view, "apple")
-    before = view.show(id)
-    clock.forward(days=1)
-    view.recall("apple")
-    after = view.show(id)
-    assert (after.updated_at, after.version) == (before.updated_at, before.version)
-    assert view.delta(0).changes[0].event == "created"
-
-
 def _tokenizer(folder: Path) -> str:
     """A real one of the byte-level kind, small enough that common words take several tokens."""
     tokenizer = Tokenizer(models.BPE())
@@ -219,20 +207,3 @@ def test_what_comes_along_is_within_the_budget_too(memory: Memory) -> None:
         assert estimate_tokens("\n".join(told)) <= budget
     fresh = view.fresh("zebra apple", budget_tokens=10)
     assert (fresh.text, fresh.recalled) == ("", ())
-
-
-def test_where_nothing_fits_nothing_comes(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    view.remember("apple")
-    assert view.recall("zebra") == []
-    assert view.query("zebra") == []
-    assert view.fresh("zebra").text == ""
-    assert private(memory, BOB).recall("apple") == []
-
-
-def test_a_disabled_view_recalls_nothing(memory: Memory) -> None:
-    private(memory, ALICE).remember("apple")
-    view = memory.view(None, tacit.Chat.private("telegram:1001"))
-    assert view.recall("apple") == []
-    assert view.query("apple") == []
-    assert view.block().text == view.fresh("apple").text == ""

@@ -1,7 +1,5 @@
 """Relations: what is alike is linked once, when it is written, and comes along when found."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,18 +12,23 @@ from tacit.settings.sections import RecallSettings
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table, minilm
 from tests.contract.refusals import refuses
-from tests.contract.rooms import ALICE, BOB, group, kept, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, LENT, group, kept, private
 from tests.contract.rows import rows
+from tests.contract.threads import errors, together
 
 # tea–coffee .8, tea–cup .6, tea–plate .5, coffee–cup .96
 WORDS = {
     "tea": (1, 0, 0), "coffee": (0.8, 0.6, 0), "cup": (0.6, 0.8, 0), "plate": (0.5, 0, 0.75**0.5),
 }  # fmt: skip
-SAID: Any = {"visibility": "room", "sensitivity": "public"}
 
 
 def table() -> Table:
     return Table(WORDS)
+
+
+@pytest.fixture
+def alike(database_url: str, opened: Open) -> Memory:
+    return opened(database_url, embedder=table())
 
 
 def edges(memory: Memory, *, found: bool | None = None) -> dict[tuple[str, str], float]:
@@ -41,14 +44,13 @@ def pair(one: str, other: str) -> tuple[str, str]:
     return (min(one, other), max(one, other))
 
 
-def test_what_is_alike_enough_is_linked_when_it_is_written(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_what_is_alike_enough_is_linked_when_it_is_written(alike: Memory) -> None:
+    view = private(alike, ALICE)
     tea, coffee, plate = kept(view, "tea"), kept(view, "coffee"), kept(view, "plate")
-    assert edges(memory) == {pair(tea, coffee): pytest.approx(0.8, abs=1e-4)}
+    assert edges(alike) == {pair(tea, coffee): pytest.approx(0.8, abs=1e-4)}
     cup = kept(view, "cup")
-    assert edges(memory)[pair(cup, coffee)] == pytest.approx(0.96, abs=1e-4)
-    assert not any(plate in both for both in edges(memory))
+    assert edges(alike)[pair(cup, coffee)] == pytest.approx(0.96, abs=1e-4)
+    assert not any(plate in both for both in edges(alike))
 
 
 def test_how_alike_is_enough_is_a_setting(database_url: str, opened: Open) -> None:
@@ -66,81 +68,72 @@ def test_without_a_model_nothing_is_alike(memory: Memory) -> None:
     assert edges(memory) == {}
 
 
-def test_at_most_two_of_the_nearest_are_linked(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_at_most_two_of_the_nearest_are_linked(alike: Memory) -> None:
+    view = private(alike, ALICE)
     for number in range(9):
         view.remember(f"tea {number}")
     last = kept(view, "coffee last")
-    assert sum(last in both for both in edges(memory)) == 2
+    assert sum(last in both for both in edges(alike)) == 2
 
 
-def test_only_ones_own_are_linked(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    lent: Any = {"visibility": "public_ok", "sensitivity": "public"}
-    private(memory, BOB).remember("tea of Bob", **lent)
-    group(memory, BOB).remember("tea said by Bob", **SAID)
-    group(memory, ALICE).remember("tea said by Alice", **SAID)
-    assert len(edges(memory)) == 1  # Bob's two
-    private(memory, ALICE).remember("tea of Alice")
-    assert len(edges(memory)) == 2
+def test_only_ones_own_are_linked(alike: Memory) -> None:
+    private(alike, BOB).remember("tea of Bob", **LENT)
+    group(alike, BOB).remember("tea said by Bob", **ALOUD)
+    group(alike, ALICE).remember("tea said by Alice", **ALOUD)
+    assert len(edges(alike)) == 1  # Bob's two
+    private(alike, ALICE).remember("tea of Alice")
+    assert len(edges(alike)) == 2
 
 
-def test_other_words_have_other_neighbours(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_other_words_have_other_neighbours(alike: Memory) -> None:
+    view = private(alike, ALICE)
     tea, coffee = kept(view, "tea"), kept(view, "coffee")
     changed = kept(view, "plate")
     view.update(changed, "tea again")
-    assert set(edges(memory)) == {pair(tea, coffee), pair(tea, changed), pair(coffee, changed)}
+    assert set(edges(alike)) == {pair(tea, coffee), pair(tea, changed), pair(coffee, changed)}
     view.update(changed, "plate again")
-    assert set(edges(memory)) == {pair(tea, coffee)}
+    assert set(edges(alike)) == {pair(tea, coffee)}
     view.update(changed, importance=5)
-    assert set(edges(memory)) == {pair(tea, coffee)}
+    assert set(edges(alike)) == {pair(tea, coffee)}
 
 
-def test_a_value_written_again_keeps_its_edges(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_a_value_written_again_keeps_its_edges(alike: Memory) -> None:
+    view = private(alike, ALICE)
     tea = kept(view, "tea")
     drink = view.put("preference", "drink", "coffee").id
     view.put("preference", "drink", "coffee")
-    assert set(edges(memory)) == {pair(tea, drink)}
+    assert set(edges(alike)) == {pair(tea, drink)}
     view.put("preference", "drink", "plate")
-    assert edges(memory) == {}
+    assert edges(alike) == {}
 
 
-def test_what_is_forgotten_is_no_neighbour_and_what_is_erased_has_none(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_what_is_forgotten_is_no_neighbour_and_what_is_erased_has_none(alike: Memory) -> None:
+    view = private(alike, ALICE)
     gone = [kept(view, f"tea {number}") for number in range(6)]
     for id in gone:
         view.forget(id)
     stays = kept(view, "coffee stays")
-    assert not any(stays in both for both in edges(memory))
+    assert not any(stays in both for both in edges(alike))
     new = kept(view, "coffee new")
-    assert pair(stays, new) in edges(memory)
+    assert pair(stays, new) in edges(alike)
     view.erase(new)
-    assert not any(new in both for both in edges(memory))
+    assert not any(new in both for both in edges(alike))
 
 
 def test_eight_writers_of_alike_sentences_make_no_edge_twice(shared_url: str, opened: Open) -> None:
     memories = [opened(shared_url, embedder=table()) for _ in range(2)]
-    ready = threading.Barrier(8)
 
     def write(writer: int) -> list[str]:
         view = private(memories[writer % 2], ALICE)
-        ready.wait()
         ids = [kept(view, f"tea {writer}.{number}") for number in range(4)]
         for number, id in enumerate(ids):
             view.update(id, f"coffee {writer}.{number}")
         return ids
 
-    with ThreadPoolExecutor(8) as pool:
-        ids = [id for found in pool.map(write, range(8)) for id in found]
+    written = {id for ids in together(8, write) for id in ids}  # type: ignore[attr-defined]
     told = edges(memories[0])  # which looks for pairs that are there twice
     assert told
-    assert {id for both in told for id in both} <= set(ids)
+    assert {id for both in told for id in both} <= written
     assert all(one != other for one, other in told)
 
 
@@ -187,23 +180,21 @@ def test_what_was_found_together_and_is_related_ranks_higher(memory: Memory) -> 
     assert [one.related for one in found] == [(), (), ()]
 
 
-def test_a_relation_is_stated_both_ways_once(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_a_relation_is_stated_both_ways_once(alike: Memory) -> None:
+    view = private(alike, ALICE)
     one, other = kept(view, "tea"), kept(view, "coffee")
     view.relate(one, other)
     view.relate(other, one)
     view.relate(one, other, strength=0.4)
-    assert edges(memory) == {pair(one, other): pytest.approx(0.4)}
+    assert edges(alike) == {pair(one, other): pytest.approx(0.4)}
 
 
-def test_what_was_stated_outlives_other_words(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_what_was_stated_outlives_other_words(alike: Memory) -> None:
+    view = private(alike, ALICE)
     one, other = kept(view, "tea"), kept(view, "plate")
     view.relate(one, other, "served_on", strength=0.7)
     view.update(one, "cup")
-    assert edges(memory, found=False) == {pair(one, other): pytest.approx(0.7)}
+    assert edges(alike, found=False) == {pair(one, other): pytest.approx(0.7)}
 
 
 def test_bad_relations_are_refused(memory: Memory) -> None:
@@ -226,9 +217,8 @@ def test_bad_relations_are_refused(memory: Memory) -> None:
 
 def test_what_is_hidden_in_a_group_does_not_come_along(memory: Memory) -> None:
     own = private(memory, ALICE)
-    lent: Any = {"visibility": "public_ok", "sensitivity": "public"}
-    hit, secret = kept(own, "apple lent", **lent), kept(own, "canary")
-    shown = kept(own, "pear lent", **lent)
+    hit, secret = kept(own, "apple lent", **LENT), kept(own, "canary")
+    shown = kept(own, "pear lent", **LENT)
     own.relate(hit, secret)
     own.relate(hit, shown)
     (found,) = group(memory, BOB).recall("apple")
@@ -240,16 +230,14 @@ def test_what_is_hidden_in_a_group_does_not_come_along(memory: Memory) -> None:
     assert found.signals.related == 0
 
 
-def test_in_a_group_only_what_was_stated_counts(database_url: str, opened: Open) -> None:
+def test_in_a_group_only_what_was_stated_counts(alike: Memory) -> None:
     """Which neighbours were found depends on what is hidden there."""
-    memory = opened(database_url, embedder=table())
-    lent: Any = {"visibility": "public_ok", "sensitivity": "public"}
-    own = private(memory, ALICE)
-    tea, plate = kept(own, "tea", **lent), kept(own, "plate saucer", **lent)
-    kept(own, "coffee", **lent)
+    own = private(alike, ALICE)
+    tea, plate = kept(own, "tea", **LENT), kept(own, "plate saucer", **LENT)
+    kept(own, "coffee", **LENT)
     hits = own.recall("tea", threshold=1.0)
     assert [[other.content for other in one.related] for one in hits] == [["coffee"]]
-    here = group(memory, BOB)
+    here = group(alike, BOB)
     assert [one.related for one in here.recall("tea", threshold=1.0)] == [()]
     assert all(one.signals.related == 0 for one in here.recall("tea coffee"))
     own.relate(tea, plate)
@@ -268,8 +256,7 @@ def test_those_who_reword_alike_sentences_do_not_lock_each_other_out(migrated_po
         for id in [kept(view, f"tea {writer}.{number}") for number in range(4)]:
             view.update(id, f"coffee instead of {id}")
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, range(8)))
+    assert errors(together(8, write)) == []
     memory._storage.database.write(lambda c: c.execute(text("SELECT pg_stat_force_next_flush()")))
     assert rows(memory, counted) == before
 
@@ -285,25 +272,13 @@ def test_what_another_process_wrote_meanwhile_is_linked_too(shared_url: str, ope
     assert sum(fourth in both for both in found) == 2
 
 
-def test_what_was_forgotten_is_not_linked(shared_url: str, opened: Open) -> None:
-    here, there = opened(shared_url, embedder=table()), opened(shared_url, embedder=table())
-    view = private(here, ALICE)
-    gone, stays = kept(view, "tea one"), kept(view, "tea two")
-    erased = kept(view, "tea three")
-    view.forget(gone)
-    private(there, ALICE).erase(erased)
-    new = kept(view, "coffee")
-    assert {both for both in edges(here) if new in both} == {pair(stays, new)}
-
-
-def test_among_hundreds_the_alike_are_found(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, embedder=table())
-    view = private(memory, ALICE)
+def test_among_hundreds_the_alike_are_found(alike: Memory) -> None:
+    view = private(alike, ALICE)
     tea = kept(view, "tea")
     for number in range(150):
         view.remember(f"plate {number}")
     coffee = kept(view, "coffee")
-    assert {both for both in edges(memory) if coffee in both} == {pair(tea, coffee)}
+    assert {both for both in edges(alike) if coffee in both} == {pair(tea, coffee)}
 
 
 def test_what_was_just_written_comes_to_mind_with_its_words_and_edges(shared_url: str, opened: Open) -> None:
