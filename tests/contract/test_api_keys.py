@@ -68,13 +68,10 @@ def test_a_key_is_what_was_asked_for(memory: Memory, clock: SetClock) -> None:
     assert (key.expires_at - clock.now).days == 30
     assert memory.space("acme").keys.list() == [key]
     assert memory.keys.list() == []
+    least = memory.space("least").keys.create("k", scopes=["admin"]).key
+    assert (least.requester, least.agent, least.categories, least.rate_per_minute) == (None,) * 4
+    assert (least.expires_at, least.revoked_at) == (None, None)
     assert memory.keys.authenticate(made.token) == memory.space("other").keys.authenticate(made.token) == key
-
-
-def test_least_is_what_nobody_asked_for(light: Memory) -> None:
-    key = light.keys.create("k", scopes=["admin"]).key
-    assert (key.requester, key.agent, key.categories, key.rate_per_minute) == (None,) * 4
-    assert (key.expires_at, key.revoked_at) == (None, None)
 
 
 def test_an_empty_allow_list_stays_empty(memory: Memory) -> None:
@@ -205,15 +202,12 @@ def test_only_ones_own_space_is_listed_and_revoked(light: Memory) -> None:
     assert light.keys.authenticate(made.token) == made.key
 
 
-def test_a_space_that_is_erased_takes_its_keys_along(memory: Memory) -> None:
+def test_a_space_and_a_person_that_are_erased_take_their_keys_along(memory: Memory) -> None:
     made = memory.space("acme").keys.create("k", scopes=["admin"])
     assert memory.keys.authenticate(made.token) is not None
     memory.space("acme").admin.erase_space()
     assert memory.keys.authenticate(made.token) is None
     assert rows(memory) == []
-
-
-def test_a_person_who_is_erased_takes_their_keys_along(memory: Memory) -> None:
     made = memory.keys.create("k", scopes=["read"], requester=ALICE.key)
     others = memory.keys.create("k", scopes=["read"], requester=BOB.key)
     private(memory, ALICE).remember("tea")

@@ -65,12 +65,14 @@ def test_a_backup_is_made_while_others_write_and_is_whole(tmp_path: Path, url: s
 def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path, url: str, opened: Open) -> None:
     memory = opened(url)
     private(memory, ALICE).remember("one")
+    private(memory, ALICE).erase(kept(private(memory, ALICE), "gone"))
     copy = tmp_path / "copy.db"
     copy.write_text("precious")
     with pytest.raises(tacit.InvalidInput, match="exists"):
         memory.admin.backup(copy)
     assert copy.read_text() == "precious"
     assert memory.admin.backup(copy, overwrite=True).counts["memories"] == 1
+    assert not erasure_records.journal_path(copy).exists()
     for bad in ("", "a\0b", tmp_path, tmp_path / "no" / "folder", 5, None):
         with pytest.raises(tacit.InvalidInput):
             memory.admin.backup(bad)  # type: ignore[arg-type]
@@ -82,7 +84,9 @@ def test_a_backup_overwrites_nothing_unless_told(tmp_path: Path, url: str, opene
 def test_a_database_in_memory_can_be_kept(tmp_path: Path, opened: Open) -> None:
     memory = opened("sqlite://")
     private(memory, ALICE).remember("one")
-    assert memory.admin.backup(tmp_path / "copy.db").counts["memories"] == 1
+    private(memory, ALICE).checkpoints.save("half-way")
+    counts = memory.admin.backup(tmp_path / "copy.db").counts
+    assert (counts["memories"], counts["checkpoints"]) == (1, 1)
     assert said(private(opened(str(tmp_path / "copy.db")), ALICE).list()) == ["one"]
 
 
@@ -164,11 +168,9 @@ def test_a_backup_takes_the_place_of_a_broken_or_missing_database(tmp_path: Path
 
 HOW: dict[str, Callable[[Memory, str], tacit.Erased]] = {
     "erase": lambda memory, id: private(memory, ALICE).erase(id),
-    "wipe": lambda memory, _: private(memory, ALICE).wipe(),
     "person and about": lambda memory, _: (memory.admin.erase_about(ALICE.key), memory.admin.erase_person(ALICE.key))[
         1
     ],
-    "space": lambda memory, _: memory.admin.erase_space(),
 }
 
 
@@ -230,9 +232,6 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
         for one in ("telegram:1001", "telegram:2002"):
             memory.admin.erase_about(one)
             memory.admin.erase_person(one)
-    elif how == "wipe":
-        memory.admin.erase_about(ALICE.key)
-        memory.admin.erase_person(ALICE.key)
     assert traces(shared_url, word) == []
     told = lines(memory)
     memory.close()
@@ -251,7 +250,7 @@ def test_after_backup_erase_and_restore_nothing_of_it_is_left(
     assert word not in "\n".join(exports)
     memory.jobs.wait_for_learning()
     assert traces(shared_url, word) == []
-    if how in ("wipe", "person and about"):
+    if how == "person and about":
         assert said(private(memory, BOB).list()) == ["Bob's own"] * 2
 
 
@@ -286,10 +285,3 @@ def test_verifying_a_restored_server_tells_how_much_is_there_and_replays(
     assert (after.counts["memories"], after.erased_again) == (1, 1)
     assert "password" not in after.path
     assert said(private(opened(migrated_postgres_url), ALICE).list()) == ["stays"]
-
-
-def test_the_journal_is_in_no_backup(tmp_path: Path, url: str, opened: Open) -> None:
-    memory = opened(url)
-    private(memory, ALICE).erase(kept(private(memory, ALICE), "one"))
-    memory.admin.backup(tmp_path / "copy.db")
-    assert not erasure_records.journal_path(tmp_path / "copy.db").exists()

@@ -13,13 +13,12 @@ from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.sections import LearnSettings
 from tacit.storage.schema import metadata
 from tests.contract.conftest import Open
-from tests.contract.rooms import BOB, FAMILY, group, kept, private
+from tests.contract.rooms import BOB, FAMILY, OPEN, group, kept, private
 from tests.contract.traces import rows_with
 
 WORD = "Qxerasedword"
 DORA = tacit.Requester("telegram:777123", name=f"Dora {WORD}", username=f"dora_{WORD}")
 SETTINGS = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 # What is about nobody and nothing in particular, and so has nothing to mention.
 ABOUT_NOTHING = {"spaces", "embedded_spaces", "job_runs", "clock_guard", "llm_usage", "erasures"}
 ONLY_HASHES = {"tombstones", "erasures"}

@@ -20,11 +20,10 @@ from tacit.memory import Memory
 from tacit.settings import MemorySettings, SessionsSettings, Settings
 from tacit.settings.sections import EraseSettings, LearnSettings
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, CAROL, OPEN, TEAM, SetClock, group, kept, private, said
 from tests.contract.rows import rows
 from tests.contract.traces import cleaned, dead_rows, rows_with, traces
 
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 KEEPING = Settings(learn=LearnSettings(workers=0), memory=MemorySettings(sessions=SessionsSettings(keep=True)))
 
 
@@ -333,7 +332,7 @@ def test_who_was_signed_in_in_an_older_copy_is_signed_out_again(memory: Memory) 
         memory.console.sign_in(link)
 
 
-def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory) -> None:
+def test_a_certificate_is_verified_as_it_stands_also_when_its_space_is_gone(memory: Memory) -> None:
     view = private(memory, ALICE)
     done = view.erase(kept(view, "one"))
     assert done.certificate is not None
@@ -356,9 +355,6 @@ def test_a_certificate_is_verified_as_it_stands_and_not_otherwise(memory: Memory
     for one in bad:
         with pytest.raises(tacit.InvalidInput):
             memory.admin.verify_certificate(one)
-
-
-def test_the_certificate_of_a_space_outlives_it(memory: Memory) -> None:
     private(memory, ALICE).remember("one")
     done = memory.admin.erase_space()
     assert done.certificate is not None

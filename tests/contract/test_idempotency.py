@@ -1,7 +1,6 @@
 """Writes that may be sent twice: done once, and told again without anything that was kept of it."""
 
 import copy
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -23,7 +22,8 @@ from tacit.view.idempotency import fingerprint_call
 from tacit.view.view import VIEW_OPERATIONS, View
 from tests.contract.conftest import Open
 from tests.contract.hostile import NAIVE
-from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, get_value, group, kept, private, said
+from tests.contract.threads import errors, together
 from tests.contract.traces import cleaned
 
 KEY = "6f1c0f0e-5c1f-4b43-a7c5-a3f3a4b1c8de"
@@ -97,7 +97,7 @@ def test_the_same_key_of_another_person_is_theirs(memory: Memory) -> None:
     assert elsewhere.once(KEY).remember("I like coffee").created
 
 
-def test_what_failed_was_not_done(plain: Memory) -> None:
+def test_what_failed_was_not_done_and_a_key_is_visible_text(plain: Memory) -> None:
     view = private(plain, ALICE)
     with pytest.raises(tacit.NotFound):
         view.once(KEY).update("AAAAAAAA", "two")
@@ -105,39 +105,19 @@ def test_what_failed_was_not_done(plain: Memory) -> None:
         view.once(KEY).remember("my password is hunter2butlonger!")
     assert counts(plain)["idempotency_keys"] == 0
     assert view.once(KEY).remember("I like tea").created
-
-
-def test_a_key_is_visible_text_within_its_limit(plain: Memory) -> None:
-    view = private(plain, ALICE)
     bad: list[Any] = ["", " a", "a" * 256, "a\x00", "a\ud800", None, 7, b"a"]
     for key in bad:
         with pytest.raises(tacit.InvalidInput, match="once"):
             view.once(key)
 
 
-def test_two_who_send_the_same_at_the_same_moment_write_once(shared_url: str, opened: Open) -> None:
+def test_those_who_send_the_same_at_the_same_moment_write_once(shared_url: str, opened: Open) -> None:
     memories = [opened(shared_url), opened(shared_url)]
-    count = 4
-    together, told = threading.Barrier(count), list[object]()
-
-    def write(number: int) -> None:
-        view = private(memories[number % 2], ALICE)
-        together.wait()
-        try:
-            told.append(view.once(KEY).put("profile", "drink", "tea"))
-        except Exception as error:  # noqa: BLE001 - told to the test below
-            told.append(error)
-
     private(memories[0], ALICE).remember("I am here")
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(told) == count
+    told = together(4, lambda n: private(memories[n % 2], ALICE).once(KEY).put("profile", "drink", "tea"))
+    assert errors(told) == []
     assert len({repr(one) for one in told}) == 1, told
-    found = private(memories[1], ALICE).get("profile", "drink")
-    assert found is not None
+    found = get_value(private(memories[1], ALICE), "profile", "drink")
     assert (found.content, found.version) == ("tea", 1)
 
 

@@ -9,7 +9,7 @@ import tacit
 from tacit import ImportItem, limits
 from tacit.memory import Memory
 from tacit.view.view import View
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, SetClock, get_value, group, in_pages, kept, private, said
 
 BEES = ImportItem(
     content="I keep bees",
@@ -112,8 +112,7 @@ def test_a_key_is_imported_as_a_key_and_once_in_a_file(memory: Memory) -> None:
     first = ImportItem(content="Porto", category="profile", key="city")
     second = ImportItem(content="Faro", category="profile", key="city")
     assert took(view, "moving", first, second, first) == (1, 2, 0)
-    found = view.get("profile", "city")
-    assert found is not None
+    found = get_value(view, "profile", "city")
     assert (found.content, found.version) == ("Porto", 1)
     view.put("profile", "city", "Lisbon")
     assert took(view, "moving", first, second) == (0, 2, 0)
@@ -247,14 +246,7 @@ def test_imports_are_listed_newest_first_and_a_page_at_a_time(memory: Memory, cl
     for name in names:
         took(view, name, TEA)
         clock.forward(seconds=1)
-    found, cursor = [], None
-    while True:
-        page = view.imports.list(limit=2, cursor=cursor)
-        found += [one.run for one in page]
-        cursor = page.cursor
-        if cursor is None:
-            break
-    assert found == names[::-1]
+    assert [one.run for one in in_pages(view.imports.list, limit=2)] == names[::-1]
 
 
 def test_imports_are_for_a_private_chat_and_for_all_categories(memory: Memory) -> None:

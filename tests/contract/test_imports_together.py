@@ -1,7 +1,6 @@
 """Imports that meet each other, are cut off half-way, or end with the person they belong to."""
 
 import json
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said
+from tests.contract.threads import together
 from tests.contract.traces import traces
 
 WHOLE = [ImportItem(content=f"Item number {n}", source=f"id {n}") for n in range(60)]
@@ -34,20 +34,8 @@ def take_over(view: View, run: str, items: Sequence[ImportItem] = WHOLE, size: i
 
 def test_two_processes_that_import_the_same_file_at_once_import_it_once(shared_url: str, opened: Open) -> None:
     views = [private(opened(shared_url), ALICE) for _ in range(2)]
-    created: list[int] = []
-    ready = threading.Barrier(len(views))
-
-    def work(view: View, run: str) -> None:
-        ready.wait()
-        created.append(take_over(view, run))
-
-    for runs in (("same", "same"), ("one", "other")):
-        threads = [threading.Thread(target=work, args=pair) for pair in zip(views, runs, strict=True)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert sum(created) == len(WHOLE)
+    for runs, new in ((("same", "same"), len(WHOLE)), (("one", "other"), 0)):
+        assert sum(together(2, lambda n, runs=runs: take_over(views[n], runs[n]))) == new  # type: ignore[arg-type,misc]
     assert said(views[0].list(limit=100)) == sorted(one.content for one in WHOLE)
     listed = {one.run: one for one in views[0].imports.list()}
     same = listed["same"]

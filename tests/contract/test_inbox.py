@@ -16,6 +16,7 @@ from tacit.settings import JobsSettings, Settings
 from tacit.storage.schema import updates
 from tests.contract.conftest import Open
 from tests.contract.rooms import ALICE, BOB, TEAM, SetClock, private
+from tests.contract.traces import ERASE_ALL
 
 BOT = "telegram"
 WORD = "zqpayloadz"
@@ -104,7 +105,7 @@ def test_the_sweep_forgets_what_is_done_in_two_days_and_what_was_set_aside_in_se
     assert ids(memory) == [3]  # what nobody has done yet waits
 
 
-@pytest.mark.parametrize("how", ["wipe", "erase_subject", "erase_space", "erase_source"])
+@pytest.mark.parametrize("how", [*ERASE_ALL, "source"])
 def test_what_somebody_sent_goes_with_what_is_theirs(database_url: str, opened: Open, how: str) -> None:
     memory = opened(database_url)
     alice = private(memory, ALICE)
@@ -115,20 +116,13 @@ def test_what_somebody_sent_goes_with_what_is_theirs(database_url: str, opened: 
     memory.inbox.add(BOT, brought(2, person="slack:T1:U1", chat=TEAM))
     memory.inbox.add(BOT, brought(3, person=None))  # from her private chat, whoever it was
     memory.inbox.add(BOT, brought(4, person=BOB.key, chat=TEAM))
-    left = {"erase_space": [], "erase_source": [1, 3]}.get(how, [4])
-    if how == "wipe":
-        alice.wipe()
-    elif how == "erase_subject":
-        memory.admin.erase_person(ALICE.key)
-    elif how == "erase_space":
-        memory.admin.erase_space()
-    else:
-        memory.operator("root").erase_source(TEAM)
+    left = {"space": [], "source": [1, 3]}.get(how, [4])
+    _ = memory.operator("root").erase_source(TEAM) if how == "source" else ERASE_ALL[how](memory)
     assert ids(memory) == left
     assert sum(WORD in row["payload"] for row in kept(memory)) == len(left)
     told = {row["person"] for row in kept(memory)} - {None}
-    assert how == "erase_source" or told <= {f"ext:{BOB.key}"}
-    if how != "erase_space":  # and the channel does not bring it back
+    assert how == "source" or told <= {f"ext:{BOB.key}"}
+    if how != "space":  # and the channel does not bring it back
         assert memory.inbox.add(BOT, brought(1, 2, 3)) == 0
 
 

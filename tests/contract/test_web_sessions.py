@@ -22,7 +22,8 @@ from tacit.storage.schema import sign_in_links, web_sessions
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, SetClock, private, said
-from tests.contract.test_linking_at_once import at_once
+from tests.contract.test_linking import at_once
+from tests.contract.traces import ERASE_ALL
 
 LINK = re.compile(r"tcl_([A-Za-z0-9]{12})_([A-Za-z0-9_-]{43})")
 COOKIE = re.compile(r"tcs_([A-Za-z0-9]{12})_([A-Za-z0-9_-]{43})")
@@ -63,12 +64,9 @@ def test_a_link_signs_in_whom_it_was_made_for_and_once(memory: Memory, clock: Se
         with pytest.raises(SignInRefused):
             space.console.sign_in(offered.token)
     assert memory.console.session(signed.cookie) == sitting
-
-
-def test_an_operator_signs_in_under_their_name(memory: Memory) -> None:
-    signed = memory.console.sign_in(memory.console.create_link(operator="ada").token)
-    assert (signed.sitting.person, signed.sitting.operator) == (None, "ada")
-    assert memory.console.session(signed.cookie) == signed.sitting
+    ada = memory.console.sign_in(memory.console.create_link(operator="ada").token)
+    assert (ada.sitting.person, ada.sitting.operator) == (None, "ada")
+    assert memory.console.session(ada.cookie) == ada.sitting
 
 
 def test_unknown_used_and_expired_links_are_refused_alike(memory: Memory, clock: SetClock) -> None:
@@ -116,34 +114,22 @@ def test_of_several_who_use_a_link_at_the_same_moment_one_is_signed_in(shared_ur
     assert len(rows(memories[0])) == 3
 
 
-def test_who_does_nothing_for_too_long_is_signed_out(memory: Memory, clock: SetClock) -> None:
-    cookie = came(memory)
-    clock.forward(seconds=30 * 60 - 1)
-    found = memory.console.session(cookie)
-    assert found is not None
-    assert found.seen_at == clock.now
-    clock.forward(seconds=30 * 60 - 1)
-    assert memory.console.session(cookie) is not None
-    clock.forward(seconds=30 * 60)
-    assert memory.console.session(cookie) is None
-    clock.forward(seconds=-1)
-    assert memory.console.session(cookie) is not None  # it was not touched by being refused
-
-
-def test_everybody_is_signed_out_in_the_end_whatever_they_do(memory: Memory, clock: SetClock) -> None:
+def test_who_does_nothing_for_too_long_is_signed_out_and_everybody_in_the_end(memory: Memory, clock: SetClock) -> None:
     cookie = came(memory)
     for _ in range(12 * 4 - 1):
         clock.forward(seconds=15 * 60)
-        assert memory.console.session(cookie) is not None
+        found = memory.console.session(cookie)
+        assert found is not None
+        assert found.seen_at == clock.now
     clock.forward(seconds=15 * 60)
     assert memory.console.session(cookie) is None
-
-
-def test_a_clock_that_leapt_leaves_nobody_signed_in_for_longer(memory: Memory, clock: SetClock) -> None:
-    clock.forward(days=365)
-    cookie = came(memory)
-    clock.forward(days=-365)
-    assert memory.console.session(cookie) is None
+    idle = came(memory)
+    clock.forward(seconds=30 * 60)
+    assert memory.console.session(idle) is None
+    clock.forward(seconds=-1)
+    assert memory.console.session(idle) is not None  # it was not touched by being refused
+    clock.forward(days=-365)  # a clock that leapt leaves nobody signed in for longer
+    assert memory.console.session(idle) is None
 
 
 def test_how_long_links_and_sittings_last_is_a_setting(database_url: str, opened: Open, clock: SetClock) -> None:
@@ -157,7 +143,7 @@ def test_how_long_links_and_sittings_last_is_a_setting(database_url: str, opened
     assert memory.console.session(signed.cookie) is None
 
 
-def test_being_there_is_noted_at_most_once_a_minute(
+def test_being_there_is_noted_at_most_once_a_minute_and_a_busy_database_signs_nobody_out(
     memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cookie, noted, ordinary = came(memory), list[object](), stored.touch_web_session
@@ -171,10 +157,6 @@ def test_being_there_is_noted_at_most_once_a_minute(
         clock.forward(seconds=10)
         assert memory.console.session(cookie) is not None
     assert len(noted) == 2
-
-
-def test_a_busy_database_signs_nobody_out(memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    cookie = came(memory)
     clock.forward(seconds=61)
 
     def busy(*_: object) -> bool:
@@ -186,33 +168,13 @@ def test_a_busy_database_signs_nobody_out(memory: Memory, clock: SetClock, monke
     assert found.seen_at < clock.now
 
 
-def test_who_signs_out_is_out_there_and_nowhere_else(memory: Memory) -> None:
-    here, there, bobs = came(memory), came(memory), came(memory, BOB)
-    memory.space("other").console.sign_out(here)
-    memory.console.sign_out(here)
-    memory.console.sign_out("nonsense")
-    assert memory.console.session(here) is None
-    assert memory.console.session(there) is not None
-    assert memory.console.session(bobs) is not None
-
-
-def test_who_signs_out_while_they_are_looked_up_stays_out(
-    memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cookie, ordinary = came(memory), stored.touch_web_session
-    clock.forward(seconds=61)
-
-    def see(connection: Any, one: WebSession, at: Any) -> bool:
-        stored.end_web_session(connection, one)
-        return ordinary(connection, one, at)
-
-    monkeypatch.setattr(stored, "touch_web_session", see)
-    assert memory.console.session(cookie) is None
-
-
-def test_signing_out_everywhere_ends_all_of_theirs_and_their_links(memory: Memory) -> None:
+def test_signing_out_ends_one_sitting_and_signing_out_everywhere_all_of_theirs_and_their_links(memory: Memory) -> None:
     memory.admin.link(ALICE.key, "acct:7")
-    cookies = [came(memory), came(memory, Requester("acct:7"))]
+    gone, *cookies = came(memory), came(memory), came(memory, Requester("acct:7"))
+    memory.space("other").console.sign_out(gone)
+    memory.console.sign_out(gone)
+    memory.console.sign_out("nonsense")
+    assert memory.console.session(gone) is None
     link = memory.console.create_link(person="acct:7").token
     bobs, ada = (came(memory, BOB), memory.console.sign_in(memory.console.create_link(operator="ada").token))
     elsewhere = came(memory.space("acme"))
@@ -229,6 +191,20 @@ def test_signing_out_everywhere_ends_all_of_theirs_and_their_links(memory: Memor
     with pytest.raises(SignInRefused):
         memory.console.sign_in(link)
     assert memory.console.session(bobs) is not None
+
+
+def test_who_signs_out_while_they_are_looked_up_stays_out(
+    memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, ordinary = came(memory), stored.touch_web_session
+    clock.forward(seconds=61)
+
+    def see(connection: Any, one: WebSession, at: Any) -> bool:
+        stored.end_web_session(connection, one)
+        return ordinary(connection, one, at)
+
+    monkeypatch.setattr(stored, "touch_web_session", see)
+    assert memory.console.session(cookie) is None
 
 
 def test_only_so_many_links_wait_and_sittings_last_for_one_person(memory: Memory, clock: SetClock) -> None:
@@ -261,21 +237,14 @@ def test_a_sitting_sees_what_its_person_may_see_now(memory: Memory) -> None:
     assert sees(memory, cookie) == ["Alice skis"]
 
 
-@pytest.mark.parametrize("act", ["erase", "wipe", "forget", "space"])
+@pytest.mark.parametrize("act", [*ERASE_ALL, "forget"])
 def test_who_is_erased_or_forgotten_is_signed_out(memory: Memory, act: str) -> None:
     memory.admin.link(ALICE.key, "acct:7")
     private(memory, ALICE).remember("tea")
     cookies = [came(memory), came(memory, Requester("acct:7"))]
     links = [memory.console.create_link(person=one).token for one in (ALICE.key, "acct:7")]
     bobs, elsewhere = came(memory, BOB), came(memory.space("acme"))
-    if act == "erase":
-        memory.admin.erase_person(ALICE.key)
-    elif act == "wipe":
-        private(memory, ALICE).wipe()
-    elif act == "forget":
-        memory.admin.forget_person(ALICE.key)
-    else:
-        memory.admin.erase_space()
+    _ = memory.admin.forget_person(ALICE.key) if act == "forget" else ERASE_ALL[act](memory)
     assert [memory.console.session(one) for one in cookies] == [None, None]
     for token in links:
         with pytest.raises(SignInRefused):
@@ -312,15 +281,12 @@ def test_a_link_is_for_one_person_or_one_operator(memory: Memory) -> None:
     assert rows(memory) == []
 
 
-def test_whatever_is_no_cookie_is_nobodys(memory: Memory) -> None:
+def test_whatever_is_no_cookie_or_not_quite_one_opens_nothing(memory: Memory) -> None:
     for nonsense in (None, "", 5, b"tcs_", "tcs_", "\ud800", "tcs_" + "A" * 56, ["x"]):
         assert memory.console.session(nonsense) is None
         memory.console.sign_out(nonsense)
         with pytest.raises(SignInRefused):
             memory.console.sign_in(nonsense)
-
-
-def test_a_cookie_that_is_not_quite_right_opens_nothing(memory: Memory) -> None:
     cookie, other = came(memory), came(memory)
     id, secret = COOKIE.fullmatch(other).groups()  # type: ignore[union-attr]
     for near in (
