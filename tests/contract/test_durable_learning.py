@@ -1,14 +1,16 @@
 """What was accepted is learned: once, in order, whoever does it and whatever happens meanwhile."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy import update
+from sqlalchemy import make_url, text, update
 
 import tacit
 from tacit import limits
@@ -20,11 +22,18 @@ from tacit.storage.schema import jobs as queue
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.embedders import Table
-from tests.contract.rooms import ALICE, BOB, SetClock, private
+from tests.contract.processes import elsewhere
+from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, private
+from tests.contract.threads import PATIENCE_SECONDS, until
+from tests.contract.traces import ERASE_ALL
 
 IDLE = Settings(learn=LearnSettings(workers=0))
 PAIR = Settings(learn=LearnSettings(workers=2))
-PATIENCE_SECONDS = 60.0
+
+
+@pytest.fixture
+def idle(database_url: str, opened: Open) -> Memory:
+    return opened(database_url, settings=IDLE)
 
 
 class Listening(Table):
@@ -35,8 +44,8 @@ class Listening(Table):
         self._hear = hear
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        for text in texts:
-            self._hear(text)
+        for one in texts:
+            self._hear(one)
         return super().embed(texts)
 
 
@@ -54,13 +63,6 @@ def tell(view: View, *texts: str) -> None:
 
 def contents(view: View) -> list[str]:
     return sorted(one.content for one in view.list(limit=limits.PAGE_MAX_COUNT).items)
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "nobody learned it"
-        time.sleep(0.01)
 
 
 def spoil(memory: Memory, thread: str, payload: str) -> None:
@@ -139,34 +141,30 @@ def test_memories_that_share_a_database_share_the_work(shared_url: str, opened: 
         assert {one.version for one in view.list(limit=100).items} == {1}
 
 
-def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(database_url, settings=IDLE)
-    view = private(memory, ALICE)
+def test_work_of_somebody_who_died_is_taken_over_when_the_lease_is_over(idle: Memory, clock: SetClock) -> None:
+    view = private(idle, ALICE)
     tell(view, fact(1), fact(2))
-    lease(memory, clock)
-    assert memory.jobs.wait_for_learning(0) == 0
-    assert memory.jobs.pending().turns == 2
+    lease(idle, clock)
+    assert idle.jobs.wait_for_learning(0) == 0
+    assert idle.jobs.pending().turns == 2
     clock.forward(seconds=limits.LEASE_SECONDS + 1)
-    assert memory.jobs.wait_for_learning() == 2
+    assert idle.jobs.wait_for_learning() == 2
     assert contents(view) == [learned(1), learned(2)]
 
 
-def test_one_conversation_can_be_caught_up_with_alone(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = opened(database_url, settings=IDLE)
-    alice, bob = private(memory, ALICE), private(memory, BOB)
+def test_one_conversation_can_be_caught_up_with_alone(idle: Memory, clock: SetClock) -> None:
+    alice, bob = private(idle, ALICE), private(idle, BOB)
     tell(bob, fact(1))
-    lease(memory, clock)  # somebody is at Bob's, and does not get on
+    lease(idle, clock)  # somebody is at Bob's, and does not get on
     tell(alice, fact(2), fact(3))
-    assert memory.jobs.wait_for_learning(thread=ALICE.key) == 2
+    assert idle.jobs.wait_for_learning(thread=ALICE.key) == 2
     assert contents(alice) == [learned(2), learned(3)]
-    assert memory.jobs.wait_for_learning(thread=ALICE.key) == 0
-    assert memory.jobs.wait_for_learning(0, thread=BOB.key) == 0
-    assert memory.space("other").jobs.wait_for_learning(thread=BOB.key) == 0
-    assert memory.jobs.pending().turns == 1
+    assert idle.jobs.wait_for_learning(thread=ALICE.key) == 0
+    assert idle.jobs.wait_for_learning(0, thread=BOB.key) == 0
+    assert idle.space("other").jobs.wait_for_learning(thread=BOB.key) == 0
+    assert idle.jobs.pending().turns == 1
     clock.forward(seconds=limits.LEASE_SECONDS + 1)
-    assert memory.jobs.wait_for_learning(thread=BOB.key) == 1
+    assert idle.jobs.wait_for_learning(thread=BOB.key) == 1
 
 
 def test_workers_take_over_by_themselves(
@@ -186,48 +184,43 @@ def test_workers_take_over_by_themselves(
 # What goes wrong
 
 
-def test_what_cannot_be_learned_is_parked_and_tried_again_on_request(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(database_url, settings=IDLE)
-    view = private(memory, ALICE, thread="bad")
+def test_what_cannot_be_learned_is_parked_and_tried_again_on_request(idle: Memory, clock: SetClock) -> None:
+    view = private(idle, ALICE, thread="bad")
     tell(view, fact(1))
-    good = payload_of(memory, "bad")
-    spoil(memory, "bad", "{")
+    good = payload_of(idle, "bad")
+    spoil(idle, "bad", "{")
     for attempt in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
-        assert (memory.jobs.pending().turns, memory.jobs.pending().parked) == (1, 0), attempt
-        assert memory.jobs.wait_for_learning() == 0
+        assert (idle.jobs.pending().turns, idle.jobs.pending().parked) == (1, 0), attempt
+        assert idle.jobs.wait_for_learning() == 0
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
-    assert (memory.jobs.pending().turns, memory.jobs.pending().parked) == (0, 1)
-    assert memory.jobs.pending().problems == ("JSONDecodeError",)
-    spoil(memory, "bad", good)
-    assert memory.jobs.wait_for_learning() == 0
-    assert memory.jobs.retry_learning() == 1
-    assert memory.jobs.wait_for_learning() == 1
+    assert (idle.jobs.pending().turns, idle.jobs.pending().parked) == (0, 1)
+    assert idle.jobs.pending().problems == ("JSONDecodeError",)
+    spoil(idle, "bad", good)
+    assert idle.jobs.wait_for_learning() == 0
+    assert idle.jobs.retry_learning() == 1
+    assert idle.jobs.wait_for_learning() == 1
     assert contents(view) == [learned(1)]
 
 
-def test_poison_holds_up_nobody_else(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=IDLE)
-    bad, good = private(memory, ALICE, thread="bad"), private(memory, ALICE, thread="good")
+def test_poison_holds_up_nobody_else(idle: Memory) -> None:
+    bad, good = private(idle, ALICE, thread="bad"), private(idle, ALICE, thread="good")
     tell(bad, fact(1))
     tell(good, fact(2), fact(3))
-    spoil(memory, "bad", '{"text": 4}')
-    assert memory.jobs.wait_for_learning() == 2
+    spoil(idle, "bad", '{"text": 4}')
+    assert idle.jobs.wait_for_learning() == 2
     assert contents(good) == [learned(2), learned(3)]
-    assert memory.jobs.pending().turns == 1
+    assert idle.jobs.pending().turns == 1
 
 
-def test_what_was_parked_lets_the_rest_of_its_thread_go_on(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = opened(database_url, settings=IDLE)
-    view = private(memory, ALICE, thread="bad")
+def test_what_was_parked_lets_the_rest_of_its_thread_go_on(idle: Memory, clock: SetClock) -> None:
+    view = private(idle, ALICE, thread="bad")
     tell(view, fact(1))
-    spoil(memory, "bad", "{")
+    spoil(idle, "bad", "{")
     tell(view, fact(2))
     for _ in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
-        memory.jobs.wait_for_learning()
+        idle.jobs.wait_for_learning()
         clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
-    memory.jobs.wait_for_learning()
+    idle.jobs.wait_for_learning()
     assert contents(view) == [learned(2)]
 
 
@@ -265,57 +258,45 @@ def test_a_turn_that_is_wiped_while_it_is_read_is_not_learned(shared_url: str, o
     assert contents(view) == []
 
 
-@pytest.mark.parametrize("how", ["wipe", "erase_subject", "erase_space"])
-def test_what_waits_goes_with_what_is_erased(how: str, database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=IDLE)
-    tell(private(memory, ALICE), fact(1))
-    tell(private(memory, ALICE, thread="another"), fact(2))
-    tell(private(memory, BOB), fact(3))
-    if how == "wipe":
-        private(memory, ALICE).wipe()
-    elif how == "erase_subject":
-        memory.admin.erase_person(ALICE.key)
-    else:
-        memory.admin.erase_space()
-    left = 0 if how == "erase_space" else 1
-    assert memory.jobs.pending().turns == left
-    assert memory.jobs.wait_for_learning() == left
-    assert contents(private(memory, ALICE)) == []
-    assert contents(private(memory, BOB)) == [learned(3)] * left
+@pytest.mark.parametrize("how", ERASE_ALL)
+def test_what_waits_goes_with_what_is_erased(idle: Memory, how: str) -> None:
+    tell(private(idle, ALICE), fact(1))
+    tell(private(idle, ALICE, thread="another"), fact(2))
+    tell(private(idle, BOB), fact(3))
+    ERASE_ALL[how](idle)
+    left = 0 if how == "space" else 1
+    assert idle.jobs.pending().turns == left
+    assert idle.jobs.wait_for_learning() == left
+    assert contents(private(idle, ALICE)) == []
+    assert contents(private(idle, BOB)) == [learned(3)] * left
 
 
-def test_a_memory_that_is_erased_with_its_turns_takes_along_what_waits_in_its_thread(
-    database_url: str, opened: Open
-) -> None:
-    memory = opened(database_url, settings=IDLE)
-    view, another = private(memory, ALICE), private(memory, ALICE, thread="another")
+def test_a_memory_that_is_erased_with_its_turns_takes_along_what_waits_in_its_thread(idle: Memory) -> None:
+    view, another = private(idle, ALICE), private(idle, ALICE, thread="another")
     first, second = view.remember("Box 1 is blue").id, view.remember("Box 2 is red").id
     assert first is not None
     assert second is not None
     tell(view, fact(1))
     tell(another, fact(2))
-    tell(private(memory, BOB), fact(3))
+    tell(private(idle, BOB), fact(3))
     view.erase(second)
-    assert memory.jobs.pending().turns == 3
+    assert idle.jobs.pending().turns == 3
     view.erase(first, turns=True)
-    assert memory.jobs.pending().turns == 2
-    memory.jobs.wait_for_learning()
+    assert idle.jobs.pending().turns == 2
+    idle.jobs.wait_for_learning()
     assert contents(view) == [learned(2)]
 
 
-def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = opened(database_url, settings=IDLE)
-    view = private(memory, ALICE)
+def test_a_job_that_took_the_number_of_another_is_learned_for_what_it_is(idle: Memory, clock: SetClock) -> None:
+    view = private(idle, ALICE)
     tell(view, fact(1))
-    with memory._storage.database.read() as connection:
+    with idle._storage.database.read() as connection:
         (stale,) = list_due_jobs(connection, clock(), 10)
-    memory.jobs.wait_for_learning()
+    idle.jobs.wait_for_learning()
     tell(view, fact(2))  # the clock stands still: it gets the number of the one that was done
-    assert memory._runtime.pipeline is not None
-    JobRunner(memory._runtime.pipeline).run_job(stale)
-    assert memory.jobs.pending().turns == 0
+    assert idle._runtime.pipeline is not None
+    JobRunner(idle._runtime.pipeline).run_job(stale)
+    assert idle.jobs.pending().turns == 0
     assert contents(view) == [learned(1), learned(2)]
 
 
@@ -326,3 +307,108 @@ def test_catching_up_leaves_nothing_behind_while_somebody_else_is_at_it(database
         tell(view, *(fact(5 * number + step) for step in range(5)))
         memory.jobs.wait_for_learning()
         assert memory.jobs.pending().turns == 0
+
+
+_LISTENING = "FROM pg_stat_activity WHERE query LIKE 'LISTEN tacit_jobs%'"
+
+
+_TELL = """
+private(memory, ALICE).learn([tacit.Message("user", "Remember that box 7 holds item 77")])
+"""
+
+
+@pytest.fixture
+def url(migrated_postgres_url: str) -> str:
+    return migrated_postgres_url
+
+
+@pytest.fixture
+def no_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 3_600.0)
+
+
+def _ask(memory: Memory, statement: str) -> Any:
+    return memory._storage.database.write(lambda c: c.execute(text(statement)).scalar())
+
+
+def _at_work(memory: Memory) -> Memory:
+    """A process that has accepted a turn works, from then on, for other processes as well."""
+    tell(private(memory, CAROL), fact(1))
+    until(lambda: memory.jobs.pending().turns == 0)
+    until(lambda: bool(_ask(memory, f"SELECT count(*) {_LISTENING}") > 0))
+    return memory
+
+
+@pytest.mark.usefixtures("no_polling")
+def test_a_turn_of_one_process_wakes_the_workers_of_another(url: str, opened: Open) -> None:
+    accepting, _ = opened(url, settings=IDLE), _at_work(opened(url, settings=PAIR))
+    for number in range(5):
+        tell(private(accepting, BOB), fact(number))
+        until(lambda: accepting.jobs.pending().turns == 0)
+    assert contents(private(accepting, BOB)) == [learned(number) for number in range(5)]
+
+
+@pytest.mark.usefixtures("no_polling")
+def test_turns_that_are_tried_again_wake_the_workers(url: str, opened: Open, clock: SetClock) -> None:
+    accepting = opened(url, settings=IDLE)
+    tell(private(accepting, ALICE, thread="bad"), fact(1))
+    spoil(accepting, "bad", "{")
+    for _ in range(limits.LEARN_ATTEMPTS_MAX_COUNT):
+        accepting.jobs.wait_for_learning()
+        clock.forward(seconds=limits.LEARN_RETRY_MAX_SECONDS + 1)
+    assert accepting.jobs.pending().parked == 1
+    _at_work(opened(url))
+    assert accepting.jobs.retry_learning() == 1
+    # The turn is still unreadable: that it was tried shows in its being postponed again.
+    until(lambda: bool(_ask(accepting, "SELECT max(attempts) FROM jobs") == 1))
+
+
+def test_what_another_process_accepts_is_learned_here(url: str, opened: Open, clock: SetClock) -> None:
+    memory = _at_work(opened(url))
+    elsewhere(url, clock, _TELL)
+    until(lambda: contents(private(memory, ALICE)) == [learned(7)])
+
+
+def test_a_lost_notification_costs_one_poll_interval(url: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.05)
+    idle, memory = opened(url, settings=IDLE), _at_work(opened(url))
+    ended = f"SELECT count(pg_terminate_backend(pid)) {_LISTENING} AND pid <> pg_backend_pid()"
+    assert _ask(memory, ended) > 0
+    view = private(idle, ALICE)
+    tell(view, fact(2))
+    until(lambda: idle.jobs.pending().turns == 0)
+    assert contents(view) == [learned(2)]
+
+
+@pytest.mark.usefixtures("no_polling")
+def test_a_listener_that_was_cut_off_connects_again(url: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LEARN_RETRY_FIRST_SECONDS", 0.05)
+    idle, memory = opened(url, settings=IDLE), _at_work(opened(url))
+    ended = f"SELECT count(pg_terminate_backend(pid)) {_LISTENING} AND pid <> pg_backend_pid()"
+    assert _ask(memory, ended) > 0
+    tell(private(idle, ALICE), fact(2))
+    until(lambda: idle.jobs.pending().turns == 0)
+
+
+def test_closing_at_any_moment_leaves_no_thread_behind(url: str, opened: Open) -> None:
+    for number in range(40):
+        memory = opened(url)
+        tell(private(memory, ALICE), fact(number))
+        time.sleep(number * 0.003)  # while it connects, listens, learns
+        memory.close()
+        left = [one.name for one in threading.enumerate() if one.name.startswith("tacit-learn")]
+        assert left == [], number
+
+
+def test_logs_contain_no_names_and_no_password(url: str, opened: Open, caplog: pytest.LogCaptureFixture) -> None:
+    secret = make_url(url).set(password="word-that-passes").render_as_string(hide_password=False)
+    with caplog.at_level(logging.DEBUG):
+        memory = opened(secret).space("acme-space")
+        view = private(memory, ALICE, thread="telling-thread")
+        tell(view, fact(1))
+        until(lambda: memory.jobs.pending().turns == 0)
+        memory.close()
+    heard = "\n".join(f"{one.getMessage()} {one.__dict__}" for one in caplog.records)
+    # The whole key: four digits alone may also stand in the time or the thread of a record.
+    for word in ("word-that-passes", "telling-thread", "acme-space", "telegram:1001", "Box 1"):
+        assert word not in heard

@@ -2,11 +2,14 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sqlalchemy import select, update
 
 import tacit
@@ -25,10 +28,12 @@ from tests.contract.conftest import Open
 from tests.contract.embedders import Table
 from tests.contract.processes import another, elsewhere
 from tests.contract.rooms import ALICE, BOB, SetClock, kept, private
+from tests.contract.rows import rows
+from tests.contract.threads import PATIENCE_SECONDS, until
 
-PATIENCE_SECONDS = 60.0
 ALONE = EverySettings(expire=None, purge=None, consolidate=None, reflect=None, reembed=None)
 DAY = timedelta(days=1)
+Begin = Callable[..., Memory]
 
 
 def settings(*, workers: int = 0, on_open: bool = False, every: EverySettings = ALONE) -> Settings:
@@ -48,6 +53,16 @@ def inhabited(memory: Memory, *names: str) -> Memory:
     return memory
 
 
+@pytest.fixture
+def begin(database_url: str, opened: Open) -> Begin:
+    """Opens a memory with somebody in it, whose task ticks off so many things."""
+
+    def begun(length: int, hear: Callable[[str, int], None] = lambda _, __: None, **options: object) -> Memory:
+        return inhabited(working(opened, database_url, partial(ticking, length=length, hear=hear), **options))
+
+    return begun
+
+
 def status(memory: Memory, task: str = TASK) -> JobStatus:
     return next(one for one in memory.jobs.list() if one.task == task)
 
@@ -62,13 +77,6 @@ def cursor(memory: Memory) -> str:
     with memory._storage.database.read() as connection:
         found: str = connection.execute(select(queue.c.payload)).scalar_one()
     return found
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not true():
-        assert time.monotonic() < deadline, "nobody did it"
-        time.sleep(0.01)
 
 
 class Stumbling:
@@ -99,8 +107,8 @@ def test_each_space_has_its_own_part_of_the_period(database_url: str, opened: Op
     assert due[3] == clock.now + task_phase("space-3", TASK) * DAY
 
 
-def test_a_task_runs_when_it_is_due_and_comes_round_again(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=3)))
+def test_a_task_runs_when_it_is_due_and_comes_round_again(begin: Begin, clock: SetClock) -> None:
+    memory = begin(3)
     assert status(memory) == JobStatus(task=TASK, state="idle")
     assert memory.jobs.run_due() == 0
     planned = status(memory).due_at
@@ -135,22 +143,18 @@ def test_what_is_due_too_far_away_is_brought_in(how: str, shared_url: str, opene
     assert due <= clock.now + (hour if every is not ALONE else DAY)
 
 
-def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(begin: Begin, clock: SetClock) -> None:
+    memory = begin(1)
     memory.jobs.run_due()
     hold(memory, clock)
     clock.forward(days=-365)
     assert memory.jobs.run(TASK).last is not None
 
 
-def test_a_task_that_is_off_comes_round_only_when_it_is_asked_for(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_a_task_that_is_off_comes_round_only_when_it_is_asked_for(begin: Begin, clock: SetClock) -> None:
     off = EverySettings(expire=None, purge=None, consolidate=None, reflect=None, reembed=None,
                         summarise=None)  # fmt: skip
-    memory = inhabited(working(opened, database_url, partial(ticking, length=2), every=off))
+    memory = begin(2, every=off)
     clock.forward(days=400)
     assert memory.jobs.run_due() == 0
     assert status(memory).state == "off"
@@ -234,8 +238,8 @@ def test_processes_share_the_work(shared_url: str, opened: Open, clock: SetClock
     assert sum(map(int, printed)) >= 4  # other tasks come round there, too
 
 
-def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=2)))
+def test_who_is_at_it_is_left_alone(begin: Begin, clock: SetClock) -> None:
+    memory = begin(2)
     memory.jobs.run_due()
     hold(memory, clock)
     assert status(memory).state == "running"
@@ -246,8 +250,8 @@ def test_who_is_at_it_is_left_alone(database_url: str, opened: Open, clock: SetC
     assert ticked(memory) == [1, 1]
 
 
-def test_what_somebody_else_has_just_done_is_not_done_again(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+def test_what_somebody_else_has_just_done_is_not_done_again(begin: Begin, clock: SetClock) -> None:
+    memory = begin(1)
     memory.jobs.run_due()
     clock.forward(days=1)
     hand = memory._runtime.periodic_runner()
@@ -259,8 +263,8 @@ def test_what_somebody_else_has_just_done_is_not_done_again(database_url: str, o
 # Whoever dies
 
 
-def test_whose_lease_is_lost_writes_nothing(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=4)))
+def test_whose_lease_is_lost_writes_nothing(begin: Begin, clock: SetClock) -> None:
+    memory = begin(4)
     other = PeriodicRunner(memory._storage, {TASK: ticking(memory, 4)}, memory._runtime.upkeep.intervals)
 
     def hear(_: str, number: int) -> None:
@@ -275,8 +279,8 @@ def test_whose_lease_is_lost_writes_nothing(database_url: str, opened: Open, clo
     assert problems(memory) == [None]
 
 
-def test_what_was_interrupted_goes_on_from_where_it_was(database_url: str, opened: Open, clock: SetClock) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=5)))
+def test_what_was_interrupted_goes_on_from_where_it_was(begin: Begin, clock: SetClock) -> None:
+    memory = begin(5)
     stopping = iter([False, False, False, True, True, True])
     memory.jobs.run_due()
     clock.forward(days=1)
@@ -325,9 +329,9 @@ def test_after_a_kill_somebody_else_goes_on(stop: int, shared_url: str, opened: 
 # What goes wrong
 
 
-def test_a_failure_is_told_by_its_kind_and_tried_again(database_url: str, opened: Open, clock: SetClock) -> None:
+def test_a_failure_is_told_by_its_kind_and_tried_again(begin: Begin, clock: SetClock) -> None:
     stumbling = Stumbling(2, 1, ValueError("what Alice said"))
-    memory = inhabited(working(opened, database_url, partial(ticking, length=4, hear=stumbling)))
+    memory = begin(4, stumbling)
     with pytest.raises(ValueError, match="Alice"):
         memory.jobs.run(TASK)
     found = status(memory)
@@ -346,11 +350,9 @@ def test_a_failure_is_told_by_its_kind_and_tried_again(database_url: str, opened
     assert problems(memory) == ["ValueError", None]
 
 
-def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
-    database_url: str, opened: Open, clock: SetClock
-) -> None:
+def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(begin: Begin, clock: SetClock) -> None:
     stumbling = Stumbling(1, 30, ValueError())
-    memory = inhabited(working(opened, database_url, partial(ticking, length=2, hear=stumbling)))
+    memory = begin(2, stumbling)
     memory.jobs.run_due()
     clock.forward(days=1)
     for attempt in range(30):
@@ -362,23 +364,20 @@ def test_it_is_never_given_up_and_begins_anew_where_it_stays_stuck(
     assert problems(memory) == ["ValueError"] * (limits.JOBS_RUNS_KEEP_COUNT - 1) + [None]
 
 
-def test_a_day_without_budget_is_nobodys_failure(database_url: str, opened: Open, clock: SetClock) -> None:
-    stumbling = Stumbling(0, 1, LanguageOverBudget("spent"))
-    memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
+def test_a_day_without_budget_is_nobodys_failure_and_a_refusal_of_the_database_is_one(
+    begin: Begin, clock: SetClock
+) -> None:
+    memory = begin(1, Stumbling(0, 1, LanguageOverBudget("spent")))
     with pytest.raises(LanguageOverBudget):
         memory.jobs.run(TASK)
     found = status(memory)
     assert (found.state, found.attempts) == ("failed", 0)
     assert found.due_at == clock.now + timedelta(seconds=limits.LEARN_RETRY_MAX_SECONDS)
-
-
-def test_a_task_that_the_database_refuses_has_failed(database_url: str, opened: Open, clock: SetClock) -> None:
-    stumbling = Stumbling(0, 1, tacit.StoreUnavailable("no such column"))
-    memory = inhabited(working(opened, database_url, partial(ticking, length=1, hear=stumbling)))
-    memory.jobs.run_due()
+    memory._runtime.tasks[TASK] = ticking(memory, 1, Stumbling(0, 1, tacit.StoreUnavailable("no such column")))
     clock.forward(days=1)
     assert memory.jobs.run_due() == 0
-    assert problems(memory) == ["StoreUnavailable"]
+    assert status(memory).attempts == 1
+    assert "StoreUnavailable" in problems(memory)
 
 
 def test_one_bad_task_holds_up_no_other(database_url: str, opened: Open, clock: SetClock) -> None:
@@ -441,8 +440,8 @@ def test_a_space_that_is_erased_takes_its_tasks_along(database_url: str, opened:
     assert status(memory) == JobStatus(task=TASK, state="idle")
 
 
-def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(database_url: str, opened: Open) -> None:
-    memory = inhabited(working(opened, database_url, partial(ticking, length=1)))
+def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(begin: Begin) -> None:
+    memory = begin(1)
     kept(private(memory, BOB), "Bob likes tea")
     for who, left in ((BOB, True), (ALICE, False)):
         memory.jobs.run_due()
@@ -456,11 +455,9 @@ def test_a_task_that_stopped_at_somebody_who_is_erased_begins_anew(database_url:
 # In the background
 
 
-def test_whoever_keeps_working_runs_what_is_due(
-    database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whoever_keeps_working_runs_what_is_due(begin: Begin, clock: SetClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LEARN_POLL_SECONDS", 0.02)
-    memory = inhabited(working(opened, database_url, partial(ticking, length=3), workers=1))
+    memory = begin(3, workers=1)
     memory.jobs.start()
     memory.jobs.start()
     until(lambda: status(memory).due_at is not None)
@@ -566,3 +563,192 @@ def test_missing_vectors_are_made_some_at_a_time(
     again = memory.jobs.run("reembed").last
     assert again is not None
     assert again.counts == {"embedded": 0}
+
+
+IDLE = Settings(learn=LearnSettings(workers=0))
+
+
+TAKEN_OVER_SECONDS = 15.0 - limits.LEARN_POLL_SECONDS  # whoever looks for work does so every 2 s
+
+
+STEP_SECONDS = 4
+
+
+TURN = "Remember that box 1 holds item 11"
+
+
+_BEGIN = """
+from tacit.settings import LearnSettings, Settings
+from tests.contract.chores import TASK, ticking
+from tests.contract.embedders import Table
+
+def hang(*_):
+    print("begun", flush=True)
+    time.sleep(600)
+
+class Hanging(Table):
+    embed = hang
+
+"""
+
+
+_RUN = """
+memory = tacit.open(url, clock=clock, embedder=None)
+memory._runtime.tasks[TASK] = ticking(memory, 1, hang)
+memory.jobs.run(TASK)
+"""
+
+
+_LEARN = """
+settings = Settings(learn=LearnSettings(workers=0))
+memory = tacit.open(url, clock=clock, embedder=Hanging({}), settings=settings)
+memory.jobs.wait_for_learning()
+"""
+
+
+class Waiting(Table):
+    """An embedder that says when it is asked, and answers when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.begun, self.answering = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.begun.set()
+        assert self.answering.wait(PATIENCE_SECONDS)
+        return super().embed(texts)
+
+
+def kill_in_the_middle(url: str, clock: SetClock, act: str) -> None:
+    """Another process begins to work, and is killed."""
+    with another(url, clock, _BEGIN + act) as worker:
+        assert worker.printed.readline() == "begun\n"
+        worker.kill()
+
+
+def end_of_lease(memory: Memory) -> int:
+    sql = "SELECT coalesce(max(leased_until), 0) FROM jobs"
+    return int(rows(memory, sql)[0][0])
+
+
+def pass_time(memory: Memory, clock: SetClock, *, minutes: int) -> Iterator[None]:
+    """In steps that are shorter than a lease, each of which the holder sees."""
+    for _ in range(minutes * 60 // STEP_SECONDS):
+        before = end_of_lease(memory)
+        clock.forward(seconds=STEP_SECONDS)
+        until(partial(_ends_later, memory, before))
+        yield
+
+
+def _ends_later(memory: Memory, than: int) -> bool:
+    return end_of_lease(memory) > than
+
+
+@contextmanager
+def in_background(work: Callable[[], object]) -> Iterator[None]:
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def test_a_killed_workers_task_is_taken_over_within_15_seconds(shared_url: str, opened: Open, clock: SetClock) -> None:
+    memory = opened(shared_url, settings=IDLE)
+    memory._runtime.tasks[TASK] = ticking(memory, 1)
+    kept(private(memory, ALICE), "Sarah likes tea")
+    kill_in_the_middle(shared_url, clock, _RUN)
+    with pytest.raises(tacit.Conflict):
+        memory.jobs.run(TASK)
+    clock.forward(seconds=TAKEN_OVER_SECONDS)
+    assert memory.jobs.run(TASK).state == "idle"
+    assert ticked(memory) == [1]
+
+
+def test_a_killed_workers_turn_is_taken_over_within_15_seconds(shared_url: str, opened: Open, clock: SetClock) -> None:
+    memory = opened(shared_url, settings=IDLE)
+    view = private(memory, ALICE)
+    view.learn([tacit.Message("user", TURN)])
+    kill_in_the_middle(shared_url, clock, _LEARN)
+    assert memory.jobs.wait_for_learning(0) == 0
+    clock.forward(seconds=TAKEN_OVER_SECONDS)
+    assert memory.jobs.wait_for_learning(0) == 1
+    assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
+
+
+def test_a_task_that_runs_for_minutes_is_not_taken_over(
+    database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
+    memory = opened(database_url, settings=IDLE)
+    kept(private(memory, ALICE), "Sarah likes tea")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hear(_: str, __: int) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE_SECONDS)
+
+    memory._runtime.tasks[TASK] = ticking(memory, 1, hear)
+    with in_background(lambda: memory.jobs.run(TASK)):
+        try:
+            assert begun.wait(PATIENCE_SECONDS)
+            for _ in pass_time(memory, clock, minutes=3):
+                with pytest.raises(tacit.Conflict, match="another worker"):
+                    memory.jobs.run(TASK)
+        finally:
+            go_on.set()
+    assert ticked(memory) == [1]
+
+
+def test_a_turn_that_takes_minutes_is_not_taken_over(
+    shared_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
+    slow = Waiting()
+    memory, other = opened(shared_url, settings=IDLE, embedder=slow), opened(shared_url)
+    view = private(memory, ALICE)
+    view.learn([tacit.Message("user", TURN)])
+    with in_background(memory.jobs.wait_for_learning):
+        try:
+            assert slow.begun.wait(PATIENCE_SECONDS)
+            for _ in pass_time(other, clock, minutes=3):
+                assert other.jobs.wait_for_learning(0) == 0
+        finally:
+            slow.answering.set()
+    assert [one.content for one in view.list().items] == ["Box 1 holds item 11"]
+    assert memory.jobs.pending().turns == 0
+
+
+def test_a_worker_that_hangs_does_not_keep_a_task_for_ever(
+    database_url: str, opened: Open, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LEASE_RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr(limits, "LEASE_HELD_MAX_SECONDS", 0.0)
+    memory = opened(database_url, settings=IDLE)
+    kept(private(memory, ALICE), "Sarah likes tea")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hear(_: str, __: int) -> None:
+        if not begun.is_set():
+            begun.set()
+            assert go_on.wait(PATIENCE_SECONDS)
+
+    memory._runtime.tasks[TASK] = ticking(memory, 1, hear)
+    lost: list[BaseException] = []
+
+    def hang() -> None:
+        try:
+            memory.jobs.run(TASK)
+        except tacit.Conflict as error:
+            lost.append(error)
+
+    with in_background(hang):
+        try:
+            assert begun.wait(PATIENCE_SECONDS)
+            clock.forward(seconds=TAKEN_OVER_SECONDS)
+            assert memory.jobs.run(TASK).state == "idle"
+        finally:
+            go_on.set()
+    assert len(lost) == 1
+    assert ticked(memory) == [1]
