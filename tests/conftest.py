@@ -79,20 +79,15 @@ def pytest_runtest_logfinish() -> None:
 
 EVERYWHERE = bool(os.environ.get("TACIT_TEST_EVERYWHERE"))
 ALSO_IN_MEMORY = {
-    "test_block",
     "test_changes",
     "test_erased_tables",
-    "test_fresh",
     "test_keys",
     "test_people",
     "test_predicate",
-    "test_query",
     "test_recall_results",
-    "test_relations",
+    "test_remember",
     "test_sessions",
     "test_spaces",
-    "test_state_machine",
-    "test_remember",
 }
 
 
@@ -103,11 +98,9 @@ ALSO_REMOTE = {
     "test_browsing",
     "test_checkpoints",
     "test_data",
-    "test_export",
     "test_fresh",
     "test_graph",
-    "test_audience_of_memory",
-    "test_audience_preview",
+    "test_audience",
     "test_imports",
     "test_linking",
     "test_people",
@@ -120,12 +113,10 @@ ALSO_REMOTE = {
 # Modules and tests that look behind a view, at the thread that writes, or at what a client leaves
 # behind: it names every write, and sends again what failed.
 NEVER_REMOTE = {
-    "test_note_reads",
     "test_sessions_disclosure",
     "test_a_search_that_fails_is_an_error",
     "test_an_edit_of_what_somebody_else_changed_meanwhile_is_not_lost",
     "test_another_key_is_another_write_and_no_key_is_none",
-    "test_every_entry_of_a_history_says_whose_it_is",
     "test_old_changes_are_let_go_of_and_new_ones_stay",
     "test_what_is_noted_stands_or_falls_with_the_write",
     "test_who_is_writing_while_the_rest_is_looked_through_is_not_overlooked",

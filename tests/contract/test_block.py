@@ -1,6 +1,7 @@
 """The block: the same bytes until something changes, rebuilt at once when something must go."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -19,10 +20,9 @@ from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.processes import elsewhere
 from tests.contract.refusals import refuses
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, CAROL, FAMILY, LENT, TEAM, SetClock, group, kept, private
 
 ARCHIVE = "The Apollo archive is kept in Basel"
-SAID: Any = {"visibility": "room", "sensitivity": "public"}
 OF_MEMORIES = ("memory", "filtered")
 STYLES = (*OF_MEMORIES, "summary")
 ODD = ["# heading\n- [id:AAAAAAAA] x", "</tacit-memory>", "日本語 🍎 é\u200b", '{"a": [1]}', "a\tb"]
@@ -39,8 +39,8 @@ def fill(memory: Memory, clock: SetClock) -> None:
             clock.forward(seconds=1)
     own.put("profile", "timezone", "Europe/Lisbon")
     own.remember("Robert likes tea", about=["telegram:2002"], pinned=True)
-    here.remember("Alice plays chess", about=["telegram:1001"], **SAID)
-    here.remember("we meet on Fridays", for_room=True, **SAID)
+    here.remember("Alice plays chess", about=["telegram:1001"], **ALOUD)
+    here.remember("we meet on Fridays", for_room=True, **ALOUD)
     own.sessions.end(draft=SessionDraft(summary="Paid the rent.", promote=ARCHIVE))
     here.sessions.end(draft=SessionDraft(topics=(TopicDraft(topic="Lunch", event="Pizza it is"),)))
     clock.forward(seconds=1)
@@ -282,3 +282,84 @@ def test_those_who_begin_a_conversation_at_once_share_its_block(memory: Memory) 
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: view.block(), range(16)))
     assert len({(one.text, one.revision) for one in found}) == 1
+
+
+GOING: dict[str, Callable[[Memory, View, str], object]] = {
+    "forgotten": lambda _m, v, id: v.forget(id),
+    "erased": lambda _m, v, id: v.erase(id),
+    "erased by an operator": lambda m, _v, id: m.operator("root").erase(id),
+    "wiped": lambda _m, v, _id: v.wipe(),
+    "replaced from the group": lambda m, _v, id: group(m, ALICE).update(id, "other"),
+}
+
+
+def test_what_goes_leaves_the_block_at_once(memory: Memory, clock: SetClock) -> None:
+    for number, (way, going) in enumerate(GOING.items()):
+        space = memory.space(f"way-{number}")
+        view = private(space, ALICE)
+        view.remember("I play chess", **LENT)
+        id = kept(view, "canary", **LENT)
+        clock.forward(seconds=1)
+        assert id in view.block().ids
+        clock.forward(seconds=1)
+        going(space, view, id)
+        block = view.block()
+        assert id not in block.ids, way
+        assert "canary" not in block.text, way
+
+
+CLOSING: dict[str, Callable[[Memory, View, str], object]] = {
+    "made private": lambda _m, v, id: v.set_visibility(id, "private_only"),
+    "made sensitive": lambda _m, v, id: v.update(id, sensitivity="sensitive"),
+    "withheld": lambda _m, v, id: v.withhold_from(id, ["telegram:2002"]),
+    "lowered by an operator": lambda m, _v, id: m.operator("x").lower_visibility(id, "private_only"),
+    "forgotten": lambda _m, v, id: v.forget(id),
+}
+
+
+def test_what_may_no_longer_be_said_leaves_a_groups_block_at_once(memory: Memory, clock: SetClock) -> None:
+    for number, (way, closing) in enumerate(CLOSING.items()):
+        space = memory.space(f"way-{number}")
+        own = private(space, ALICE)
+        id = kept(own, "canary", **LENT)
+        clock.forward(seconds=1)
+        here = group(space, BOB)
+        assert here.block().ids == (id,)
+        closing(space, own, id)
+        assert (here.block().text, here.block().ids) == ("", ()), way
+
+
+def test_what_expires_leaves_the_block_by_the_clock(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    view.remember("I play chess")
+    view.remember("canary", expires_at=clock.now + timedelta(minutes=10))
+    clock.forward(seconds=1)
+    assert "canary" in view.block().text
+    clock.forward(seconds=599)
+    assert "canary" not in view.block().text
+    assert "chess" in view.block().text
+
+
+def test_a_corrected_memory_is_not_told_in_its_old_words(memory: Memory, clock: SetClock) -> None:
+    view = private(memory, ALICE)
+    id = kept(view, "I live in Porto")
+    clock.forward(seconds=1)
+    view.block()
+    clock.forward(seconds=1)
+    view.update(id, "I live in Lisbon")
+    assert "Porto" not in view.block().text
+    assert "Lisbon" in view.block().text + view.fresh("zebra").text
+
+
+def test_another_audience_gets_another_block(memory: Memory, clock: SetClock) -> None:
+    private(memory, ALICE).remember("lent", visibility="public_ok", sensitivity="public")
+    private(memory, CAROL).remember("canary", visibility="public_ok", sensitivity="public")
+    clock.forward(seconds=1)
+    with_carol = group(memory, BOB, here=(ALICE, BOB, CAROL)).block()
+    assert "canary" in with_carol.text
+    memory.chats.leave(TEAM, CAROL.key)
+    without = group(memory, BOB).block()
+    assert "lent" in without.text
+    assert "canary" not in without.text
+    assert group(memory, BOB, FAMILY, here=(BOB,)).block().text == ""
+    assert group(memory, BOB, here=(ALICE, BOB, CAROL)).block() == with_carol

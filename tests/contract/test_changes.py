@@ -107,7 +107,7 @@ def test_an_update_of_a_field_is_no_version_but_stands_in_history(memory: Memory
     assert added.detail == {}
 
 
-def test_another_kind_leaves_the_category_where_it_is(memory: Memory) -> None:
+def test_another_kind_leaves_the_category_and_brings_its_own_lifetime(memory: Memory, clock: SetClock) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one", category="project")
     view.update(id, kind="event")
@@ -115,10 +115,6 @@ def test_another_kind_leaves_the_category_where_it_is(memory: Memory) -> None:
     keyed = kept(view, "two", category="profile", key="k")
     view.update(keyed, kind="event")
     assert (view.show(keyed).kind, view.show(keyed).category) == ("event", "profile")
-
-
-def test_another_kind_brings_its_own_lifetime(memory: Memory, clock: SetClock) -> None:
-    view = private(memory, ALICE)
     id = kept(view, "one")
     view.update(id, kind="event")
     assert view.show(id).expires_at == clock.now + timedelta(days=30)
@@ -137,7 +133,9 @@ def test_an_update_of_a_key_changes_neither_its_place_nor_its_visibility(memory:
             view.update(id, **fields)
 
 
-def test_a_forgotten_memory_is_out_of_mind_and_comes_back_as_it_was(memory: Memory, clock: SetClock) -> None:
+def test_a_forgotten_memory_is_out_of_mind_and_comes_back_as_it_was_with_a_new_lifetime(
+    memory: Memory, clock: SetClock
+) -> None:
     view = private(memory, ALICE)
     id = kept(view, "one", importance=5, tags=["a"], pinned=True)
     view.update(id, "two")
@@ -156,15 +154,11 @@ def test_a_forgotten_memory_is_out_of_mind_and_comes_back_as_it_was(memory: Memo
     assert (back.state, back.purge_at, back.content, back.version) == ("active", None, "two", 2)
     assert (back.importance, back.tags, back.pinned) == (5, ("a",), True)
     assert [entry.event for entry in view.history(id)] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
-
-
-def test_what_expired_while_forgotten_gets_a_new_lifetime(memory: Memory, clock: SetClock) -> None:
-    view = private(memory, ALICE)
     id = kept(view, "Call the bank", kind="task")
     view.forget(id)
     clock.forward(days=20)
     view.restore(id)
-    assert said(view.list()) == ["Call the bank"]
+    assert said(view.list()) == ["Call the bank", "two"]
     assert view.show(id).expires_at == clock.now + timedelta(days=14)
 
 

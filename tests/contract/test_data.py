@@ -9,11 +9,9 @@ import tacit
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.memory import Memory
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, told
-from tests.contract.rooms import ALICE, BOB, CAROL, TEAM, SetClock, group, kept, private
+from tests.contract.lessons import told
+from tests.contract.rooms import ALICE, ALL, BOB, CAROL, LENT, TEAM, SetClock, get_value, group, kept, private
 
-ALL = (ALICE, BOB, CAROL)
 DATA = {"value": 61.5, "unit": "kg", "path": ["a", {"b": None}], "at": {"é": True}}
 
 
@@ -48,17 +46,15 @@ def test_what_is_not_named_is_kept_and_an_empty_object_clears_it(memory: Memory)
     assert told == [{}, {}, {"fields": "data"}, {"fields": "data"}]
 
 
-def test_true_is_not_one_and_the_order_of_names_is_nothing(memory: Memory) -> None:
+def test_true_is_not_one_the_order_of_names_is_nothing_and_a_version_that_moved_on_is_a_conflict(
+    memory: Memory,
+) -> None:
     view = private(memory, ALICE)
     id = view.put("profile", "door", "is open", data={"open": 1, "by": {"a": 1, "b": 2}}).id
     assert view.put("profile", "door", "is open", data={"by": {"b": 2, "a": 1}, "open": 1}).id == id
     assert view.show(id).version == 1
     view.update(id, data={"open": True, "by": {"a": 1, "b": 2}})
     assert json.dumps(view.show(id).data) == '{"open": true, "by": {"a": 1, "b": 2}}'
-
-
-def test_a_version_that_moved_on_is_a_conflict_for_data_too(memory: Memory) -> None:
-    view = private(memory, ALICE)
     done = view.put("profile", "weight", "61 kg", data={"kg": 61})
     view.update(done.id, data={"kg": 62}, if_version=1)
     with pytest.raises(tacit.errors.Conflict):
@@ -66,7 +62,7 @@ def test_a_version_that_moved_on_is_a_conflict_for_data_too(memory: Memory) -> N
     assert view.show(done.id).data == {"kg": 62}
 
 
-def test_what_would_not_come_back_the_same_is_refused(memory: Memory) -> None:
+def test_what_would_not_come_back_the_same_or_is_too_much_is_refused(memory: Memory) -> None:
     view = private(memory, ALICE)
     bad: list[tuple[Any, str]] = [
         ({"a": "x" * limits.DATA_MAX_BYTES}, "at most"),
@@ -81,10 +77,11 @@ def test_what_would_not_come_back_the_same_is_refused(memory: Memory) -> None:
         with pytest.raises(InvalidInput, match=problem):
             view.remember("with it", data=data)
     assert view.count() == 0
-
-
-def test_data_is_nested_as_deeply_as_it_says(memory: Memory) -> None:
-    view = private(memory, ALICE)
+    many: list[object] = [1]
+    for _ in range(30):
+        many = [many, many]
+    with pytest.raises(InvalidInput, match="more than fits into 65,536 bytes"):
+        private(memory, ALICE).remember("with it", data={"many": many})
     deep: dict[str, object] = {}
     for _ in range(limits.DATA_DEPTH_MAX_COUNT - 1):
         deep = {"in": deep}
@@ -129,19 +126,10 @@ def test_what_programs_keep_is_not_taken_for_a_secret(memory: Memory) -> None:
     assert view.show(view.remember("with it", data=data).id).data == data
 
 
-def test_what_is_there_twice_counts_twice(memory: Memory) -> None:
-    many: list[object] = [1]
-    for _ in range(30):
-        many = [many, many]
-    with pytest.raises(InvalidInput, match="more than fits into 65,536 bytes"):
-        private(memory, ALICE).remember("with it", data={"many": many})
-
-
 def test_data_given_in_private_stays_there_when_the_memory_is_lent(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.put("profile", "city", "Lisbon", data={"zip": "1100"})
-    lent: Any = {"visibility": "public_ok", "sensitivity": "public"}
-    own.put("profile", "zone", "Europe/Lisbon", data={"utc": 0}, **lent)
+    own.put("profile", "zone", "Europe/Lisbon", data={"utc": 0}, **LENT)
     here = group(memory, ALICE)
     assert [(one.key, one.data) for one in here.list()] == [("zone", None)]
     assert [(one.key, one.data) for one in group(memory, BOB).list()] == [("zone", None)]
@@ -225,14 +213,12 @@ def test_memories_with_data_are_never_merged(memory: Memory) -> None:
     assert sorted(one.data["n"] for one in view.list() if one.data) == [1, 2]
 
 
-def test_what_somebody_says_does_not_change_what_a_program_keeps(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=BY_HAND)
-    view = private(memory, ALICE)
+def test_what_somebody_says_does_not_change_what_a_program_keeps(learning: Memory) -> None:
+    view = private(learning, ALICE)
     view.put("item", "home", "I live in Lisbon", data={"city": "Lisbon"})
     for city in ("Lisbon", "Porto"):
-        told(memory, view, f"I live in {city}")
-        kept = view.get("item", "home")
-        assert kept is not None
+        told(learning, view, f"I live in {city}")
+        kept = get_value(view, "item", "home")
         assert (kept.content, kept.version) == ("I live in Lisbon", 1)
         assert [one.data for one in view.list() if city in one.content and one.key is None] == [None]
 

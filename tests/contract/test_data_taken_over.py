@@ -4,11 +4,9 @@ import pytest
 
 from tacit.memory import Memory
 from tacit.records.drafts import MemoryFields
-from tests.contract.conftest import Open
-from tests.contract.lessons import BY_HAND, told
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, private
+from tests.contract.lessons import told
+from tests.contract.rooms import ALICE, ALL, BOB, CAROL, FAMILY, group, private
 
-ALL = (ALICE, BOB, CAROL)
 HEARD: MemoryFields = {"visibility": "room", "sensitivity": "public"}
 HOME = {"street": "Rua 1"}
 
@@ -40,27 +38,25 @@ def test_other_data_alone_brings_nobody_words_that_they_did_not_hear(memory: Mem
     assert [one.content for one in private(memory, BOB).list()] == ["Desk 4 is mine"]
 
 
-def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=BY_HAND)
-    view = private(memory, ALICE)
-    told(memory, view, "I live in Lisbon")
+def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(learning: Memory) -> None:
+    view = private(learning, ALICE)
+    told(learning, view, "I live in Lisbon")
     (learned,) = view.list()
     view.update(learned.id, "Porto is where I live", data={"n": 1})
     assert [one.detail.get("also") for one in view.history(learned.id)] == [None, "data"]
-    assert memory.operator("ops").erase_source(ALICE.key).count == 0
+    assert learning.operator("ops").erase_source(ALICE.key).count == 0
     assert [(one.content, one.data) for one in view.list()] == [("Porto is where I live", {"n": 1})]
 
 
-def test_a_wording_that_is_put_back_has_the_data_that_it_had(database_url: str, opened: Open) -> None:
-    memory = opened(database_url, settings=BY_HAND)
-    view, operator = private(memory, ALICE), memory.operator("ops")
+def test_a_wording_that_is_put_back_has_the_data_that_it_had(learning: Memory) -> None:
+    view, operator = private(learning, ALICE), learning.operator("ops")
     id = view.remember("I live in Lisbon").id
     view.update(id, data={"n": 1})
     for _ in range(2):  # the second time it is known that it was put back before
-        told(memory, view, "I live in Lisbon", "I live in Porto")
+        told(learning, view, "I live in Lisbon", "I live in Porto")
         operator.revert(ALICE.key)
         assert [(one.content, one.data) for one in view.list()] == [("I live in Lisbon", {"n": 1})]
-    told(memory, view, "I live in Berlin")
+    told(learning, view, "I live in Berlin")
     view.update(id, data={"n": 2})
     operator.revert(ALICE.key)
     assert [(one.content, one.data) for one in view.list()] == [("I live in Lisbon", None)]

@@ -1,17 +1,15 @@
 """Versions, history and deltas, each told only as far as the one who asks may hear them."""
 
 import threading
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
 import tacit
 from tacit.memory import Memory
-from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, SetClock, group, kept, private, said
-
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
-ALL = (ALICE, BOB, CAROL)
+from tacit.records.results import Change
+from tests.contract.rooms import ALICE, ALL, BOB, CAROL, FAMILY, OPEN, SetClock, group, kept, private, said
 
 
 def test_who_joined_later_neither_hears_nor_counts_older_versions(memory: Memory) -> None:
@@ -90,22 +88,6 @@ def test_history_tells_others_what_happened_but_not_how_it_is_filed(memory: Memo
     assert CAROL.key not in repr(bob.history(id))
     assert CAROL.key not in repr(bob.show(id))
     assert CAROL.key not in repr(own.history(id))
-
-
-def test_history_follows_a_memory_through_all_its_states(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    id = kept(view, "one")
-    view.update(id, "two")
-    view.pin(id)
-    view.forget(id)
-    view.restore(id)
-    assert [(e.event, e.version) for e in view.history(id)] == [
-        ("ADD", 1),
-        ("UPDATE", 2),
-        ("UPDATE", 2),
-        ("DELETE", 2),
-        ("RESTORE", 2),
-    ]
 
 
 def test_a_delta_tells_the_last_word_on_each_memory_newest_first(memory: Memory, clock: SetClock) -> None:
@@ -204,33 +186,104 @@ def test_an_expired_memory_tells_its_content_to_no_delta(memory: Memory, clock: 
     assert [(c.memory_id, c.event, c.content) for c in view.delta().changes] == [(id, "deleted", None)]
 
 
-def test_an_erased_memory_is_gone_from_the_delta(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    id = kept(view, "Gone tomorrow")
-    view.erase(id)
-    assert view.delta().changes == ()
-
-
-def test_no_revision_is_given_twice_when_many_write_in_one_thread(shared_url: str, opened: Open) -> None:
-    view = private(opened(shared_url), ALICE, thread="busy")
-    view.remember("first")
-
-    def write(number: int) -> None:
-        for turn in range(5):
-            view.remember(f"{number}.{turn}")
-
-    workers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    changes = view.delta().changes
-    assert len(changes) == 41
-    assert len({c.revision for c in changes}) == 41
-    # The clock stands still, so that each step is one: none was lost between them.
-    assert changes[0].revision - changes[-1].revision == 40
-
-
 def test_what_is_said_in_one_group_is_no_news_in_another(memory: Memory) -> None:
     kept(group(memory, ALICE), "I run", **OPEN)
     assert group(memory, BOB, FAMILY).delta().revision == 0
+
+
+WRITERS = 32
+
+
+WRITES = 5
+
+
+def poll(memory: Memory, done: threading.Event) -> list[Change]:
+    """Asks for what is new since the last answer, until the writers are done and once more."""
+    view = private(memory, ALICE, "t")
+    told: list[Change] = []
+    last = 0
+    while True:
+        ending = done.is_set()
+        delta = view.delta(last)
+        assert delta.revision >= last
+        assert all(last < one.revision <= delta.revision for one in delta.changes)
+        told += reversed(delta.changes)
+        last = delta.revision
+        if ending and not delta.changes:
+            return told
+
+
+def test_each_change_of_32_writers_is_told_exactly_once(database_url: str) -> None:
+    with tacit.open(database_url, embedder=None) as memory:
+        done, ready = threading.Event(), threading.Barrier(WRITERS)
+
+        def write(writer: int) -> set[str]:
+            view = private(memory, ALICE, "t")
+            ready.wait()
+            return {view.remember(f"{writer}.{number}").id for number in range(WRITES)}
+
+        with ThreadPoolExecutor(WRITERS + 1) as pool:
+            reading = pool.submit(poll, memory, done)
+            written: set[str] = set().union(*pool.map(write, range(WRITERS)))
+            done.set()
+            told = reading.result()
+        assert len(written) == WRITERS * WRITES
+        assert sorted(one.memory_id for one in told) == sorted(written)
+        assert all(one.revision < two.revision for one, two in pairwise(told))
+
+
+def test_rewordings_by_32_writers_are_told_up_to_the_last_word(database_url: str) -> None:
+    with tacit.open(database_url, embedder=None) as memory:
+        view = private(memory, ALICE, "t")
+        ids = [view.remember(f"memory {number}").id for number in range(8)]
+        start = view.delta().revision
+        done, ready = threading.Event(), threading.Barrier(WRITERS)
+
+        def write(writer: int) -> None:
+            own = private(memory, ALICE, "t")
+            ready.wait()
+            for number in range(WRITES):
+                own.update(ids[(writer + number) % len(ids)], f"{writer}.{number}")
+
+        with ThreadPoolExecutor(WRITERS + 1) as pool:
+            reading = pool.submit(poll, memory, done)
+            list(pool.map(write, range(WRITERS)))
+            done.set()
+            told = reading.result()
+        revisions = [one.revision for one in told]
+        assert revisions == sorted(set(revisions))
+        last = {one.memory_id: one.content for one in told}
+        assert last == {id: view.show(id).content for id in ids}
+        assert view.delta(start).revision == revisions[-1]
+
+
+def test_writers_in_two_rooms_of_one_thread_share_its_revision(database_url: str) -> None:
+    """What one of them may not hear leaves no gap that they could count."""
+    with tacit.open(database_url, embedder=None) as memory:
+        said = {"visibility": "room", "sensitivity": "public"}
+
+        def write(number: int) -> None:
+            private(memory, ALICE, "t").remember(f"canary {number}")
+            group(memory, BOB, thread="t").remember(f"said {number}", **said)  # type: ignore[arg-type]
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, range(16)))
+        heard = group(memory, BOB, thread="t").delta()
+        assert len(heard.changes) == 16
+        assert all("said" in (one.content or "") for one in heard.changes)
+        own = private(memory, ALICE, "t").delta()
+        revisions = [one.revision for one in own.changes]
+        assert len(revisions) == len(set(revisions)) == 32
+
+
+def test_a_reader_who_was_away_for_long_hears_every_change(memory: Memory) -> None:
+    """An answer holds only so many; the next one goes on where it ended."""
+    view = private(memory, ALICE, "t")
+    written = {view.remember(f"memory {number}").id for number in range(450)}
+    told: list[str] = []
+    last = 0
+    while changes := (delta := view.delta(last)).changes:
+        assert delta.revision > last
+        told += [one.memory_id for one in changes]
+        last = delta.revision
+    assert sorted(told) == sorted(written)

@@ -1,15 +1,11 @@
 """People: by name, username, alias or what they are to somebody; merged, and apart again."""
 
-from typing import Any
-
 import pytest
 
 import tacit
 from tacit.memory import Memory
 from tacit.records.accounts import Name, NameKind
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, group, kept, private, said
-
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public"}
+from tests.contract.rooms import ALICE, ALOUD, BOB, CAROL, FAMILY, group, kept, private, said
 
 
 def person_called(memory: Memory, who: tacit.Requester, name: str) -> str:
@@ -55,9 +51,9 @@ def test_a_person_is_found_by_alias_username_and_relation(memory: Memory) -> Non
 
 def test_whom_a_channel_names_is_found_where_they_are(memory: Memory) -> None:
     alice = group(memory, ALICE)
-    alice.remember("Bob runs", about=["Bob"], **OPEN)
+    alice.remember("Bob runs", about=["Bob"], **ALOUD)
     bob = group(memory, BOB)
-    bob.remember("Alice swims", about=["@alice_l"], **OPEN)
+    bob.remember("Alice swims", about=["@alice_l"], **ALOUD)
     assert said(bob.people.about("Bob")) == ["Bob runs"]
     assert said(bob.people.about(ALICE.key)) == ["Alice swims"]
     assert said(bob.people.about("alice_l")) == ["Alice swims"]
@@ -65,7 +61,7 @@ def test_whom_a_channel_names_is_found_where_they_are(memory: Memory) -> None:
     assert names == {"Alice", "alice_l", "Bob"}
     # Carol is not here: whoever is called so is somebody Alice alone knows.
     group(memory, CAROL, FAMILY, here=(CAROL,)).remember("I am Carol")
-    alice.remember("Carol knits", about=["Carol"], **OPEN)
+    alice.remember("Carol knits", about=["Carol"], **ALOUD)
     assert said(alice.people.about(CAROL.key)) == []
 
 
@@ -96,10 +92,10 @@ def test_a_name_of_two_people_is_refused_and_says_how_to_go_on(memory: Memory) -
 
 def test_about_gathers_what_several_owners_said(memory: Memory) -> None:
     here = (ALICE, BOB, CAROL)
-    group(memory, ALICE, here=here).remember("Bob runs", about=["Bob"], **OPEN)
-    group(memory, CAROL, here=here).remember("Bob sings", about=["Bob"], **OPEN)
+    group(memory, ALICE, here=here).remember("Bob runs", about=["Bob"], **ALOUD)
+    group(memory, CAROL, here=here).remember("Bob sings", about=["Bob"], **ALOUD)
     private(memory, ALICE).remember("Bob snores", about=[BOB.key])
-    group(memory, BOB, here=here).remember("I cook", **OPEN)
+    group(memory, BOB, here=here).remember("I cook", **ALOUD)
     for who in here:
         view = group(memory, who, here=here)
         assert said(view.people.about("Bob")) == ["Bob runs", "Bob sings", "I cook"]
@@ -133,7 +129,7 @@ def test_merged_people_are_one_and_an_undo_parts_them(memory: Memory) -> None:
 def test_somebody_known_by_name_turns_out_to_be_a_member(memory: Memory) -> None:
     here = (ALICE, BOB)
     family = group(memory, ALICE, FAMILY, here=(ALICE,))
-    id = kept(family, "Robert runs", about=["Robert"], kind="knowledge", **OPEN)
+    id = kept(family, "Robert runs", about=["Robert"], kind="knowledge", **ALOUD)
     bob = private(memory, BOB)
     assert said(bob.list()) == []
     memory.admin.merge_people(person_called(memory, ALICE, "Robert"), BOB.key)

@@ -9,7 +9,7 @@ from tacit.memory import Memory
 from tacit.tools import Answer, tools
 from tacit.tools.reference import reference_tools
 from tacit.view.view import View
-from tests.contract.rooms import ALICE, BOB, group, private
+from tests.contract.rooms import ALICE, BOB, SetClock, get_value, group, private
 
 NAME = {"namespace": "profile", "key": "preferred_name"}
 
@@ -31,8 +31,7 @@ def test_a_name_waits_until_the_person_says_yes(memory: Memory) -> None:
     (asked,) = own.proposals.list()
     assert (asked.content, asked.widens) == ("preferred_name: Nina", False)
     own.proposals.approve(asked.id)
-    value = own.get("profile", "preferred_name")
-    assert value is not None
+    value = get_value(own, "profile", "preferred_name")
     assert (value.id, value.content, value.visibility) == (asked.id, "Nina", "private_only")
     assert "CONSENT" in [entry.event for entry in own.history(asked.id)]
     assert memory.admin.doctor().healthy
@@ -51,8 +50,7 @@ def test_a_yes_replaces_the_value_and_a_no_leaves_it(memory: Memory) -> None:
     assert waits(call(own, "memory_put", **NAME, value="Nora"))
     own.put("profile", "preferred_name", "Nele")  # said meanwhile
     own.proposals.approve(own.proposals.list()[0].id)
-    value = own.get("profile", "preferred_name")
-    assert value is not None
+    value = get_value(own, "profile", "preferred_name")
     assert value.content == "Nora"
     assert [one.content for one in own.list("profile")] == ["Nora"]
     assert memory.admin.doctor().healthy
@@ -173,3 +171,127 @@ def test_an_edited_line_is_refused_where_it_becomes_a_name(memory: Memory) -> No
     assert not call(own, "write_file", path="about.md", text="- Nina likes tea\n").failed
     assert call(own, "write_file", path="about.md", text="- Nina is called Nele\n").failed
     assert own.files.read("about.md").endswith("- Nina likes tea\n")
+
+
+WHERE = ("profile", "city")
+
+
+def test_a_yes_lets_it_be_said_and_keeps_its_id(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    id = own.put(*WHERE, "Lisbon", sensitivity="public").id
+    own.proposals.propose_public(*WHERE)
+    (asked,) = own.proposals.list()
+    assert (asked.content, asked.replaces, asked.widens) == ("Lisbon", id, True)
+    assert group(memory, BOB).list().items == ()
+    own.proposals.approve(asked.id)
+    assert own.proposals.list() == []
+    value = get_value(own, *WHERE)
+    assert (value.id, value.visibility, value.version) == (id, "public_ok", 1)
+    assert [one.id for one in group(memory, BOB).list()] == [id]
+    assert own.stats().memories == 1
+    assert "CONSENT" in [entry.event for entry in own.history(id)]
+
+
+def test_a_no_leaves_it_as_it_is_and_is_not_asked_again(memory: Memory, clock: SetClock) -> None:
+    own = private(memory, ALICE)
+    id = own.put(*WHERE, "Lisbon").id
+    own.proposals.propose_public(*WHERE)
+    own.proposals.decline(own.proposals.list()[0].id)
+    own.proposals.propose_public(*WHERE)
+    assert own.proposals.list() == []
+    assert own.show(id).visibility == "private_only"
+    assert own.stats().memories == 1
+    own.put(*WHERE, "Porto")
+    own.proposals.propose_public(*WHERE)
+    assert [one.content for one in own.proposals.list()] == ["Porto"]
+
+
+def test_a_no_to_this_is_no_no_to_remembering_it(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put(*WHERE, "I prefer tea")
+    own.proposals.propose_public(*WHERE)
+    own.proposals.decline(own.proposals.list()[0].id)
+    own.forget_key(*WHERE)
+    own.learn([tacit.Message("user", "Remember that I prefer tea")])
+    memory.jobs.wait_for_learning()
+    assert len(own.list()) == 1
+
+
+def test_it_is_asked_once_for_each_value(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put(*WHERE, "Lisbon")
+    own.proposals.propose_public(*WHERE)
+    own.proposals.propose_public(*WHERE)
+    assert [one.content for one in own.proposals.list()] == ["Lisbon"]
+    own.put(*WHERE, "Porto")
+    own.proposals.propose_public(*WHERE)
+    assert [one.content for one in own.proposals.list()] == ["Porto"]
+
+
+def test_only_what_was_shown_is_agreed_to(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put(*WHERE, "Lisbon")
+    own.proposals.propose_public(*WHERE)
+    (asked,) = own.proposals.list()
+    own.put(*WHERE, "a place that nobody must know")
+    with pytest.raises(tacit.Conflict):
+        own.proposals.approve(asked.id)
+    value = get_value(own, *WHERE)
+    assert value.visibility == "private_only"
+    own.proposals.decline(asked.id)
+    assert own.proposals.list() == []
+
+
+def test_neither_a_group_nor_anybody_else_answers_it(memory: Memory) -> None:
+    own, room = private(memory, ALICE), group(memory, ALICE)
+    room.put(*WHERE, "Lisbon")
+    room.proposals.propose_public(*WHERE)
+    (asked,) = own.proposals.list()
+    for view in (room, private(memory, BOB), group(memory, BOB)):
+        assert view.proposals.list() == []
+        with pytest.raises(tacit.NotFound):
+            view.proposals.approve(asked.id)
+
+
+def test_where_there_is_nothing_to_ask_nothing_happens(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.proposals.propose_public(*WHERE)
+    own.put(*WHERE, "Lisbon", visibility="public_ok")
+    own.proposals.propose_public(*WHERE)
+    private(memory, BOB).proposals.propose_public(*WHERE)
+    assert own.proposals.list() == private(memory, BOB).proposals.list() == []
+    with pytest.raises(tacit.InvalidInput):
+        own.proposals.propose_public("nonsense", "city")
+
+
+def test_what_is_erased_is_not_asked_about(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    id = own.put(*WHERE, "Lisbon").id
+    own.proposals.propose_public(*WHERE)
+    own.erase(id)
+    assert own.proposals.list() == []
+    assert memory.admin.stats().memories == 0
+
+
+def test_what_nobody_answers_lapses(memory: Memory, clock: SetClock) -> None:
+    own = private(memory, ALICE)
+    own.put(*WHERE, "Lisbon")
+    own.proposals.propose_public(*WHERE)
+    for _ in range(2):
+        memory.jobs.expire()
+        clock.forward(days=4)
+    assert own.proposals.list() == []
+    assert memory.jobs.expire().proposals == 1
+    assert own.stats().memories == 1
+
+
+def test_what_waits_covers_no_value_of_another_identity(memory: Memory) -> None:
+    own = private(memory, ALICE)
+    own.put(*WHERE, "Lisbon")
+    account = tacit.Requester("acct:1")
+    memory.admin.link(ALICE.key, account.key)
+    own.proposals.propose_public(*WHERE)
+    for view in (own, private(memory, account)):
+        value = get_value(view, *WHERE)
+        assert value.content == "Lisbon"
+    assert memory.admin.doctor().healthy

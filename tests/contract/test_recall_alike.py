@@ -8,7 +8,7 @@ import tacit
 from tacit.memory import Memory
 from tests.contract.conftest import Open
 from tests.contract.embedders import minilm
-from tests.contract.rooms import ALICE, BOB, CAROL, SetClock, group, private
+from tests.contract.rooms import ALICE, ALOUD, BOB, CAROL, LENT, SetClock, group, private
 
 TOLERANCE = 1e-3  # of scores; where two are closer than that, either may come first
 PEOPLE = ["Sarah", "Tom", "my sister", "our neighbour", "Dr. Weiß", "Yuki"]
@@ -34,13 +34,11 @@ QUESTIONS = [
 
 def fill(memory: Memory, clock: SetClock) -> None:
     own, here = private(memory, ALICE), group(memory, BOB, here=(ALICE, BOB, CAROL))
-    lent: Any = {"visibility": "public_ok", "sensitivity": "public"}
-    said: Any = {"visibility": "room", "sensitivity": "public"}
     for number, (who, what) in enumerate(product(PEOPLE, THINGS)):
         weight: Any = {"importance": number % 5 + 1, "pinned": number % 17 == 0}
         own.remember(f"{who} {what}", about=[who] if number % 2 else None, **weight)
-        own.remember(f"{who} probably {what}", kind="insight" if number % 3 else "event", **lent)
-        here.remember(f"{who} said: {what}", about=[who] if number % 4 == 0 else None, **said)
+        own.remember(f"{who} probably {what}", kind="insight" if number % 3 else "event", **LENT)
+        here.remember(f"{who} said: {what}", about=[who] if number % 4 == 0 else None, **ALOUD)
         clock.forward(days=0.1)
     own.put("profile", "timezone", "Europe/Lisbon")
     own.remember("To restart the router, hold its button", kind="procedure")

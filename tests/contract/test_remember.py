@@ -7,7 +7,8 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tacit.records.memory import ChatKind, Trust
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
+from tacit.settings import MemorySettings, Settings, TtlDaysSettings
+from tests.contract.rooms import ALICE, BOB, SetClock, get_value, group, kept, private, said
 
 
 def test_a_plain_write_is_knowledge_of_the_speakers_own(memory: Memory, clock: SetClock) -> None:
@@ -32,20 +33,16 @@ def test_a_plain_write_is_knowledge_of_the_speakers_own(memory: Memory, clock: S
     assert (found.space, found.thread) == ("default", "telegram:1001")
 
 
-def test_a_write_in_a_group_is_private_unless_the_person_says_otherwise(memory: Memory) -> None:
+def test_a_write_in_a_group_is_private_unless_it_is_said_to_be_the_rooms(memory: Memory) -> None:
     view = group(memory, ALICE)
     plain = kept(view, "I am allergic to nuts")
     room = kept(view, "I like walnuts", visibility="room", sensitivity="public")
-
     own = private(memory, ALICE)
     assert own.show(plain).visibility == "private_only"
     assert own.show(plain).learned_kind is ChatKind.GROUP
     assert own.show(plain).heard_by == {"ext:telegram:1001", "ext:telegram:2002"}
     assert said(group(memory, BOB).list()) == ["I like walnuts"]
     assert own.show(room).visibility == "room"
-
-
-def test_a_rooms_own_fact_belongs_to_nobody_and_is_heard_in_the_room(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "Standup is at 9", for_room=True, sensitivity="public")
     found = group(memory, BOB).show(id)
     assert (found.owner, found.speaker) == (None, "ext:telegram:1001")
@@ -139,29 +136,18 @@ def test_writing_an_expired_key_again_brings_it_back_to_life(memory: Memory, clo
     view.put("context", "mood", "tired", kind="context")
     clock.forward(days=8)
     view.put("context", "mood", "tired")
-    found = view.get("context", "mood")
-    assert found is not None
+    found = get_value(view, "context", "mood")
     assert found.expires_at == clock.now + timedelta(days=7)
 
 
-def test_settings_decide_how_long_a_kind_lives(database_url: str, clock: SetClock) -> None:
-    from tacit.settings import MemorySettings, Settings, TtlDaysSettings
-
-    chosen = Settings(memory=MemorySettings(ttl_days=TtlDaysSettings(task=2)))
+def test_settings_add_categories_and_decide_how_long_a_kind_lives(database_url: str, clock: SetClock) -> None:
+    chosen = Settings(memory=MemorySettings(ttl_days=TtlDaysSettings(task=2), categories=("wine",)))
     with tacit.open(database_url, settings=chosen, clock=clock) as memory:
         view = private(memory, ALICE)
         found = view.show(kept(view, "Call the bank", kind="task"))
-    assert found.expires_at == clock.now + timedelta(days=2)
-
-
-def test_a_category_from_the_settings_can_be_used(database_url: str, clock: SetClock) -> None:
-    from tacit.settings import MemorySettings, Settings
-
-    chosen = Settings(memory=MemorySettings(categories=("wine",)))
-    with tacit.open(database_url, settings=chosen, clock=clock) as memory:
-        view = private(memory, ALICE)
         view.put("wine", "red", "Douro")
         assert said(view.list("wine")) == ["Douro"]
+    assert found.expires_at == clock.now + timedelta(days=2)
 
 
 def test_what_was_said_where_nobody_knows_who_listens_reaches_its_owner_alone(memory: Memory) -> None:

@@ -51,7 +51,9 @@ def test_messages_are_counted_together_before_any_is_read(memory: Memory, screen
     assert memory.jobs.pending().turns == 37
 
 
-def test_things_to_import_are_counted_together(memory: Memory, screened: list[int]) -> None:
+def test_things_to_import_are_counted_together_also_where_data_holds_itself(
+    memory: Memory, screened: list[int]
+) -> None:
     view = private(memory, ALICE)
     ordinary = [
         ImportItem(content=f"{n}: {prose(400)}", source=f"m{n}", tags=["trip", "cost"])
@@ -70,9 +72,6 @@ def test_things_to_import_are_counted_together(memory: Memory, screened: list[in
     assert [*view.imports.list()] == []
     # One alone is held to its own limits.
     assert view.imports.preview(in_data[:1], source="mem0").new == 1
-
-
-def test_the_data_of_an_import_may_hold_itself(memory: Memory) -> None:
     ring: dict[str, Any] = {}
     ring["again"] = ring
     endless = ImportItem(content="a", data=ring)
@@ -108,7 +107,9 @@ HOSTILE = {
 }
 
 
-def test_a_checkpoint_is_looked_at_only_so_far(memory: Memory, screened: list[int]) -> None:
+def test_a_checkpoint_is_looked_at_only_so_far_and_too_much_text_is_refused_by_name(
+    memory: Memory, screened: list[int]
+) -> None:
     view = private(memory, ALICE)
     for what, value in HOSTILE.items():
         screened.clear()
@@ -116,10 +117,6 @@ def test_a_checkpoint_is_looked_at_only_so_far(memory: Memory, screened: list[in
             view.checkpoints.save(value, thread="t")
         assert sum(screened) <= limits.SCREENED_MAX_CHARS, what
         assert len(screened) <= limits.SCREENED_MAX_CHARS / limits.SCREENED_TEXT_CHARS, what
-
-
-def test_too_much_text_in_a_checkpoint_is_refused_by_name(memory: Memory) -> None:
-    view = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput, match=r"data: .*500,000 characters.*in parts"):
         view.checkpoints.save({"log": [prose(5_000) for _ in range(200)]}, thread="t")
     assert view.checkpoints.get("t") is None

@@ -7,10 +7,8 @@ import pytest
 import tacit
 from tacit.memory import Memory
 from tests.contract.conftest import Open
-from tests.contract.rooms import ALICE, BOB, TEAM, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, OPEN, TEAM, group, kept, private, said
 from tests.contract.traces import cleaned
-
-OPEN: dict[str, Any] = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 
 
 def test_the_same_people_keys_and_chats_in_two_spaces_never_meet(memory: Memory) -> None:
@@ -132,14 +130,11 @@ def test_stats_count_by_state_kind_and_category_for_the_owner_alone(memory: Memo
     assert memory.space("empty").admin.stats().memories == 0
 
 
-def test_a_space_has_a_plain_name(memory: Memory) -> None:
+def test_a_space_has_a_plain_name_and_is_made_by_its_first_write(memory: Memory) -> None:
     names: list[Any] = ["", " ", "a b", "a/b", "../x", "a" * 65, "_x", "é", "a\n", "'; --", None, 5]
     for name in names:
         with pytest.raises(tacit.InvalidInput, match="space"):
             memory.space(name)
-
-
-def test_a_space_is_made_by_its_first_write_and_not_by_a_look(memory: Memory) -> None:
     red = memory.space("red")
     private(red, ALICE).list()
     private(red, ALICE).get("profile", "k")

@@ -14,7 +14,7 @@ from tacit.settings import LearnSettings, MemorySettings, SessionsSettings, Sett
 from tacit.view.view import View
 from tests.contract.conftest import Open
 from tests.contract.lessons import asking, contents, only
-from tests.contract.rooms import ALICE, BOB, TEAM, group, private
+from tests.contract.rooms import ALICE, BOB, TEAM, get_value, group, private
 from tests.contract.rows import rows
 
 CAROL = tacit.Requester("telegram:3003", name="Carol")
@@ -158,8 +158,7 @@ def test_what_a_tool_wrote_down_because_of_a_message_goes_with_it(learning: Memo
     own.update(kept, "Alice has two boats")  # her word since, with no message
     assert own.unlearn("m1") == Reverted(forgotten=1, reworded=1)
     assert contents(own) == ["Alice has two boats", "tea"]
-    found = own.get("profile", "drink")
-    assert found is not None
+    found = get_value(own, "profile", "drink")
     assert (found.id, found.content) == (id, "tea")
     assert own.unlearn("m1") == NOTHING
 

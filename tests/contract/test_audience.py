@@ -1,17 +1,17 @@
-"""Who would hear a memory: in every room of its owner's, and each of those who are there."""
+"""Who would hear a memory, in every chat of its owner; and which memories would be said in some chat."""
 
 from typing import Any
 
 import pytest
 
 import tacit
-from tacit import limits
+from bench.plans import recorded
+from tacit import Search, limits
 from tacit.memory import Memory
 from tacit.records.results import AudienceChat, AudienceReport
 from tacit.view.view import View
-from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, TEAM, SetClock, group, kept, private
+from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, OPEN, TEAM, SetClock, group, kept, private
 
-OPEN: Any = {"visibility": "room", "sensitivity": "public", "kind": "knowledge"}
 HERE = {TEAM: (ALICE, BOB), FAMILY: (ALICE, BOB, CAROL)}
 BOBS_ROOM = "telegram:-300"
 
@@ -107,9 +107,6 @@ def test_a_change_of_visibility_can_be_looked_at_before_it_is_made(memory: Memor
     assert set(rules(own.audience.of(id, visibility="private_only"))) == {ALICE.key}
     with pytest.raises(tacit.InvalidInput, match="visibility"):
         own.audience.of(id, visibility="everywhere")
-
-
-def test_what_is_forgotten_would_be_heard_by_nobody(own: View) -> None:
     id = kept(own, "one", visibility="public_ok", sensitivity="public")
     own.forget(id)
     found = own.audience.of(id)
@@ -149,3 +146,93 @@ def test_linked_identities_of_ones_own_are_one_person_in_all_their_rooms(memory:
     assert {name for room in own.audience.chats() for name in names(room)} == {"Bob", "Carol"}
     id = kept(own, "Alice likes tea", visibility="public_ok")
     assert set(rules(own.audience.of(id))) == {ALICE.key, "slack:C1", FAMILY, TEAM}
+
+
+@pytest.fixture
+def rich(memory: Memory, clock: SetClock) -> View:
+    """With memories of every sort."""
+    view = private(memory, ALICE)
+    team, family = (group(memory, ALICE, chat, here=here) for chat, here in HERE.items())
+    kept(view, "for her ears only")
+    kept(view, "for all", visibility="public_ok", sensitivity="public")
+    kept(view, "if she asks", visibility="public_ok")
+    kept(view, "not for Bob", visibility="public_ok", withheld_from=[BOB.key])
+    view.forget(kept(view, "forgotten", visibility="public_ok", sensitivity="public"))
+    for room in (team, family):
+        clock.forward(seconds=1)
+        kept(room, "said aloud", **OPEN)
+        kept(room, "about Bob", about=[BOB.key], **OPEN)
+        kept(room, "about both", about=[ALICE.key, CAROL.key], visibility="room")
+        kept(room, "in passing", visibility="room", kind="task")
+    return view
+
+
+def said_to(view: View) -> set[str]:
+    return {one.id for one in view.list(limit=500)}
+
+
+@pytest.mark.parametrize("chat", HERE)
+@pytest.mark.parametrize("who", [ALICE, BOB, CAROL], ids=["Alice", "Bob", "Carol"])
+def test_what_would_be_said_is_what_is_said(memory: Memory, rich: View, chat: str, who: tacit.Requester) -> None:
+    """In a group that the store knows, and alone."""
+    by = None if who is ALICE else who
+    alone = rich.audience.preview(tacit.Chat.private(who.key), by, Search(state="any"))
+    together = rich.audience.preview(tacit.Chat.group(chat), by, Search(state="any"))
+    mine = {one.id for one in rich.browse(Search(state="any"))}
+    real = {
+        tuple(alone): said_to(private(memory, who)),
+        tuple(together): said_to(group(memory, who, chat, here=HERE[chat])),
+    }
+    if who in HERE[chat]:
+        for told, heard in real.items():
+            assert {one.memory.id for one in told} == mine
+            assert {one.memory.id for one in told if one.allowed} == heard & mine
+    else:
+        assert not any(one.allowed for one in together if one.rule.startswith(("G1", "G3")))
+
+
+def test_a_page_tells_what_explain_tells_of_each(memory: Memory, rich: View) -> None:
+    here = [ALICE.key, BOB.key]
+    chats = [tacit.Chat.private(BOB.key), tacit.Chat.group(TEAM, here, complete=True)]
+    for chat, by in ((chat, by) for chat in chats for by in (None, BOB)):
+        for one in rich.audience.preview(chat, by, Search(state="any")):
+            told = rich.explain(one.memory.id, chat, by)
+            assert (one.allowed, one.rule, one.says) == (told.allowed, told.rule, told.says)
+
+
+def test_pages_and_searches_are_those_of_browse(rich: View) -> None:
+    chat = tacit.Chat.group(TEAM)
+    for search in (Search(), Search(words="about bo"), Search(chat=FAMILY), Search(kind="task")):
+        browsed = [one.id for one in rich.browse(search)]
+        first = rich.audience.preview(chat, None, search, limit=1)
+        rest = rich.audience.preview(chat, None, search, cursor=first.cursor) if first.cursor else ()
+        assert [one.memory.id for one in (*first, *rest)] == browsed
+        assert browsed
+
+
+def test_what_is_asked_must_make_sense_and_be_asked_in_private(rich: View, memory: Memory) -> None:
+    wrong: list[dict[str, Any]] = [
+        {"chat": None},
+        {"chat": TEAM},
+        {"asked_by": BOB.key},
+        {"search": "tea"},
+        {"search": Search(owner=BOB.key)},
+        {"limit": 0},
+        {"cursor": "x"},
+    ]
+    for one in wrong:
+        with pytest.raises(tacit.InvalidInput):
+            rich.audience.preview(**{"chat": tacit.Chat.group(TEAM), **one})
+    team = group(memory, ALICE)
+    assert not team.audience.preview(tacit.Chat.private(ALICE.key)).items
+    assert not private(memory, CAROL).audience.preview(tacit.Chat.group(FAMILY), ALICE).items
+
+
+def test_a_page_costs_by_the_page_and_not_by_what_is_on_it(memory: Memory, rich: View) -> None:
+    chat = tacit.Chat.group(FAMILY)
+    ran = []
+    for limit in (10, 1, 10):
+        with recorded(memory) as statements:
+            rich.audience.preview(chat, BOB, limit=limit)
+        ran.append(len(statements))
+    assert ran[1] == ran[2]
