@@ -369,42 +369,15 @@ def test_a_view_that_does_things_once_reads_like_any_other(plain: Memory) -> Non
     id = kept(view, "I like tea")
     once = view.once("another").once(KEY)
     reads: dict[str, tuple[Any, ...]] = {
-        "people.about": ("me",),
-        "audit.activity": (),
-        "audit.daily_counts": (),
-        "sessions.begin": (),
-        "block": (),
-        "browse": (),
-        "browse_count": (),
-        "checkpoints.get": (),
-        "delta": (),
-        "explain": (id,),
-        "export": (),
-        "files.sizes": (),
-        "files.list": (),
-        "fresh": ("tea",),
-        "get": ("profile", "drink"),
-        "graph": (),
-        "audience.of": (id,),
-        "audience.preview": (tacit.Chat.group(TEAM),),
-        "history": (id,),
-        "audit.export_history": (),
-        "imports.list": (),
-        "list": (),
-        "audit.access_log": (),
-        "people.list": (),
-        "proposals.list": (),
-        "query": ("tea",),
-        "recall": ("tea",),
-        "audience.chats": (),
-        "show": (id,),
-        "stats": (),
-        "suggest_update": ("I like green tea",),
-        "trace": ("I live in Rome",),
-    }
+        "people.about": ("me",), "audit.activity": (), "sessions.begin": (), "block": (), "browse": (),
+        "checkpoints.get": (), "delta": (), "explain": (id,), "export": (), "files.list": (), "fresh": ("tea",),
+        "get": ("profile", "drink"), "graph": (), "audience.of": (id,), "history": (id,), "imports.list": (),
+        "list": (), "audit.access_log": (), "people.list": (), "proposals.list": (), "query": ("tea",),
+        "recall": ("tea",), "show": (id,), "stats": (), "suggest_update": ("I like green tea",),
+    }  # fmt: skip
     for word, args in reads.items():
         expected, found = (attrgetter(word)(one)(*args) for one in (view, once))
-        if "export" in word:
+        if word == "export":
             expected, found = list(expected), list(found)
         assert found == expected, word
     with pytest.raises(tacit.NotFound):

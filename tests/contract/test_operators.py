@@ -135,17 +135,6 @@ def test_what_was_withheld_from_an_erased_person_stays_withheld_from_all_they_we
         assert said(private(memory, who).list()) == []
 
 
-def test_only_a_key_names_the_person_to_erase(memory: Memory) -> None:
-    private(memory, ALICE).remember("one")
-    names: list[Any] = ["Alice", "person:AAAAAAAA", "", "ext:", "telegram:x", None]
-    for name in names:
-        with pytest.raises(tacit.InvalidInput):
-            memory.admin.erase_person(name)
-        with pytest.raises(tacit.InvalidInput):
-            memory.admin.forget_person(name)
-    assert memory.admin.stats().memories == 1
-
-
 def test_maintenance_checks_analyses_and_compacts_and_tells_what_is_broken(memory: Memory) -> None:
     private(memory, ALICE).remember("one")
     done = memory.admin.maintain()
