@@ -203,7 +203,7 @@ def paged(view: View, search: Search) -> list[str]:
     return [one.id for one in in_pages(view.browse, search=search, limit=2)]
 
 
-def test_what_changes_is_found_as_it_is_now(memory: Memory) -> None:
+def test_what_changes_is_found_as_it_is_now_and_one_space_is_not_another(memory: Memory) -> None:
     own = private(memory, ALICE)
     id = kept(own, "green apples")
     assert found(own, words="app") == ["green apples"]
@@ -211,6 +211,8 @@ def test_what_changes_is_found_as_it_is_now(memory: Memory) -> None:
     assert (found(own, words="app"), found(own, words="pea")) == ([], ["red pears"])
     own.erase(id)
     assert found(own, words="pea", state=ANY_STATE) == []
+    kept(private(memory, ALICE), "here")
+    assert found(private(memory.space("other"), ALICE), words="here") == []
 
 
 def test_elsewhere_than_in_private_there_is_nothing_to_look_through(lived: Memory) -> None:
@@ -223,11 +225,6 @@ def test_turns_are_never_among_them(database_url: str, opened: Open) -> None:
     own = private(opened(database_url, settings=KEEPING), ALICE)
     own.record([tacit.Message("user", "I like zebras")])
     assert (found(own), found(own, words="zebra", state=ANY_STATE)) == ([], [])
-
-
-def test_one_space_is_not_another(memory: Memory) -> None:
-    kept(private(memory, ALICE), "here")
-    assert found(private(memory.space("other"), ALICE), words="here") == []
 
 
 def test_an_agent_finds_no_more_than_its_categories(memory: Memory) -> None:

@@ -112,12 +112,6 @@ def test_memory_that_is_switched_off_disables_every_view(database_url: str, open
     assert not memory.space("other").view(ALICE, tacit.Chat.private(ALICE.key)).enabled
 
 
-def test_a_bad_requester_is_an_error_and_not_a_disabled_view(memory: Memory) -> None:
-    for key in ("", "alice", "telegram:", "telegram:x", "ext:telegram:1", "person:AAAAAAAA"):
-        with pytest.raises(tacit.InvalidInput, match="requester"):
-            memory.view(tacit.Requester(key), tacit.Chat.private("telegram:1"))
-
-
 def test_a_disabled_view_refuses_arguments_that_no_method_takes() -> None:
     view = disabled_view("off")
     with pytest.raises(TypeError):
@@ -126,13 +120,16 @@ def test_a_disabled_view_refuses_arguments_that_no_method_takes() -> None:
         view.get("profile", "name", "more")  # type: ignore[call-arg]
 
 
-def test_both_views_say_whether_they_are_enabled_and_why_not(memory: Memory) -> None:
+def test_both_views_say_whether_they_are_enabled_and_a_bad_requester_is_an_error(memory: Memory) -> None:
     view = private(memory, ALICE)
     assert view.enabled
     assert view.why_disabled is None
     names = {name for name in dir(View) if not name.startswith("_")}
     disabled = memory.view(None, tacit.Chat.private("telegram:1"))
     assert {name for name in dir(disabled) if not name.startswith("_")} == names
+    for key in ("", "alice", "telegram:", "telegram:x", "ext:telegram:1", "person:AAAAAAAA"):
+        with pytest.raises(tacit.InvalidInput, match="requester"):
+            memory.view(tacit.Requester(key), tacit.Chat.private("telegram:1"))
 
 
 def test_a_view_of_a_memory_that_was_closed_says_so(database_url: str) -> None:

@@ -82,7 +82,7 @@ def test_the_same_value_again_leaves_no_trace_but_of_other_fields(memory: Memory
     assert [entry.event for entry in view.history(id)] == ["ADD", "UPDATE"]
 
 
-def test_categories_and_people_have_keys_of_their_own(memory: Memory) -> None:
+def test_categories_people_and_kinds_have_keys_of_their_own(memory: Memory) -> None:
     alice, bob = private(memory, ALICE), private(memory, BOB)
     alice.put("profile", "name", "Al")
     alice.put("goal", "name", "be Al")
@@ -90,21 +90,14 @@ def test_categories_and_people_have_keys_of_their_own(memory: Memory) -> None:
     assert [getattr(alice.get(c, "name"), "content", None) for c in ("profile", "goal")] == ["Al", "be Al"]
     assert getattr(bob.get("profile", "name"), "content", None) == "Bobby"
     assert bob.get("goal", "name") is None
-
-
-def test_keys_differ_by_case_and_by_every_sign_in_them(memory: Memory) -> None:
     view = private(memory, ALICE)
-    spellings = ["a%b", "a_b", "A_B", "a.b", "a b", "a'b", 'a"b', "a\\b", "'; DROP TABLE x; --"]
-    for number, key in enumerate(spellings):
-        view.put("profile", key, f"value {number}")
-    for number, key in enumerate(spellings):
-        found = view.get("profile", key)
-        assert found is not None
-        assert found.content == f"value {number}"
-    assert view.stats().memories == len(spellings)
+    view.remember("tea", key="drink", kind="preference")
+    view.remember("42", key="answer")
+    assert view.get("preference", "drink") is not None
+    assert view.get("fact", "answer") is not None
 
 
-def test_one_key_in_two_unicode_spellings_is_one_key(memory: Memory) -> None:
+def test_keys_differ_by_every_sign_and_are_one_in_two_unicode_spellings(memory: Memory) -> None:
     view = private(memory, ALICE)
     composed = "café"
     decomposed = unicodedata.normalize("NFD", composed)
@@ -112,14 +105,14 @@ def test_one_key_in_two_unicode_spellings_is_one_key(memory: Memory) -> None:
     view.put("profile", decomposed, "open")
     assert said(view.list("profile")) == ["open"]
     assert said(view.list("profile", prefix=decomposed)) == ["open"]
-
-
-def test_a_key_without_category_is_filed_by_its_kind(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    view.remember("tea", key="drink", kind="preference")
-    view.remember("42", key="answer")
-    assert view.get("preference", "drink") is not None
-    assert view.get("fact", "answer") is not None
+    spellings = ["a%b", "a_b", "A_B", "a.b", "a b", "a'b", 'a"b', "a\\b", "'; DROP TABLE x; --"]
+    for number, key in enumerate(spellings):
+        view.put("profile", key, f"value {number}")
+    for number, key in enumerate(spellings):
+        found = view.get("profile", key)
+        assert found is not None
+        assert found.content == f"value {number}"
+    assert view.stats().memories == len(spellings) + 1
 
 
 def test_a_forgotten_key_can_be_written_anew(memory: Memory) -> None:

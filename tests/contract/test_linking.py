@@ -127,7 +127,9 @@ def test_an_agent_that_may_use_less_links_nothing(plain: Memory) -> None:
     assert private(plain, ALICE).account.pending_link() is None
 
 
-def test_no_is_no_from_either_side_and_a_new_code_voids_the_old(memory: Memory) -> None:
+def test_no_is_no_from_either_side_a_new_code_voids_the_old_and_a_late_yes_is_none(
+    memory: Memory, clock: SetClock
+) -> None:
     phone, laptop = private(memory, ALICE), private(memory, LAPTOP)
     for undo in (
         phone.account.refuse_link,
@@ -143,9 +145,6 @@ def test_no_is_no_from_either_side_and_a_new_code_voids_the_old(memory: Memory) 
             phone.account.confirm_link()
     phone.account.refuse_link()
     assert memory.admin.links(ALICE.key) == memory.admin.links(LAPTOP.key) == []
-
-
-def test_a_yes_that_comes_too_late_is_none(memory: Memory, clock: SetClock) -> None:
     phone = asked(memory, ALICE, LAPTOP)
     clock.forward(seconds=60 * limits.LINK_CODE_MINUTES)
     assert phone.account.pending_link() is None

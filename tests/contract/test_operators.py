@@ -35,15 +35,12 @@ def test_an_operators_acts_stand_in_history_under_their_name(memory: Memory) -> 
     assert found.withheld_from == {"ext:telegram:2002"}
 
 
-def test_an_operators_words_are_nobodys_own(memory: Memory) -> None:
+def test_an_operators_words_are_nobodys_own_overwrite_nothing_that_moved_on_and_raise_nothing(memory: Memory) -> None:
     id = kept(group(memory, ALICE), "I run", **OPEN)
     memory.operator("root").update(id, "(removed)")
     found = private(memory, ALICE).show(id)
     assert (found.owner, found.speaker) == ("ext:telegram:1001", None)
     assert found.subjects == {"ext:telegram:1001"}
-
-
-def test_an_operator_overwrites_nothing_that_moved_on(memory: Memory) -> None:
     own, root = private(memory, ALICE), memory.operator("root")
     id = kept(own, "one")
     own.update(id, "two")
@@ -52,9 +49,6 @@ def test_an_operator_overwrites_nothing_that_moved_on(memory: Memory) -> None:
     assert own.show(id).content == "two"
     root.update(id, "three", if_version=2)
     assert own.show(id).content == "three"
-
-
-def test_an_operator_never_raises_visibility(memory: Memory) -> None:
     root = memory.operator("root")
     id = kept(private(memory, ALICE), "one")
     for wider in ("room", "public_ok"):

@@ -14,7 +14,7 @@ def person_called(memory: Memory, who: tacit.Requester, name: str) -> str:
     return found
 
 
-def test_somebody_new_becomes_a_person_and_stays_one(memory: Memory) -> None:
+def test_somebody_new_becomes_a_person_to_whoever_named_them(memory: Memory) -> None:
     view = private(memory, ALICE)
     view.remember("Sarah is my wife", about=["Sarah"])
     view.remember("Sarah likes tulips", about=["sarah"])
@@ -25,9 +25,6 @@ def test_somebody_new_becomes_a_person_and_stays_one(memory: Memory) -> None:
     assert sarah.startswith("person:")
     assert said(view.people.about(sarah)) == ["Sarah is my wife", "Sarah likes tulips"]
     assert said(view.people.about("nobody I know")) == []
-
-
-def test_names_belong_to_the_one_who_gave_them(memory: Memory) -> None:
     private(memory, ALICE).remember("Sarah is my wife", about=["Sarah"])
     bob = private(memory, BOB)
     assert said(bob.people.about("Sarah")) == []

@@ -135,16 +135,12 @@ def test_what_waits_goes_with_what_is_erased(memory: Memory) -> None:
     assert own.proposals.list() == []
 
 
-def test_no_question_is_asked_twice(memory: Memory) -> None:
+def test_no_question_is_asked_twice_and_one_thing_at_a_time(memory: Memory) -> None:
     own = private(memory, ALICE)
     first = call(own, "memory_put", **NAME, value="Nina")
     again = call(own, "memory_put", **NAME, value="Nina")
     assert (first.data or {})["id"] == (again.data or {})["id"]
     assert len(own.proposals.list()) == 1
-
-
-def test_a_model_asks_for_one_thing_at_a_time(memory: Memory) -> None:
-    own = private(memory, ALICE)
     with pytest.raises(tacit.InvalidInput):
         own.put("profile", "name", "Nina", visibility="public_ok", by_model=True)
 
@@ -217,7 +213,7 @@ def test_a_no_to_this_is_no_no_to_remembering_it(memory: Memory) -> None:
     assert len(own.list()) == 1
 
 
-def test_it_is_asked_once_for_each_value(memory: Memory) -> None:
+def test_it_is_asked_once_for_each_value_and_only_what_was_shown_is_agreed_to(memory: Memory) -> None:
     own = private(memory, ALICE)
     own.put(*WHERE, "Lisbon")
     own.proposals.propose_public(*WHERE)
@@ -226,10 +222,6 @@ def test_it_is_asked_once_for_each_value(memory: Memory) -> None:
     own.put(*WHERE, "Porto")
     own.proposals.propose_public(*WHERE)
     assert [one.content for one in own.proposals.list()] == ["Porto"]
-
-
-def test_only_what_was_shown_is_agreed_to(memory: Memory) -> None:
-    own = private(memory, ALICE)
     own.put(*WHERE, "Lisbon")
     own.proposals.propose_public(*WHERE)
     (asked,) = own.proposals.list()
@@ -251,26 +243,6 @@ def test_neither_a_group_nor_anybody_else_answers_it(memory: Memory) -> None:
         assert view.proposals.list() == []
         with pytest.raises(tacit.NotFound):
             view.proposals.approve(asked.id)
-
-
-def test_where_there_is_nothing_to_ask_nothing_happens(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    own.proposals.propose_public(*WHERE)
-    own.put(*WHERE, "Lisbon", visibility="public_ok")
-    own.proposals.propose_public(*WHERE)
-    private(memory, BOB).proposals.propose_public(*WHERE)
-    assert own.proposals.list() == private(memory, BOB).proposals.list() == []
-    with pytest.raises(tacit.InvalidInput):
-        own.proposals.propose_public("nonsense", "city")
-
-
-def test_what_is_erased_is_not_asked_about(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    id = own.put(*WHERE, "Lisbon").id
-    own.proposals.propose_public(*WHERE)
-    own.erase(id)
-    assert own.proposals.list() == []
-    assert memory.admin.stats().memories == 0
 
 
 def test_what_nobody_answers_lapses(memory: Memory, clock: SetClock) -> None:

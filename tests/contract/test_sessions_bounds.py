@@ -287,15 +287,12 @@ def test_an_item_that_is_withheld_goes_from_line_and_counts_and_the_last_one_tak
     assert bob.block("summary").text == ""
 
 
-def test_what_is_sensitive_is_not_told_to_the_group_that_heard_it(memory: Memory) -> None:
+def test_what_is_sensitive_is_told_to_no_group_and_no_session_to_strangers(memory: Memory) -> None:
     view = group(memory, ALICE)
     view.sessions.end(draft=SessionDraft(facts=("Alice has diabetes", "Lunch is at noon"), summary="Diabetes."))
     for room in (view, group(memory, BOB)):
         assert "iabetes" not in told(room)
         assert "Lunch is at noon" in told(room)
-
-
-def test_another_group_and_a_stranger_hear_of_no_session(memory: Memory) -> None:
     group(memory, ALICE).sessions.end(draft=SessionDraft(summary="zq1z", facts=("zq2z",)))
     for room in (
         group(memory, ALICE, FAMILY),

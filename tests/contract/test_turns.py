@@ -267,16 +267,13 @@ def test_what_is_no_id_of_a_turn_is_told(keeping: Memory, odd: Any) -> None:
         private(keeping, ALICE).remember("learned from nothing", turns=[odd])
 
 
-def test_turns_of_what_was_replaced_go_too(keeping: Memory) -> None:
+def test_turns_of_what_was_replaced_go_too_and_nobody_erases_anothers(keeping: Memory) -> None:
     view = private(keeping, ALICE)
     ids = view.record([Message("user", "canary one")]).ids
     old = kept(view, "I live in Porto", turns=list(ids), **LENT)
     new = group(keeping, ALICE).update(old, "I live in Lisbon").id
     private(keeping, ALICE).erase(new, turns=True)
     assert turns(view, "canary") == []
-
-
-def test_nobody_erases_anothers_turns(keeping: Memory) -> None:
     ids = private(keeping, ALICE).record([Message("user", "canary")]).ids
     bob = private(keeping, BOB)
     bob.erase(kept(bob, "mine", turns=list(ids)), turns=True)
