@@ -93,17 +93,15 @@ def test_what_nobody_used_for_sixty_days_fades_if_it_matters_little(memory: Memo
     assert sum(one.faded for one in days(memory, clock, 60)) == 0  # to restore is to use
 
 
-@pytest.mark.parametrize("use", ["recall", "query", "fresh", "show"])
-def test_to_use_a_memory_keeps_it_from_fading(memory: Memory, clock: SetClock, use: str) -> None:
+def test_to_use_a_memory_keeps_it_from_fading(memory: Memory, clock: SetClock) -> None:
     alice = private(memory, ALICE)
-    id = kept(alice, "Alice once had a blue pen", importance=1)
+    things = {"recall": "blue pen", "query": "red cup", "fresh": "green hat", "show": "black jar"}
+    ids = {use: kept(alice, f"Alice once had a {thing}", importance=1) for use, thing in things.items()}
     days(memory, clock, 50)
-    if use == "show":
-        alice.show(id)
-    else:
-        getattr(alice, use)("the blue pen")
+    for use, thing in things.items():
+        _ = alice.show(ids[use]) if use == "show" else getattr(alice, use)(f"the {thing}")
     assert sum(one.faded for one in days(memory, clock, 60)) == 0
-    assert sum(one.faded for one in days(memory, clock, 1)) == 1
+    assert sum(one.faded for one in days(memory, clock, 1)) == 4
 
 
 def test_to_be_listed_or_to_stand_in_a_block_is_no_use(memory: Memory, clock: SetClock) -> None:
@@ -341,7 +339,10 @@ def test_how_long_things_are_restorable_is_a_setting(database_url: str, opened: 
     assert purged_days(memory, clock, 9) == [0, 1, 0, 0, 0, 0, 0, 0, 1]
 
 
-def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(memory: Memory, clock: SetClock) -> None:
+def test_a_purge_goes_in_steps_and_may_be_killed_between_any_two(
+    memory: Memory, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SWEEP_BATCH_COUNT", 40)
     alice = private(memory, ALICE)
     count = limits.SWEEP_BATCH_COUNT + 30
     for n in range(count):
