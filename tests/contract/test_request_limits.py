@@ -139,17 +139,18 @@ def test_a_secret_is_found_wherever_it_stands(memory: Memory) -> None:
             view.remember("a fact", data={"v": value})
 
 
-def test_a_file_changes_only_so_many_lines_at_once(memory: Memory) -> None:
+def test_a_file_changes_only_so_many_lines_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FILE_CHANGED_LINES_MAX_COUNT", 20)
     view = private(memory, ALICE)
     most = limits.FILE_CHANGED_LINES_MAX_COUNT
     first = "".join(f"- fact number {n}\n" for n in range(most))
     second = first + "".join(f"- thing number {n}\n" for n in range(most))
-    with pytest.raises(tacit.InvalidInput, match=r"text: changes more than 200 lines.*in parts"):
+    with pytest.raises(tacit.InvalidInput, match=r"text: changes more than 20 lines.*in parts"):
         view.files.write("trips.md", second)
     view.files.write("trips.md", first)
     view.files.write("trips.md", second)
     for other in ("- all is gone\n", second.replace("number", "no")):
-        with pytest.raises(tacit.InvalidInput, match="text: changes more than 200 lines"):
+        with pytest.raises(tacit.InvalidInput, match="text: changes more than 20 lines"):
             view.files.write("trips.md", other)
     assert view.files.read("trips.md").count("- ") == 2 * most
 
