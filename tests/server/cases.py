@@ -9,8 +9,8 @@ from typing import Any
 import tacit
 from tests.contract.rooms import ALICE, TEAM
 from tests.corpus import read_corpus
-from tests.server.headers import bearer, vouching
 from tests.server.story import At
+from tests.server.story_surfaces import bearer, vouching
 from tests.server.two_worlds import Ask
 from tests.server.worlds import BOBS_ROOM
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: true of every route, and complete."""
+"""The OpenAPI document: true of every route, and complete; and its page at /docs."""
 
 import json
 import re
@@ -11,10 +11,14 @@ from jsonschema_rs import validator_for
 from starlette.routing import BaseRoute
 from starlette.testclient import TestClient
 
+import tacit
 from tacit.memory import VIEW_OPERATIONS, parameters_of
 from tacit.records.accounts import Scope
 from tests.corpus import check_corpus
 from tests.server.calls import ALICE, World, good, refused
+from tests.server.fuzzing import fuzz, one_who_may_all, settings
+from tests.server.http_server import served
+from tests.server.worlds import UNHURRIED
 
 Document = dict[str, Any]
 HEADERS = Path(__file__).with_name("identity_headers.tsv")
@@ -196,3 +200,39 @@ def test_where_somebody_needs_no_key_the_document_says_so(world: World) -> None:
     assert told["/api/count"]["get"]["security"] == [{}, *KEY]
     assert told["/api/jobs"]["get"]["security"] == KEY
     assert told["/metrics"]["get"]["security"] == [{}, *KEY]
+
+
+PATHS = ("/docs", "/docs/docs.js", "/docs/docs.css")
+
+
+def test_docs_are_a_page_for_everybody(world: World) -> None:
+    page = world.client.get("/docs")
+    assert page.status_code == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "Tacit API" in page.text
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    for path in set(loaded) - {"data:,"}:
+        assert world.client.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_docs_load_nothing_from_another_host(world: World, path: str) -> None:
+    answer = world.client.get(path)
+    assert answer.status_code == 200
+    assert re.findall(r"\w+:?//\w|@import|url\(", answer.text) == []
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "http" not in policy
+
+
+def test_docs_are_no_part_of_the_document(world: World) -> None:
+    assert not [path for path in good(world.client.get("/openapi.json"))["paths"] if "docs" in path]
+
+
+def test_every_operation_does_what_its_document_says() -> None:
+    with tacit.open("sqlite://", settings=UNHURRIED, embedder=None) as memory:
+        config = settings(one_who_may_all(memory), 1, ("fuzzing",), seed=7)
+        with served(memory, UNHURRIED) as url:
+            done = fuzz(url, config)
+    assert (done.findings, done.errors) == ({}, [])
+    assert len(done.cases) == done.operations

@@ -1,9 +1,17 @@
-"""Chats and whole spaces over HTTP: for adapters and operators, and nobody else."""
+"""Chats, spaces, health and measures over HTTP: for adapters and operators."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+from starlette.testclient import TestClient
+
+import tacit
 from tacit.records.accounts import Scope
+from tacit.server.app import create_app
 from tests.server.calls import ALICE, BOB, TEAM, Caller, World, good, refused
+from tests.server.conftest import settings
 
 CONTENT = "apple pie for the surprise party"
 
@@ -23,22 +31,6 @@ def test_who_joined_a_group_may_ask_there_until_they_leave(world: World) -> None
     assert own.with_headers(X_Tacit_Chat="telegram:-777").told("/api/view")["enabled"]
     assert adapter.did("/api/chats/telegram:-777/left", person=BOB) is None
     refused(own.with_headers(X_Tacit_Chat="telegram:-777").get("/api/view"), 403)
-
-
-def test_what_is_said_in_a_confidential_group_does_not_leave_it(world: World) -> None:
-    adapter = world.caller(None)
-    for person in (ALICE, BOB):
-        adapter.did(f"/api/chats/{TEAM}/joined", person=person)
-    group = world.caller(BOB, TEAM, Participants=f"{ALICE},{BOB}")
-    said: Any = {"visibility": "room", "sensitivity": "public", "portable": True}
-    group.did("/api/remember", content="the launch is on Monday", about=[ALICE], **said)
-    assert world.caller(ALICE).did("/api/query", query="launch")
-    adapter.did(f"/api/chats/{TEAM}/confidential")
-    in_group = world.caller(BOB, TEAM, Participants=f"{ALICE},{BOB}")
-    assert in_group.did("/api/query", query="launch")
-    elsewhere = world.caller(ALICE, "telegram:-200", Participants=ALICE)
-    assert elsewhere.did("/api/query", query="launch") == []
-    adapter.did(f"/api/chats/{TEAM}/confidential", on=False)
 
 
 def test_a_link_is_begun_verified_and_ended(world: World) -> None:
@@ -86,3 +78,56 @@ def test_a_whole_space_is_counted_and_no_other(world: World) -> None:
     other = world.memory.space("another-space").keys.create("own", scopes=["admin"])
     elsewhere = Caller(world.client, {"Authorization": f"Bearer {other.token}"})
     assert elsewhere.told("/api/spaces/stats")["memories"] == 0
+
+
+@contextmanager
+def local(exporter: Any = "off") -> Iterator[Caller]:
+    """The one local person, who needs no key."""
+    wanted = settings()
+    wanted = replace(wanted, metrics=replace(wanted.metrics, exporter=exporter))
+    with (
+        tacit.open("sqlite://", embedder=None, settings=wanted) as memory,
+        TestClient(create_app(memory, wanted, local=True), base_url="http://localhost") as client,
+    ):
+        yield Caller(client, {})
+
+
+def test_anybody_hears_that_it_is_alive_and_ready_and_no_more(world: World) -> None:
+    for word in ("live", "ready"):
+        answer = world.stranger().get(f"/health/{word}")
+        assert good(answer) == {"status": {"live": "alive", "ready": "ready"}[word]}
+
+
+def test_a_server_that_is_about_to_stop_is_alive_and_not_ready(world: World) -> None:
+    state = world.client.app.state  # type: ignore[attr-defined]
+    state.draining = True
+    try:
+        assert "detail" not in refused(world.stranger().get("/health/ready"), 503)
+        assert good(world.stranger().get("/health/live")) == {"status": "alive"}
+    finally:
+        state.draining = False
+
+
+def test_a_server_whose_database_does_not_answer_is_not_ready() -> None:
+    with local() as caller:
+        assert good(caller.get("/health/ready"))
+        caller.client.app.state.memory.close()  # type: ignore[attr-defined]
+        problem = refused(caller.get("/health/ready"), 503)
+        assert problem["type"] == "urn:tacit:problem:store-unavailable"
+        assert "detail" not in problem
+        assert good(caller.get("/health/live"))
+
+
+def test_measures_are_for_an_operator_or_the_local_person(world: World) -> None:
+    # This server tells nobody, and an operator is told what to set.
+    problem = refused(world.keyed(Scope.ADMIN).get("/metrics"), 404)
+    assert "metrics.exporter" in problem["detail"]
+    refused(world.keyed(Scope.READ, Scope.WRITE, requester=ALICE).get("/metrics"), 403)
+    refused(world.stranger().get("/metrics"), 401)
+    with local("prometheus") as caller:
+        caller.did("/api/remember", content="apple pie")
+        answer = caller.get("/metrics")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/plain")
+        assert "tacit_operations_total" in answer.text
+        assert "apple" not in answer.text

@@ -1,4 +1,4 @@
-"""One story, four surfaces: each step of it is answered the same by all of them."""
+"""One story through the library, REST and MCP: each step of it is answered the same by all of them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,9 +10,7 @@ from tacit.memory import Memory
 from tests.contract.rooms import SetClock
 from tests.server.http_server import served
 from tests.server.story import Step, Surface, tell
-from tests.server.story_library import Views, through_the_library
-from tests.server.story_mcp import Mcp
-from tests.server.story_rest import Rest
+from tests.server.story_surfaces import Library, Mcp, Rest
 from tests.server.worlds import UNHURRIED
 
 # What the story comes to, whoever tells it.
@@ -55,7 +53,7 @@ def _scopes(memory: Memory) -> tuple[str, str]:
 @contextmanager
 def _library() -> Iterator[Surface]:
     with _memory() as memory:
-        yield through_the_library(memory)
+        yield Library(memory)
 
 
 @contextmanager
@@ -74,21 +72,13 @@ def _mcp() -> Iterator[Surface]:
         yield Mcp(rest.url, rest.adapter, rest)
 
 
-@contextmanager
-def _client() -> Iterator[Surface]:
-    with _memory() as memory, served(memory, UNHURRIED) as url:
-        adapter, _ = _scopes(memory)
-        with tacit.connect(url, key=adapter) as client:
-            yield Views(lambda at: client.view(at.who, at.chat), memory)
-
-
 def test_the_story_means_what_it_says() -> None:
     with _library() as surface:
         told = {step.says: step.answer for step in tell(surface)}
     assert {says: told[says] for says in MEANT} == MEANT
 
 
-@pytest.mark.parametrize("surface", [_rest, _mcp, _client], ids=["rest", "mcp", "client"])
+@pytest.mark.parametrize("surface", [_rest, _mcp], ids=["rest", "mcp"])
 def test_every_step_is_answered_as_by_the_library(surface: Callable[..., Iterator[Surface]]) -> None:
     with _library() as expected, surface() as tried:  # type: ignore[attr-defined]
         steps: list[tuple[Step, Step]] = list(zip(tell(expected), tell(tried), strict=True))

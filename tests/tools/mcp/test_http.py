@@ -1,6 +1,6 @@
 """MCP over HTTP in the app: the same keys and headers as everywhere, and the same refusals.
 
-`tests/server/test_two_principals_tools.py` proves that what others have changes no answer.
+`tests/server/test_two_principals.py` proves that what others have changes no answer.
 """
 
 import httpx2
