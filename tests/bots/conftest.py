@@ -19,8 +19,9 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-def memory(database_url: str, clock: SetClock) -> Iterator[Memory]:
-    with tacit.open(database_url, embedder=None, clock=clock) as opened:
+def memory(clock: SetClock) -> Iterator[Memory]:
+    """For commands: `EVERY_COMMAND` types each of them on both databases."""
+    with tacit.open("sqlite://", embedder=None, clock=clock) as opened:
         yield opened
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.bots.bot import Bot
-from tacit.bots.messages import ChatMoved, TextMessage
+from tacit.bots.messages import TextMessage
 from tacit.settings import ChatSettings
 from tests.bots.chats import (
     ALICE,
@@ -175,20 +175,6 @@ def test_nobody_writes_a_line_that_looks_like_somebody_elses() -> None:
         own = [line for line in prompt.said.splitlines() if line.startswith("Alice")]
         assert own == ["Alice: Hello"]
         assert "Be brief." in prompt.instructions
-
-
-def test_a_group_that_moves_keeps_its_memories(database_url: str) -> None:
-    with staged(database_url, bare()) as stage:
-        driver = LocalDriver(stage)
-        for who in (ALICE, BOB):
-            driver.join(who, TEAM)
-        driver.say(ALICE, TEAM, "Remember that our standup is at 9:30", to_bot=False)
-        there = Room("the same, moved", 999)
-        moved = ChatMoved(channel=CHANNEL, update="900", chat=driver.chat(there), who=None, before=driver.chat(TEAM).id)
-        for _ in range(2):
-            assert driver.bot.hear(moved, NOWHERE) == []
-        driver.say(BOB, there, "When do we meet?")
-        assert "standup is at 9:30" in stage.prompts[-1].instructions
 
 
 def test_only_what_has_to_do_with_the_words_is_told_or_offered_to_be_forgotten() -> None:

@@ -21,8 +21,8 @@ DIALOGUES = [one for file in FILES for one in read_dialogues(file)]
 
 
 @pytest.fixture
-def driver(database_url: str) -> Iterator[LocalDriver]:
-    with staged(database_url, PLAIN) as stage:
+def driver() -> Iterator[LocalDriver]:
+    with staged("sqlite://", PLAIN) as stage:
         yield LocalDriver(stage)
 
 
@@ -45,17 +45,6 @@ def test_what_another_account_brings_to_the_chat_comes_between(driver: LocalDriv
     assert any(one.room == HOME for one in asked), "Alice is asked about the link"
     assert "I'm not sure which one you mean." in driver.say(ALICE, HOME, "yes").text
     assert remembered(driver, ALICE) == []
-
-
-def test_what_was_answered_elsewhere_meanwhile_is_left_as_it_is(driver: LocalDriver) -> None:
-    tell(driver, 3)
-    mine = view(driver, ALICE)
-    gone = next(one for one in mine.proposals.list() if one.content == KNOWN[0])
-    mine.proposals.decline(gone.id)
-    told = driver.say(ALICE, HOME, "1 and 2").shown[0].text
-    assert told == f"I'll remember: {KNOWN[1]}\nThe rest is no longer waiting."
-    assert remembered(driver, ALICE) == [KNOWN[1]], "numbers mean what the list said"
-    assert waiting(driver, ALICE) == [KNOWN[2]]
 
 
 def test_no_word_lets_others_hear_something(driver: LocalDriver) -> None:
@@ -126,8 +115,8 @@ class Nameless(LocalDriver):
 
 
 @pytest.mark.parametrize("words", ["My name is Nora", "I'm Nora", "Ich heiße Nora"])
-def test_who_tells_their_name_is_called_so(database_url: str, words: str) -> None:
-    with staged(database_url, PLAIN) as stage:
+def test_who_tells_their_name_is_called_so(words: str) -> None:
+    with staged("sqlite://", PLAIN) as stage:
         driver = Nameless(stage)
         driver.say(ALICE, HOME, words)
         driver.say(ALICE, HOME, "I have a dog called Rex")
@@ -140,8 +129,8 @@ def test_who_tells_their_name_is_called_so(database_url: str, words: str) -> Non
         assert "Nora" not in told, "which was told in private"
 
 
-def test_who_does_not_want_their_name_kept_is_not_called_so(database_url: str) -> None:
-    with staged(database_url, PLAIN) as stage:
+def test_who_does_not_want_their_name_kept_is_not_called_so() -> None:
+    with staged("sqlite://", PLAIN) as stage:
         driver = Nameless(stage)
         driver.say(ALICE, HOME, "My name is Nora")
         driver.say(ALICE, HOME, "no")
@@ -150,11 +139,11 @@ def test_who_does_not_want_their_name_kept_is_not_called_so(database_url: str) -
 
 
 @pytest.mark.parametrize("words", ["call me Jules", "My name is Jules"])
-@pytest.mark.parametrize("question", ["what's my name?", "what is my name", "do you know my name?", "wie heiße ich?"])
-def test_who_told_their_name_is_told_it(database_url: str, words: str, question: str) -> None:
-    with staged(database_url, PLAIN) as stage:
+def test_who_told_their_name_is_told_it(words: str) -> None:
+    with staged("sqlite://", PLAIN) as stage:
         driver = Nameless(stage)
         driver.say(ALICE, HOME, words)
         driver.say(ALICE, HOME, "yes")
-        assert "Jules" in driver.say(ALICE, HOME, question).text
-        assert "Jules" not in driver.say(BOB, alone(BOB), question).text
+        for question in ("what's my name?", "what is my name", "do you know my name?", "wie heiße ich?"):
+            assert "Jules" in driver.say(ALICE, HOME, question).text
+            assert "Jules" not in driver.say(BOB, alone(BOB), question).text

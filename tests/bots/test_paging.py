@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.bots.messages import Span, code_span, split_spans, strong_span
+from tacit.bots.messages import Span, code_span, split_spans
 
 
 def utf16(text: str) -> int:
@@ -24,21 +24,12 @@ def split(text: str, most: int) -> list[str]:
     return texts(split_spans([Span(text)], most, utf16))
 
 
-def test_what_fits_stays_one_part_and_nothing_is_none() -> None:
-    assert split_spans([Span("one "), strong_span("two")], 7, utf16) == [(Span("one "), strong_span("two"))]
-    assert split("", 10) == split(" \n ", 10) == []
-
-
 def test_it_is_cut_at_a_paragraph_else_a_line_else_a_word() -> None:
     assert split("first one\n\nsecond one\nthird", 20) == ["first one", "second one\nthird"]
     assert split("first one\nsecond one third", 20) == ["first one", "second one third"]
     assert split("the first and the second", 16) == ["the first and", "the second"]
     assert split("\n\n\nan opening", 20) == ["an opening"]
     assert split("one\n\n\n\n  set in", 8) == ["one", "  set in"]
-
-
-def test_a_pause_right_at_the_beginning_does_not_leave_the_part_empty() -> None:
-    assert split("a\n\n" + "word " * 8, 20) == ["a\n\nword word word", "word word word word", "word "]
 
 
 def test_a_word_without_end_is_cut_between_characters() -> None:
@@ -48,11 +39,6 @@ def test_a_word_without_end_is_cut_between_characters() -> None:
     for one in (family, flag, accent, thumb, jamo):
         for part in split(one * 12, 20):
             assert part.count(one) * len(one) == len(part)
-
-
-def test_one_character_with_more_marks_than_fit_still_ends() -> None:
-    marked = "e" + "\u0301" * 50
-    assert "".join(split(marked, 10)) == marked
 
 
 def test_a_style_goes_on_in_the_next_part() -> None:

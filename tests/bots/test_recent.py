@@ -26,41 +26,6 @@ def test_the_last_ones_are_kept_by_chat_and_thread_and_no_longer_than_they_may_b
     assert texts(recent, OTHER) == []
 
 
-def test_whoever_comes_is_shown_nothing_that_was_said_before() -> None:
-    recent = RecentTurns(20)
-    recent.add_person(ROOM, ALICE.key)
-    recent.add(ROOM, None, said("a surprise for Bob"))
-    recent.add(ROOM, "topic", said("a surprise for Bob"))
-    recent.add_person(ROOM, BOB.key)
-    assert texts(recent) == texts(recent, thread="topic") == []
-    assert recent.has_person(ROOM, BOB.key)
-    recent.remove_person(ROOM, BOB.key)
-    assert not recent.has_person(ROOM, BOB.key), "who comes back is new again"
-
-
-def test_what_is_edited_taken_back_or_forgotten_is_not_shown_again() -> None:
-    recent = RecentTurns(20)
-    for turn in (said("nine", "1"), said("At nine.", "1", ours=True), said("ten", "2", BOB.key)):
-        recent.add(ROOM, None, turn)
-    recent.edit_message(ROOM, "1", "eleven")
-    assert texts(recent) == ["eleven", "ten"], "what was answered to the old words is gone"
-    recent.edit_message(ROOM, "2")
-    assert texts(recent) == ["eleven"]
-    recent.add(OTHER, None, said("elsewhere", "9"))
-    recent.forget(ALICE.key)
-    assert texts(recent) == texts(recent, OTHER) == []
-
-
-def test_a_group_that_moves_takes_its_words_along() -> None:
-    recent = RecentTurns(20)
-    recent.add_person(ROOM, ALICE.key)
-    recent.add(ROOM, None, said("hello"))
-    recent.move_chat(ROOM, OTHER)
-    assert texts(recent) == []
-    assert texts(recent, OTHER) == ["hello"]
-    assert recent.has_person(OTHER, ALICE.key)
-
-
 def test_who_came_in_under_the_new_name_is_shown_nothing_of_the_old_one() -> None:
     recent = RecentTurns(20)
     recent.add(ROOM, None, said("hello"))

@@ -112,13 +112,6 @@ def test_an_event_that_slack_sends_again_is_answered_once(there: Slack) -> None:
     assert posted(there) == once
 
 
-def test_a_message_that_names_the_bot_is_one_whichever_way_slack_tells_of_it(there: Slack) -> None:
-    said = there.message(ALICE, CHANNEL, f"<@{BOT}> {TEA}")
-    there.event({**said, "type": "app_mention"})
-    there.event(said)
-    assert len(posted(there)) == 1
-
-
 def test_what_bots_say_is_not_answered(there: Slack) -> None:
     there.api.workspace.named("U8", "Robot", is_bot=True)
     others = (

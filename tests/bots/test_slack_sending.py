@@ -15,7 +15,6 @@ from tacit.bots.messages import (
     Span,
     TextMessage,
     code_span,
-    link_span,
     make_message,
     strong_span,
 )
@@ -97,12 +96,6 @@ def test_nothing_that_somebody_wrote_means_anything_to_slack(api: SlackApi) -> N
     assert post.text == odd + " bold <b>"  # and the emulator saw that it was escaped
     styles = [one.get("style") for one in _elements(api)]
     assert styles == [None, {"bold": True}, {"code": True}]
-
-
-def test_a_link_leads_where_it_says(api: SlackApi) -> None:
-    (post,) = sent(api, GROUP, make_message("go to ", link_span("https://example.org/?a=1&b=2")), said(GROUP))
-    assert post.text == "go to https://example.org/?a=1&b=2"
-    assert _elements(api)[1] == {"type": "link", "url": "https://example.org/?a=1&b=2"}
 
 
 def _elements(api: SlackApi) -> list[dict[str, object]]:

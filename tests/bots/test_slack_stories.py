@@ -12,6 +12,7 @@ from tests.bots.slack_side import Json, Slack, quiet, slack, until
 
 ALICE, BOB, CHANNEL = "U1001", "U2002", "C100"
 HER_OWN = direct(ALICE)
+pytestmark = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 
 
 @pytest.fixture
@@ -48,39 +49,17 @@ def changed(message: Json, text: str) -> Json:
     }
 
 
-def deleted(message: Json) -> Json:
-    return {
-        "type": "message",
-        "subtype": "message_deleted",
-        "channel": message["channel"],
-        "channel_type": message["channel_type"],
-        "ts": "1999999999.000002",
-        "deleted_ts": message["ts"],
-        "previous_message": message,
-    }
-
-
-def test_an_edited_message_is_learned_again_and_a_deleted_one_forgets_what_it_taught(
-    stage: Stage, there: Slack
-) -> None:
+def test_a_preview_of_a_link_is_no_edit_and_a_stone_in_its_place_is_a_deletion(stage: Stage, there: Slack) -> None:
     first = there.message(ALICE, HER_OWN, "My favourite tea is oolong.")
     there.event(first)
-    other = there.message(ALICE, HER_OWN, "I work as a gardener.")
-    there.event(other)
     before = known(stage)
-    assert len(before) == 2
+    assert len(before) == 1
     # A link that Slack unfolds below is no edit.
     there.event(changed({**first, "attachments": [{"from_url": "https://x.example"}]}, first["text"]))
     assert known(stage) == before
-    there.event(changed(first, "My favourite tea is sencha."))
-    after = " ".join(known(stage))
-    assert "sencha" in after
-    assert "oolong" not in after
-    there.event(deleted({**first, "text": "My favourite tea is sencha."}))
-    assert known(stage) == [one for one in before if "gardener" in one]
     # A message below which a thread began leaves a stone behind.
-    stone = changed(other, "This message was deleted.")
-    stone["message"] = {"subtype": "tombstone", "user": "USLACKBOT", "ts": other["ts"]}
+    stone = changed(first, "This message was deleted.")
+    stone["message"] = {"subtype": "tombstone", "user": "USLACKBOT", "ts": first["ts"]}
     there.event(stone)
     assert known(stage) == []
 
@@ -104,22 +83,6 @@ def test_the_same_user_of_two_workspaces_is_two_people(stage: Stage, there: Slac
     there.event(there.message(ALICE, HER_OWN, "I live in Rome."), team="T9")
     assert "Rome" not in " ".join(known(stage) + known(stage, team="T9"))
     assert stage.memory.inbox.pending("slack") == []
-
-
-def test_what_was_passed_on_quoted_or_pasted_is_never_a_fact_about_the_sender(stage: Stage, there: Slack) -> None:
-    passed_on = {"is_share": True, "text": "I work as a spy.", "author_name": "Mallory"}
-    for message in (
-        there.message(ALICE, HER_OWN, "", attachments=[passed_on]),
-        there.message(ALICE, HER_OWN, "Look at that!", attachments=[passed_on]),
-        there.message(ALICE, HER_OWN, "&gt; I work as a spy.\nReally?"),
-        there.message(ALICE, HER_OWN, "&gt;&gt;&gt; I work as a spy.\nI live in Rome."),
-        there.message(ALICE, HER_OWN, "He wrote:\n```I work as a spy.\nI live in Rome.```"),
-    ):
-        there.event(message)
-    told = " ".join(known(stage))
-    assert [word in told for word in ("spy", "Rome")] == [False, False]
-    there.event(there.message(ALICE, HER_OWN, "&gt; What do you do?\nI work as a gardener."))
-    assert "gardener" in " ".join(known(stage))
 
 
 def test_a_channel_that_gets_another_id_keeps_what_was_said_in_it(stage: Stage, there: Slack) -> None:

@@ -13,7 +13,7 @@ from tacit.bots.telegram.client import TelegramClient
 from tacit.bots.telegram.runner import UpdateReceiver, poll_updates
 from tacit.bots.telegram.updates import CHANNEL, UPDATE_KINDS, TelegramIdentity, TelegramParser
 from tacit.errors import InvalidInput, StoreUnavailable
-from tests.bots.bot_api import BOT, CONFLICT, UNAUTHORIZED, BotApi, Garbage, Trouble, bot_api, flood
+from tests.bots.bot_api import CONFLICT, UNAUTHORIZED, BotApi, Garbage, Trouble, bot_api, flood
 from tests.bots.bot_updates import message, private, user
 from tests.bots.lines import Lines
 from tests.bots.telegram_stage import Pauses, connected
@@ -94,13 +94,6 @@ def test_an_update_that_the_library_could_not_read_holds_up_no_other(api: BotApi
     assert polled(line, 2, lambda _: api.deliver(HELLO))[0] == [odd, odd + 1]
 
 
-def test_updates_without_numbers_are_no_updates(api: BotApi, line: TelegramClient) -> None:
-    api.trouble["getUpdates"] = [Garbage(200, b'{"ok": true, "result": [{}, {"update_id": "1"}]}')]
-    api.deliver(HELLO)
-    stop = polled(line, 1)[2]
-    assert stop.seconds == [1.0]
-
-
 @pytest.mark.parametrize(
     ("trouble", "problem"),
     [
@@ -152,15 +145,6 @@ def test_an_odd_update_is_left_out_and_the_others_are_kept(line: TelegramClient)
     assert [event for event, _ in log.told] == ["update left out"] * 3
 
 
-def test_one_trouble_after_another_is_told_each(api: BotApi, line: TelegramClient) -> None:
-    api.trouble["getUpdates"] = ["cut before", UNAUTHORIZED, UNAUTHORIZED, None, CONFLICT]
-    api.deliver(HELLO)
-    ids, log, stop = polled(line, 2, lambda _: api.deliver(HELLO))
-    assert len(ids) == 2
-    assert len(log.problems) == 3
-    assert stop.seconds == [1.0, 2.0, 4.0, 1.0]
-
-
 def test_a_busy_telegram_is_left_alone_for_as_long_as_it_says(api: BotApi, line: TelegramClient) -> None:
     api.trouble["getUpdates"] = [flood(17)]
     api.deliver(HELLO)
@@ -176,37 +160,6 @@ def test_who_says_at_once_that_there_is_nothing_is_not_asked_without_a_pause(api
     assert len(ids) == 1
     assert stop.seconds == [1.0, 2.0, 4.0, 5.0]
     assert log.told == []
-
-
-def test_who_waits_before_saying_that_there_is_nothing_is_asked_again_at_once(
-    api: BotApi, line: TelegramClient
-) -> None:
-    api.trouble["getUpdates"] = [NOTHING] * 4
-    api.deliver(HELLO)
-    # Of each call: when it was made, and when "nothing" came.
-    times = iter([0.0, 1.0, 10.0, 35.0, 40.0, 65.0, 70.0, 71.0, 80.0])
-    assert polled(line, 1, now=lambda: next(times))[2].seconds == [1.0, 1.0]
-
-
-def test_nobody_at_home_is_one_line_too() -> None:
-    log, stop = Lines(), Pauses(most=3)
-    line = TelegramClient("1:a", "http://127.0.0.1:9")
-    try:
-        assert ChannelRetry(CHANNEL, log, stop).call_until_done(line.get_identity) is None
-    finally:
-        line.close()
-    assert log.problems == ["Telegram is not reachable: check the network and telegram.api_url"]
-    assert stop.seconds == [1.0, 2.0, 4.0]
-
-
-def test_a_wrong_token_is_tried_until_it_is_right(api: BotApi, line: TelegramClient) -> None:
-    api.trouble["getMe"] = [UNAUTHORIZED, UNAUTHORIZED]
-    log, stop = Lines(), Pauses()
-    me = ChannelRetry(CHANNEL, log, stop).call_until_done(line.get_identity)
-    assert me is not None
-    assert (me.id, me.username) == (BOT["id"], BOT["username"])
-    assert stop.seconds == [1.0, 2.0]
-    assert len(log.problems) == 1
 
 
 def test_hanging_up_ends_a_wait_for_updates_at_once(api: BotApi, line: TelegramClient) -> None:

@@ -15,8 +15,6 @@ import httpx
 import pytest
 
 import tacit
-from tacit.cli import main
-from tacit.cli.output import ExitCode
 from tests.bots.bot_api import TOKEN, UNAUTHORIZED, BotApi, bot_api
 from tests.bots.bot_updates import message, private, user
 
@@ -100,28 +98,3 @@ def test_it_is_told_updates_by_who_knows_the_secret(tmp_path: Path, api: BotApi)
             api.wait_called("sendMessage", seconds=PATIENCE_SECONDS)
             assert client.post("/hook/", json=update, headers=SHOWN).status_code == 404
     assert len(api.sent) == 1
-
-
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        ("telegram", ("TELEGRAM_BOT_TOKEN", "docs/telegram.md")),
-        ("slack", ("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET", "docs/slack.md")),
-        ("chat", ("type its number", "docs/chat.md")),
-    ],
-)
-def test_help_tells_how_to_begin(command: str, told: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--help"]) == ExitCode.OK
-    shown = capsys.readouterr().out
-    assert all(words in shown for words in told)
-    assert ("--as" in shown) == (command == "chat")  # a bot hears from many
-
-
-def test_without_a_token_it_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("TELEGRAM_BOT_TOKEN", raising=False)
-    assert main(["telegram", "--db", str(tmp_path / "db")]) == ExitCode.SETUP
-    told = capsys.readouterr().err
-    assert "TELEGRAM_BOT_TOKEN is not set: set it to the token that @BotFather gave you" in told
-    assert not (tmp_path / "db").exists()

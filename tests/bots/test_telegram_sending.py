@@ -124,16 +124,6 @@ def test_an_attachment_comes_as_a_file(api: BotApi, outlet: TelegramSender) -> N
     assert api.of("sendDocument")[0]["filename"] == "memories.jsonl"
 
 
-def test_a_file_that_telegram_would_refuse_is_not_sent(
-    api: BotApi, outlet: TelegramSender, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "TELEGRAM_FILE_MAX_BYTES", 10)
-    with pytest.raises(NotSent) as refused:
-        outlet.send(HOME, ALICE, OutboundMessage(spans=(), attachment=Attachment(name="a", text="x" * 11)))
-    assert refused.value.for_good
-    assert api.calls == []
-
-
 @dataclass(frozen=True)
 class BadDay:
     """What goes wrong while two parts are sent, and what comes of it."""
@@ -176,12 +166,6 @@ def test_trouble_is_waited_out_or_told_and_nothing_is_said_twice(
     assert (pauses.seconds, len(api.sent)) == (day.pauses, day.sent)
 
 
-def test_an_answer_that_cannot_be_read_does_not_make_it_be_sent_again(api: BotApi, outlet: TelegramSender) -> None:
-    api.trouble["sendMessage"] = [Garbage(200, b'{"ok": true, "result": {"chat": 7}}')]
-    outlet.send(HOME, ALICE, make_message("hello"))
-    assert len(api.calls) == 1
-
-
 def test_a_group_that_moved_is_followed(api: BotApi, outlet: TelegramSender) -> None:
     api.moved[-5] = -1005
     outlet.send(TEAM, ALICE, OutboundMessage(spans=(Span("hi"),), answers="42"), after=pressed(TEAM, "77", "3"))
@@ -205,12 +189,6 @@ def test_people_of_other_channels_are_not_written_to(api: BotApi, outlet: Telegr
         outlet.send(Chat.private("slack:T1:U1"), None, make_message("hello"))
     assert refused.value.for_good
     assert api.calls == []
-
-
-def test_a_page_in_telegrams_place_does_not_count_as_sent(api: BotApi, outlet: TelegramSender) -> None:
-    api.trouble["sendMessage"] = [Garbage(200, b"<html>"), Garbage(403, b"<html>")]
-    outlet.send(HOME, ALICE, make_message("hello"))
-    assert [sent.text for sent in api.sent] == ["hello"]
 
 
 def test_neither_token_nor_words_get_into_logs_and_errors(api: BotApi, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""What only Telegram can do to a bot, with everything behind it, on both databases."""
+"""What only Telegram can do to a bot, with everything behind it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +11,11 @@ from tacit.bots.telegram.client import TelegramClient
 from tacit.settings import ChatSettings, TelegramSettings
 from tests.bots.bot_api import BotApi, flood
 from tests.bots.bot_updates import group, message, user
-from tests.bots.chats import ALICE, BOB, TEAM, Room, Scenario, alone, remembered, staged
+from tests.bots.chats import ALICE, BOB, TEAM, Scenario, alone, remembered, staged
 from tests.bots.telegram_driver import TelegramDriver, telegram_driver
 
 HOME = alone(ALICE)
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite-file"], indirect=True)
 
 
 @contextmanager
@@ -77,18 +78,6 @@ def test_a_group_that_moves_keeps_its_memories(database_url: str, telegram: tupl
         there = driver.stage.memory.view(driver.requester(BOB), here)
         assert [one.content for one in there.list()] == remembered(driver, BOB, TEAM)
         assert any("standup" in one.content for one in there.list())
-
-
-@pytest.mark.parametrize("room", [HOME, TEAM], ids=["alone", "group"])
-def test_what_is_passed_on_never_becomes_a_fact_about_who_passes_it_on(
-    database_url: str, telegram: tuple[BotApi, TelegramClient], room: Room
-) -> None:
-    with played(database_url, telegram) as driver:
-        words = "remember that I am allergic to nuts"
-        driver.say(ALICE, room, words, forwarded_from="Dan")
-        driver.say(ALICE, room, "What do you think?", quoting=words)
-        assert remembered(driver, ALICE) == []
-        assert remembered(driver, ALICE, room) == []
 
 
 def test_only_allowed_chats_are_answered_but_each_is_told_its_id(

@@ -46,15 +46,6 @@ def chat(
     return talk
 
 
-def test_what_is_said_is_asked_about_by_number_and_known_the_next_time(chat: Chat) -> None:
-    asked, _ = chat("My cat is called Tom.", "1")
-    assert "[1] Yes  [2] No" in asked
-    assert asked.count("cat is called Tom") == 2, "once in the question, once in the answer"
-    told, beside = chat("What is my cat called?", "/memory")
-    assert told.count("cat is called Tom") == 2
-    assert "Ctrl-D" in beside
-
-
 def test_a_number_presses_its_button_until_that_is_answered(chat: Chat) -> None:
     typed = ("I work at ACME.", "7", "It rains.", "5", "2", "/memory")
     shown, _ = chat(*typed, options=JSON)

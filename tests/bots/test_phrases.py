@@ -1,11 +1,16 @@
-"""What a reply to a numbered list decides, by a table of replies in many voices."""
+"""How people say yes and no, ask, and decide over a numbered list, by tables in many voices."""
 
+import re
 from pathlib import Path
 
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit import bots
+from tacit.bots import phrases
 from tacit.bots.phrases import UNCLEAR, ReplyDecision, load_phrases, parse_decision
+from tests.contract.rooms import ALICE
 from tests.corpus import check_corpus, read_corpus
 
 CONTENTS = ("cat miso called", "live lisbon", "work acme designer", "tea green", "dog rex")
@@ -88,3 +93,31 @@ def test_whatever_is_said_nothing_is_both_kept_and_dropped(words: list[str], cou
 @given(st.text(max_size=250), st.integers(0, 5))
 def test_any_text_is_read_without_trouble(text: str, count: int) -> None:
     parse_decision(text, ITEMS[:count])
+
+
+def test_phrases_mean_what_the_table_says() -> None:
+    def meant(function: str, text: str, other: str) -> list[object]:
+        match function:
+            case "says_the_same":
+                return [phrases.says_the_same(text, other, ALICE)]
+            case "covers_content":
+                return [phrases.covers_content(text, other, ALICE)]
+            case "parse_yes_no":
+                return [phrases.parse_yes_no(text)]
+        asked = {
+            "asks_to_remember": phrases.asks_to_remember,
+            "is_question": phrases.is_question,
+            "asks_to_keep": phrases.asks_to_keep,
+        }
+        return [asked[function](text)]
+
+    check_corpus(Path(__file__).with_name("wording.tsv"), 3, meant)
+    assert phrases.parse_yes_no("yes " * 100) is None
+
+
+def test_every_text_that_the_bots_name_is_in_the_file_and_none_is_there_for_nothing() -> None:
+    folder = Path(bots.__file__).parent
+    source = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    written = yaml.safe_load((folder / "texts.yaml").read_text("utf-8"))
+    assert set(re.findall(r"\btexts\.([A-Z_0-9]+)", source)) == written.keys()
+    assert all(isinstance(text, str) for text in written.values())
