@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from bench import notes_cases as cases
 from tacit import limits
 from tacit.errors import NoteUnreadable
-from tacit.notes.document import UNDATED, Document, digest_item, parse_note, render_note
+from tacit.notes.document import Document, parse_note, render_note
 from tacit.records.notes import Frontmatter, Note, NoteItem, NoteKind, NoteLink, NoteRef, Section
 from tests.corpus import check_corpus
 
@@ -132,29 +132,11 @@ def test_a_page_is_read_by_lists_and_paragraphs() -> None:
     assert document.items[1].id == "kX3aBc12"
 
 
-def test_an_id_is_found_where_an_editor_wrapped_it_to() -> None:
-    item = long_term("- a long\n  line (added 2026-02-05)\n  <!-- kX3aBc12 -->\n").items[0]
-    assert (item.content, item.id) == ("a long line", "kX3aBc12")
-    assert item.added == date(2026, 2, 5)
-
-
 def test_links_are_no_items() -> None:
     text = '## Related Links\n- [a](b.md)\n- see [c]( <d e.md> ) or [f](<g h.md> "t")\n- [a2](b.md)\n'
     document = parse_note(text.encode(), NoteKind.SESSION)
     assert document.items == ()
     assert [link.target for link in document.links] == ["b.md", "g h.md"]
-
-
-def test_a_file_without_frontmatter_is_undated() -> None:
-    document = long_term("- a")
-    assert (document.head.created_at, document.fields) == (UNDATED, {})
-
-
-def test_a_digest_is_about_what_is_said_and_where() -> None:
-    one, other = long_term("- a <!-- kX3aBc12 -->\n").entries[0], long_term("*  a\n").entries[0]
-    assert one.digest == other.digest == digest_item(one.item)
-    moved = long_term("## Long-Term Goals / Projects\n- a").entries[0]
-    assert moved.digest != one.digest
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tacit.notes.drafts import (
     refile_finished,
     tick_finished,
 )
-from tacit.records.conversation import ParsedMessage, Role
+from tacit.records.conversation import ParsedMessage
 from tacit.records.notes import NoteItem, NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
 from tests.corpus import check_corpus
 from tests.llm.asking import TODAY, Notebook
@@ -124,17 +124,6 @@ def test_it_works_in_every_language_that_is_read() -> None:
     assert done.tasks == (TaskDraft(text=found.tasks[0].text, done=True),)
 
 
-def test_what_somebody_is_and_likes_is_no_fact_of_the_day_but_is_told() -> None:
-    found = drafted("I live in Lisbon")
-    assert (found.facts, found.tasks, found.topics) == ((), (), ())
-    assert found.summary == "Alice lives in Lisbon"
-
-
-def test_nothing_said_comes_to_nothing() -> None:
-    assert drafted() == SessionDraft()
-    assert drafted("hello!", answered("The server is in Rome"), "how are you?") == SessionDraft()
-
-
 def test_open_tasks_are_finished_by_what_the_person_says_happened() -> None:
     waiting = ("Call the plumber", "Pay the rent", "Call the plumber")
     found = drafted("I called the plumber", answered("I paid the rent"), waiting=waiting)
@@ -190,11 +179,6 @@ def test_what_is_cut_off_a_long_conversation_is_not_told_by_its_answers() -> Non
     between = said("Between us: the staging server is in Frankfurt")
     replies = [answered("see https://example.org/frankfurt")] * limits.DRAFT_MESSAGES_MAX_COUNT
     assert drafted(between, *replies) == SessionDraft()
-
-
-def test_tools_and_systems_say_nothing() -> None:
-    text = "The staging server is in Frankfurt"
-    assert drafted(said(text, Role.TOOL), said(text, Role.SYSTEM)) == SessionDraft()
 
 
 def test_links_are_kept_once_and_without_their_full_stop() -> None:
@@ -340,18 +324,6 @@ def test_without_words_that_were_said_a_task_stays_open(
     endpoint.always = says(finishing(quote, quote, quote))
     found = drafted_by(model, [said(said_so)], waiting=("Settle the printer invoice",))
     assert not any(one.done for one in found.tasks)
-
-
-def test_what_the_rules_read_does_not_depend_on_a_model(endpoint: Endpoint, model: EndpointModel) -> None:
-    endpoint.always = says({"summary": "Alice talked about the plumber"})
-    talk = [said("I need to call the plumber"), said("The router is in the cellar")]
-    talk.append(said("see https://a.org/b"))
-    found = drafted_by(model, talk)
-    assert found.summary == "Alice talked about the plumber"
-    assert found.facts == ("The router is in the cellar",)
-    assert [one.target for one in found.links] == ["https://a.org/b"]
-    endpoint.always = says({"tasks": [{"text": "Alice calls the plumber"}]})
-    assert drafted_by(model, talk).tasks == (TaskDraft(text="Alice calls the plumber"),)
 
 
 def test_what_is_to_stay_between_a_few_is_not_even_shown(endpoint: Endpoint, model: EndpointModel) -> None:

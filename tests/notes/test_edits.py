@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from bench import notes_cases as cases
-from tacit.errors import InvalidInput, NoteUnreadable
+from tacit.errors import NoteUnreadable
 from tacit.notes.document import Document, parse_note
 from tacit.notes.edits import (
     AddItem,
@@ -102,12 +102,6 @@ def test_an_item_goes_with_its_lines(text: bytes, kind: NoteKind, data: st.DataO
     assert after.lines[len(after.lines) - len(behind) :] == behind
 
 
-def test_what_a_paragraph_kept_apart_stays_two_items_without_it() -> None:
-    document = parse_note(b"- a\n\nb\n  - c\n", NoteKind.PAGE)
-    after = revised(document, DropItem(entry=document.entries[1]))
-    assert after == "- a\n\n<!-- -->\n  - c\n"
-
-
 @MANY_ARE_NOT_NOTES
 @given(cases.files(), st.sampled_from(NoteKind), st.data())
 def test_what_is_added_leaves_every_line_as_it_was(text: bytes, kind: NoteKind, data: st.DataObject) -> None:
@@ -126,13 +120,6 @@ def test_what_is_added_leaves_every_line_as_it_was(text: bytes, kind: NoteKind, 
         assert not line.strip() or any(line.rstrip("\r") == other for other in later)
 
 
-def test_an_id_is_put_behind_the_first_line() -> None:
-    document = index("- a\n  - b\n")
-    entry = document.entries[0]
-    item = replace(entry.item, id="0aB00009")
-    assert revised(document, SetItem(entry=entry, item=item)) == "- a <!-- 0aB00009 -->\n  - b\n"
-
-
 def test_a_box_is_ticked_and_nothing_else() -> None:
     document = index()
     entry = document.entries[2]
@@ -148,14 +135,6 @@ def test_a_remark_and_the_style_of_a_person_survive_another_wording() -> None:
     old = OWN[OWN.index("*   **Project A") : OWN.index("*   second")]
     new = "* **Project A**: ships in June (added 2026-02-05) <!-- ask Bob --> <!-- 0aB00001 -->\n"
     assert after == OWN.replace(old, new)
-
-
-def test_inner_lines_that_say_the_same_stay_as_they_are() -> None:
-    document = index()
-    entry = document.entries[1]
-    item = replace(entry.item, content="second\ninner   one\nnew\ninner two")
-    after = revised(document, SetItem(entry=entry, item=item))
-    assert after == OWN.replace("    - inner two\n", "    - new\n    - inner two\n").replace("*   second", "* second")
 
 
 def test_a_new_item_takes_on_the_style_of_its_list() -> None:
@@ -222,13 +201,6 @@ def test_ends_of_lines_are_kept(end: str, last: str) -> None:
     assert changed == ("## Key Facts\n- a\n- c\n  - d" + last).replace("\n", end)
 
 
-def test_a_kind_of_note_has_its_own_sections() -> None:
-    with pytest.raises(InvalidInput):
-        apply_edits(index(), [AddItem(item=NoteItem(section=Section.FACTS, content="x"))])
-    with pytest.raises(InvalidInput):
-        apply_edits(parse_note(b"", NoteKind.PAGE), [AddLink(link=NoteLink(text="a", target="b"))])
-
-
 # The layout of a page: what stands between its items, whatever becomes of them.
 
 PAGE = "# Head\n\nA paragraph.\n\n- one\n- two\n\n```\ncode\n```\n\n1. first\n"
@@ -248,19 +220,6 @@ def test_a_layout_holds_nothing_of_the_items() -> None:
     assert "# Head" in found
     assert "code" in found
     assert fill_layout(found, placed(PAGE)) == PAGE
-
-
-def test_what_is_gone_leaves_no_mark_and_what_changed_stands_where_it_stood() -> None:
-    items = placed(PAGE)
-    changed = [items[0], (2, replace(items[2][1], content="2"))]
-    assert fill_layout(layout(PAGE), changed) == "# Head\n\nA paragraph.\n\n- 2\n\n```\ncode\n```\n\n"
-
-
-def test_what_is_new_comes_after_the_one_before_it() -> None:
-    new = NoteItem(section=Section.PAGE, content="new")
-    assert "- one\n- two\n" in fill_layout(layout(PAGE), [*placed(PAGE), (9, new)])
-    assert fill_layout(layout(PAGE), [*placed(PAGE), (9, new)]).endswith("1. first\n2. new\n")
-    assert fill_layout("", [(0, new)]) == "- new\n"
 
 
 def test_words_that_would_be_read_as_something_else_are_still_these_words() -> None:

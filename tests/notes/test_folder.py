@@ -21,7 +21,7 @@ from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NoteMoved, NoteOutside, NoteUnreadable, SettingsError, StoreUnavailable
 from tacit.notes import files
 from tacit.notes.files import ANY
-from tacit.notes.folder import LOCK_FILE, MARK_FILE, WRITING_FILE, FolderRoot, NotesFolder, temporary_name
+from tacit.notes.folder import LOCK_FILE, WRITING_FILE, FolderRoot, NotesFolder, temporary_name
 from tests.corpus import read_corpus
 from tests.notes.attacks import NO_TEXT, PATHS, SECRET, TOO_LONG, untouched
 
@@ -40,12 +40,6 @@ def test_what_is_written_is_read_and_listed(folder: NotesFolder) -> None:
     assert folder.scan().folders == ["", "2026-01-31"]
 
 
-def test_what_is_not_there_is_none_and_makes_no_folder(folder: NotesFolder) -> None:
-    assert folder.read("2026-01-31/morning.md") is None
-    assert folder.remove("2026-01-31/morning.md") is False
-    assert folder.scan().folders == [""]
-
-
 def test_a_file_that_is_no_longer_what_was_read_stays(folder: NotesFolder) -> None:
     (folder.root / "a.md").write_bytes(b"by hand")
     for expected in (b"one", None):
@@ -58,12 +52,6 @@ def test_a_file_that_is_no_longer_what_was_read_stays(folder: NotesFolder) -> No
     assert (folder.root / "a.md").read_bytes() == b"three"
 
 
-def test_a_file_that_is_gone_is_not_brought_back(folder: NotesFolder) -> None:
-    with pytest.raises(NoteMoved):
-        folder.write("day/a.md", b"two", expected=b"one")
-    assert folder.scan().folders == [""]
-
-
 def test_an_edit_of_the_same_size_within_a_tick_is_seen_by_its_bytes(folder: NotesFolder) -> None:
     folder.write("a.md", b"one")
     path = folder.root / "a.md"
@@ -72,13 +60,6 @@ def test_an_edit_of_the_same_size_within_a_tick_is_seen_by_its_bytes(folder: Not
     os.utime(path, ns=(at, at))
     with pytest.raises(NoteMoved):
         folder.write("a.md", b"six", expected=b"one")
-
-
-def test_the_same_bytes_saved_anew_are_what_was_read(folder: NotesFolder) -> None:
-    folder.write("a.md", b"one")
-    (folder.root / "new").write_bytes(b"one")
-    (folder.root / "new").rename(folder.root / "a.md")
-    folder.write("a.md", b"two", expected=b"one")
 
 
 def _replaces(folder: NotesFolder, read: bytes | None) -> None:
@@ -112,13 +93,6 @@ def test_an_edit_in_the_very_moment_of_writing_is_never_lost(
         editor.join()
         assert path.read_bytes() == saved
     assert _leftovers(folder) == []
-
-
-def test_a_removed_note_takes_empty_folders_with_it(folder: NotesFolder) -> None:
-    folder.write("_longterms/acct_42/_index.md", b"one")
-    folder.write("_longterms/acct_7/_index.md", b"two")
-    assert folder.remove("_longterms/acct_42/_index.md")
-    assert folder.scan().folders == ["", "_longterms", "_longterms/acct_7"]
 
 
 def test_a_file_beyond_the_limit_is_neither_read_nor_written(folder: NotesFolder) -> None:
@@ -159,14 +133,6 @@ def _run_together(works: Sequence[Callable[[], None]]) -> None:
         thread.join()
 
 
-def test_threads_that_look_at_once_see_everything(folder: NotesFolder) -> None:
-    for number in range(1_500):
-        (folder.root / f"{number}.md").touch()
-    seen: list[int] = []
-    _run_together([lambda: seen.extend(len(folder.files()) for _ in range(5))] * 4)
-    assert seen == [1_500] * 20
-
-
 def test_threads_that_write_and_look_do_not_disturb_each_other(folder: NotesFolder) -> None:
     for number in range(30):
         folder.write(f"day/{number}.md", b"0" * 100)
@@ -185,14 +151,6 @@ def test_threads_that_write_and_look_do_not_disturb_each_other(folder: NotesFold
     assert {len(set((folder.root / path).read_bytes())) for path in folder.files()} == {1}
 
 
-def test_the_folder_keeps_its_id(folder: NotesFolder) -> None:
-    known = folder.identity()
-    with NotesFolder(folder.root) as other:
-        assert other.identity() == known
-    (folder.root / MARK_FILE).write_bytes(b"torn")
-    assert folder.identity() not in {known, "torn"}
-
-
 def test_a_folder_made_anew_is_another(folder: NotesFolder) -> None:
     known, generation = folder.identity(), folder.generation()
     folder.write("day/a.md", b"here")
@@ -205,14 +163,6 @@ def test_a_folder_made_anew_is_another(folder: NotesFolder) -> None:
     folder.write("b.md", b"here")
     assert (folder.root / "b.md").exists()
     assert stat.S_IMODE(folder.root.stat().st_mode) == 0o700
-
-
-def test_a_closed_folder_says_so(folder: NotesFolder) -> None:
-    folder.close()
-    folder.close()
-    with pytest.raises(StoreUnavailable):
-        folder.read("a.md")
-    folder.unlock()
 
 
 def test_no_handle_is_left_open(tmp_path: Path) -> None:
@@ -316,16 +266,6 @@ def test_what_has_a_bad_name_or_lies_too_deep_is_told_and_not_read(folder: Notes
     assert scan.refused["a/b/c/d/e/f"] == "deep"
     assert all(path.encode() for path in scan.refused)
     assert len(scan.refused) == 5
-
-
-def test_what_begins_with_a_dot_is_left_alone(folder: NotesFolder) -> None:
-    hooks = folder.root / ".git" / "hooks"
-    hooks.mkdir(parents=True)
-    hooks.chmod(0o755)
-    (hooks / "x.md").write_text("x")
-    scan = folder.scan()
-    assert (scan.files, scan.refused, scan.folders) == ({}, {}, [""])
-    assert stat.S_IMODE(hooks.stat().st_mode) == 0o755
 
 
 def test_a_lock_that_is_a_link_is_refused(folder: NotesFolder, outside: Path) -> None:
@@ -474,14 +414,6 @@ def test_one_at_a_time_mirrors_and_others_still_read(folder: NotesFolder) -> Non
         assert other.lock()
         assert not folder.lock()
     assert folder.lock()
-
-
-def test_a_lock_that_was_deleted_is_taken_anew(folder: NotesFolder) -> None:
-    assert folder.lock()
-    (folder.root / LOCK_FILE).unlink()
-    with NotesFolder(folder.root) as other:
-        assert other.lock()
-        assert not folder.lock()
 
 
 def test_what_a_killed_writer_left_is_cleaned_at_the_next_opening(folder: NotesFolder) -> None:

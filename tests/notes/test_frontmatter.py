@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from bench import notes_cases as cases
 from tacit.errors import NoteUnreadable
 from tacit.notes.frontmatter import UNDATED, HeadValue, build_head, format_value, parse_frontmatter, update_frontmatter
-from tacit.records.notes import TaskProgress
 from tests.corpus import read_corpus
 
 DATA = Path(__file__).parent / "data"
@@ -61,12 +60,6 @@ def test_what_is_no_plain_mapping_within_bounds_is_refused() -> None:
         assert text[:5] not in str(refused.value)
 
 
-def test_a_head_is_taken_as_far_as_it_can_be_read() -> None:
-    head = build_head(parse_frontmatter("created_at: soon\nsummary: [x]\ntags: one\nsession_id: {a: b}\nchannel: 7\n"))
-    assert (head.created_at, head.summary, head.tags) == (UNDATED, "", ("one",))
-    assert (head.session_id, head.channel) == (None, "7")
-
-
 @pytest.mark.parametrize(
     "text", ["2026-02-04T12:00:00Z", "2026-02-04T13:00:00+01:00", "2026-02-04 12:00", "'2026-02-04T12:00Z'"]
 )
@@ -79,16 +72,6 @@ def test_any_text_is_written_so_that_it_is_read_back(key: str, text: str) -> Non
     line = f"{key}: {format_value(key, text)}"
     assert "\n" not in line
     assert parse_frontmatter(line + "\n") == {key: text}
-
-
-def test_values_look_as_in_the_templates() -> None:
-    assert format_value("created_at", NOON) == "2026-02-04T12:00:00Z"
-    assert format_value("tasks", TaskProgress(done=1, total=3)) == '"1/3"'
-    assert format_value("summary", "x") == '"x"'
-    assert format_value("subject_id", "acct:42") == "acct:42"
-    assert format_value("contact_id", "tg:@alice") == "tg:@alice"
-    assert format_value("contact_nickname", "") == '""'
-    assert format_value("tags", ("a", "b c", "yes")) == '[a, "b c", "yes"]'
 
 
 def test_a_change_touches_its_own_value_only() -> None:
@@ -106,10 +89,6 @@ def test_a_key_leaves_with_its_lines() -> None:
     assert update_frontmatter(OWN, {"poem": None}) == OWN.replace("poem: |\n  one\n    two\n", "")
     assert update_frontmatter(OWN, {"tags": None}) == OWN.replace("tags:  # of mine\n- a\n- b\n", "")
     assert update_frontmatter(OWN, {"nothing": None}) == OWN
-
-
-def test_what_is_said_already_changes_nothing() -> None:
-    assert update_frontmatter(OWN, {"summary": "x", "tags": ("a", "b"), "created_at": NOON}) == OWN
 
 
 @pytest.mark.parametrize("value", ["x", 'a "b"\n: c', None, ("p", "q")])

@@ -3,7 +3,6 @@
 from datetime import date
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,23 +63,6 @@ def test_the_template_of_an_index() -> None:
     assert line == "**Project A**: ships in May (added 2026-02-05) <!-- kX3aBc12 -->"
 
 
-def test_a_task_has_a_box_and_no_bold_title() -> None:
-    assert bullet("call: Anna", Section.TASKS, done=True) == "[x] call: Anna"
-    assert parse_first_line("[X]  call", Section.TASKS, dated=False).done is True
-    assert parse_first_line("call", Section.TASKS, dated=False).done is False
-
-
-def test_the_other_of_two_wordings_is_marked() -> None:
-    line = bullet("May", id="kX3aBc12", conflict=True)
-    assert line == "May <!-- kX3aBc12 conflict -->"
-    assert parse_first_line(line, Section.KEY_FACTS, dated=True).conflict
-
-
-@pytest.mark.parametrize("line", ["**Project A:** May", "**Project A**:  May", "Project A: May", "**Project A**: May"])
-def test_bold_titles_of_people_are_the_same_title(line: str) -> None:
-    assert said(line) == "Project A: May"
-
-
 def test_a_remark_of_a_person_is_no_part_of_what_is_said() -> None:
     line = "May <!-- ask Bob --> or June (added 2026-02-05) <!-- sure? --> <!-- kX3aBc12 -->"
     read = parse_first_line(line, Section.KEY_FACTS, dated=True)
@@ -88,10 +70,6 @@ def test_a_remark_of_a_person_is_no_part_of_what_is_said() -> None:
     assert find_comments(line) == "<!-- ask Bob --> <!-- sure? -->"
     assert said("write `<!-- x -->` there") == "write `<!-- x -->` there"
     assert said("half of one <!-- only") == "half of one <!-- only"
-
-
-def test_no_such_day_is_text() -> None:
-    assert said("x (added 2026-13-01)") == "x (added 2026-13-01)"
 
 
 def test_a_model_reads_no_ids() -> None:

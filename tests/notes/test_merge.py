@@ -16,7 +16,6 @@ from tacit.llm.budget import Allowance, Budget
 from tacit.llm.endpoint import EndpointModel
 from tacit.notes.merge import (
     find_title,
-    has_same_words,
     is_alike,
     match_items,
     match_items_with_model,
@@ -83,25 +82,6 @@ def test_other_words_around_the_same_thing_are_alike() -> None:
         return ["alike" if found == {True} else "different" if found == {False} else "unequal"]
 
     check_corpus(DATA / "wordings.tsv", 2, outcome)
-
-
-def test_case_spacing_and_a_full_stop_make_no_difference() -> None:
-    assert normalize_text("  Ship   the thing.\n") == normalize_text("ship the THING")
-    assert normalize_text("C++") != normalize_text("C#")
-    assert normalize_text("schön") != normalize_text("schon")
-    assert normalize_text("!!!") != normalize_text("...")
-
-
-def test_the_same_words_in_another_form_are_the_same_task() -> None:
-    assert has_same_words("Call the plumber", "call plumber")
-    assert not has_same_words("Buy bread and milk", "Buy bread, milk and eggs")
-    assert not has_same_words("Pay 10 euros", "Pay 20 euros")
-
-
-def test_whoever_says_less_leaves_words_out() -> None:
-    assert says_less("bread, milk", "bread, milk and eggs")
-    assert not says_less("bread, milk and eggs", "bread, milk")
-    assert not says_less("bread", "milk")
 
 
 def test_topics_are_told_apart_by_what_follows_the_label() -> None:
@@ -344,10 +324,6 @@ def test_what_the_rules_are_sure_of_is_not_asked_about(endpoint: Endpoint, model
     assert match_items_with_model([SLOW, MOVED], new, model, None) == [(new[0], SLOW), (new[1], None)]
     assert match_items_with_model([], [SLOW_AGAIN], model, None) == [(SLOW_AGAIN, None)]
     assert endpoint.count == 0
-
-
-def test_without_a_model_the_rules_decide() -> None:
-    assert match_items_with_model([SLOW], [SLOW_AGAIN], None, None) == [(SLOW_AGAIN, None)]
 
 
 def test_instructions_and_wordings_in_conflict_are_not_shown(endpoint: Endpoint, model: EndpointModel) -> None:

@@ -4,7 +4,6 @@ import unicodedata
 from collections.abc import Callable
 from datetime import date
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,11 +95,6 @@ def test_a_long_name_is_cut_and_told_apart_by_its_hash(name: str) -> None:
     assert encode_name(name + "x") != folder
 
 
-@pytest.mark.parametrize("name", ["A", "a b", "~zz", "~c3", "~61", "=A", "a~", "é", "con", ".", "x~~y"])
-def test_what_encodes_nothing_decodes_to_nothing(name: str) -> None:
-    assert decode_name(name) is None
-
-
 @given(
     st.one_of(
         st.builds(NoteRef, kind=st.just(NoteKind.SESSION), day=st.dates(), session=names),
@@ -125,17 +119,3 @@ def test_a_path_leads_back_to_its_place(place: NoteRef, space: str) -> None:
     else:
         assert back == place
     assert "/".join(paths.split_path(path)) == path
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        NoteRef(kind=NoteKind.SESSION, session="x"),
-        NoteRef(kind=NoteKind.SESSION, day=DAY),
-        NoteRef(kind=NoteKind.LONG_TERM),
-        NoteRef(kind=NoteKind.PAGE, subject="acct:42"),
-    ],
-)
-def test_a_place_without_a_name_has_no_path(place: NoteRef) -> None:
-    with pytest.raises(InvalidInput):
-        note_path(place)

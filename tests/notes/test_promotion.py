@@ -113,11 +113,6 @@ def used(count: int = 0, days_ago: float = 0.0) -> tuple[int, datetime]:
     return count, NOW - timedelta(days=days_ago)
 
 
-def test_an_index_with_room_loses_nothing() -> None:
-    items = index(100)
-    assert select_overflow(items, {one.id or "": used() for one in items}) == ()
-
-
 def test_the_least_and_longest_ago_used_leaves() -> None:
     items = index(4)
     uses = {

@@ -62,11 +62,6 @@ def test_what_is_done_is_done_where_no_agreement_is_known() -> None:
         assert reconcile(item("tea", said), None, item("tea", kept)).done is True
 
 
-def test_however_a_line_is_written_it_stands_for_what_was_agreed() -> None:
-    found = reconcile_line(item("tea "), "d", TEA, 3, AgreedLine(digest="d", version=3))
-    assert found == ReconciledLine(content="tea ", done=None)
-
-
 def test_only_a_memory_that_is_as_agreed_counts_as_deleted() -> None:
     assert is_line_deleted(agreed("tea"), 1, None)
     assert not is_line_deleted(None, 1, None)
