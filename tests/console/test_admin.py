@@ -33,16 +33,6 @@ def test_a_task_is_run_by_its_button_and_tells_how_it_went(seeded: World, visit:
     assert done.last is not None
 
 
-def test_what_happens_meanwhile_comes_onto_the_page_by_itself(seeded: World, visit: Visit) -> None:
-    page = visit("/jobs", operator=OPERATOR)
-    button = page.get_by_role("row").filter(has_text="purge").get_by_role("button")
-    button.focus()
-    person(seeded.memory, ALICE).learn([Message("user", "I live in Lisbon")])
-    expect(page.get_by_text("1 turn pending")).to_be_visible()
-    expect(page.locator("[data-telling]")).to_contain_text("1 to learn")
-    expect(button).to_be_focused()
-
-
 def test_what_was_given_up_is_tried_again(world: World, visiting: Callable[[World], Visit]) -> None:
     person(world.memory, ALICE).learn([Message("user", "I live in Lisbon")])
     given_up = text("UPDATE jobs SET parked = 1, problem = 'StoreBusy' WHERE space_id = :space")
@@ -54,24 +44,6 @@ def test_what_was_given_up_is_tried_again(world: World, visiting: Callable[[Worl
     expect(page.get_by_role("status").first).to_contain_text("Retrying one turn")
     page.get_by_role("link", name="Refresh").click()
     assert world.memory.jobs.pending().parked == 0
-
-
-def test_what_has_nothing_to_work_with_is_told_on_the_page(seeded: World) -> None:
-    ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
-    for task in ("reflect", "nonsense"):
-        answer = ops.do(f"/jobs/{task}/run")
-        assert answer.status_code == 422
-        assert 'role="alert"' in answer.text
-
-
-def test_the_number_of_a_run_is_no_count(world: World) -> None:
-    ops = Caller(world, world.cookie(operator=OPERATOR))
-    last = world.memory.jobs.run("consolidate").last
-    assert last is not None
-    run = last.counts["run"]
-    told = ops.get("/jobs").text
-    assert "nothing to do" in told
-    assert f"{run:,}" not in told
 
 
 def test_a_task_that_fails_or_is_being_run_is_told_so(seeded: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,27 +84,6 @@ def test_what_takes_long_goes_on_without_the_page(monkeypatch: pytest.MonkeyPatc
     assert found is not None
     assert found.result == "found"
     assert not going.is_running(name)
-
-
-def test_what_went_wrong_while_the_page_waits_is_told() -> None:
-    def work() -> None:
-        raise Conflict("somebody else is at it")
-
-    going = TaskRunner()
-    with pytest.raises(Conflict):
-        going.run(("space", "job expire"), work)
-    assert not going.is_running(("space", "job expire"))
-    going._executor.shutdown()
-
-
-def test_a_healthy_space_is_told_so_and_when(seeded: World, visit: Visit) -> None:
-    page = visit("/doctor", operator=OPERATOR, scripts=False)
-    expect(page.get_by_text("No check has run")).to_be_visible()
-    page.get_by_role("button", name="Check the space").click()
-    expect(page.get_by_text("No problems found.")).to_be_visible()
-    page.goto("/doctor")
-    expect(page.get_by_text("Healthy")).to_be_visible()
-    expect(page.get_by_text("Checked just now")).to_be_visible()
 
 
 def test_what_is_wrong_is_told_in_plain_words_and_changed_by_nobody(seeded: World, visit: Visit) -> None:
@@ -204,22 +155,6 @@ def test_a_key_is_revoked_after_a_question(world: World, visiting: Callable[[Wor
     assert world.memory.keys.authenticate(made.token) is None
 
 
-def test_without_scripts_both_are_pages(world: World, visiting: Callable[[World], Visit]) -> None:
-    page = visiting(world)("/keys", operator=OPERATOR, scripts=False)
-    page.get_by_role("link", name="Create a key").click()
-    page.get_by_label("Name", exact=True).fill("bot")
-    page.get_by_role("button", name="Create key").click()
-    expect(page.get_by_role("alert")).to_contain_text("name some of read, write")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("bot")
-    assert world.memory.keys.list() == []
-    page.get_by_label("Remember, update and forget").check()
-    page.get_by_role("button", name="Create key").click()
-    page.get_by_role("link", name="Done").click()
-    page.get_by_role("link", name="Revoke bot").click()
-    page.get_by_role("button", name="Revoke", exact=True).click()
-    expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
-
-
 def test_keys_of_another_space_are_not_there(world: World, seeded: World) -> None:
     other = world.memory.space("elsewhere").keys.create("theirs", scopes=["read"])
     ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
@@ -228,17 +163,6 @@ def test_keys_of_another_space_are_not_there(world: World, seeded: World) -> Non
     assert ops.get(f"/keys/{other.key.id}/revoke").text == absent
     assert ops.do(f"/keys/{other.key.id}/revoke").status_code == 404
     assert world.memory.keys.authenticate(other.token) is not None
-
-
-def test_a_long_list_is_paged(world: World) -> None:
-    for number in range(51):
-        world.memory.keys.create(f"key number {number}", scopes=["read"])
-    ops = Caller(world, world.cookie(operator=OPERATOR))
-    first = ops.get("/keys").text
-    assert "key number 50" in first
-    assert "key number 0<" not in first
-    oldest = world.memory.keys.list()[1].id
-    assert "key number 0<" in ops.get(f"/keys?cursor={oldest}").text
 
 
 def test_what_is_wrong_is_said_of_its_field(world: World) -> None:

@@ -1,28 +1,16 @@
 """What a form holds is read field by field, and what is wrong is said of its field."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tacit.console import labels, requests, sessions
+from tacit.console import requests, sessions
 from tacit.console.sessions import FlashMessage
-from tacit.errors import Conflict, InvalidInput
+from tacit.errors import InvalidInput
 from tacit.records.memory import Visibility
 from tacit.settings import Settings
-
-NOW = datetime(2026, 3, 14, 9, 5, tzinfo=UTC)
-
-
-def test_what_is_wrong_is_told_as_a_sentence_without_names_of_fields() -> None:
-    said = {
-        "That is empty; write something": InvalidInput("scopes", "is empty; write something"),
-        "Type the word erase": InvalidInput("word", "type the word erase"),
-        "The memory is at version 3": Conflict("the memory is at version 3"),
-    }
-    for sentence, error in said.items():
-        assert labels.error_sentence(error) == sentence
 
 
 def test_fields_are_read_as_what_they_are() -> None:
@@ -56,29 +44,6 @@ def test_what_is_wrong_is_said_of_its_field(written, read) -> None:  # type: ign
     with pytest.raises(InvalidInput) as wrong:
         read(requests.parse_form(written))
     assert wrong.value.field == "x"
-
-
-@pytest.mark.parametrize(
-    ("apart", "says"),
-    [
-        (timedelta(seconds=20), "just now"),
-        (timedelta(minutes=1), "1 minute ago"),
-        (timedelta(hours=23), "23 hours ago"),
-        (timedelta(days=3), "3 days ago"),
-        (timedelta(days=60), "2 months ago"),
-        (timedelta(days=800), "2 years ago"),
-        (timedelta(days=-3), "in 3 days"),
-        (timedelta(seconds=-3), "in a moment"),
-    ],
-)
-def test_ages_are_said_as_people_say_them(apart: timedelta, says: str) -> None:
-    assert labels.format_age(NOW - apart, NOW) == says
-    assert labels.format_date_time(NOW) == "14 March 2026, 09:05 UTC"
-
-
-def test_a_name_of_a_control_holds_no_mark_that_turns_text_round() -> None:
-    assert labels.single_line("a\u202eb\n\u2066c") == "a b c"
-    assert labels.single_line("word " * 40, 20) == "word word word word…"
 
 
 def request(cookie: str = "") -> Request:

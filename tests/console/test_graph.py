@@ -12,7 +12,6 @@ from tacit.limits import GRAPH_FIRST_COUNT
 from tacit.memory import Memory
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, OPERATOR, person
-from tests.console.watching import faults, is_wider_than_its_window
 
 MANY = 470
 FRIENDS = 30
@@ -105,18 +104,6 @@ def test_five_hundred_nodes_are_readable(crowded: Page) -> None:
     expect(crowded.locator(".canvas .name")).to_have_count(before)
 
 
-def test_it_is_always_drawn_the_same_way_and_fits_on_a_phone(many: World, visiting: Callable[[World], Visit]) -> None:
-    drawn = []
-    for _ in range(2):
-        page = visiting(many)("/graph?most=500", person=ALICE, phone=True, dark=True)
-        page.wait_for_selector(DRAWN)
-        drawn.append(boxes(page, ".canvas .mark"))
-        assert not is_wider_than_its_window(page)
-        assert outside(page, drawn[-1]) == []
-        assert list(overlapping(boxes(page, ".canvas .name"))) == []
-    assert drawn[0] == drawn[1]
-
-
 def test_keys_lead_through_it_and_open_what_they_come_to(crowded: Page) -> None:
     crowded.get_by_role("button", name="Fit").focus()
     crowded.keyboard.press("Tab")
@@ -191,25 +178,6 @@ def test_dragging_moves_it_and_a_click_opens(crowded: Page) -> None:
     expect(crowded.get_by_role("heading", level=1)).to_contain_text("Friend 8")
 
 
-def test_two_fingers_come_closer(crowded: Page) -> None:
-    around = crowded.locator(".canvas").bounding_box()
-    assert around is not None
-    x, y = around["x"] + around["width"] / 2, around["y"] + around["height"] / 2
-    hand = crowded.context.new_cdp_session(crowded)
-    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
-
-    def touch(what: str, *apart: int) -> None:
-        points = [{"x": x + one, "y": y, "id": at} for at, one in enumerate(apart)]
-        hand.send("Input.dispatchTouchEvent", {"type": what, "touchPoints": points})
-
-    whole = scale(crowded)
-    touch("touchStart", -40, 40)
-    for far in (60, 90, 120):
-        touch("touchMove", -far, far)
-    touch("touchEnd")
-    assert scale(crowded) > 2 * whole
-
-
 def test_without_scripts_there_is_the_list(look: Visit, shared: World) -> None:
     page = look("/graph", person=ALICE, scripts=False)
     expect(page.locator(".canvas")).to_be_hidden()
@@ -225,25 +193,3 @@ def test_an_operator_sees_the_whole_space_and_it_is_noted(seeded: World, visitin
     assert len(boxes(page, ".node:not(.person)")) == 6
     assert {"Alice", "Bob"} <= set(page.locator(".name.person").all_text_contents())
     assert "graph" in {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
-
-
-def test_people_and_memories_about_people_are_drawn_differently(
-    world: World, visiting: Callable[[World], Visit]
-) -> None:
-    alice = person(world.memory, ALICE)
-    alice.remember("The sky is blue", category="fact")
-    alice.remember("Sarah is my wife", category="person", about=["Sarah"])
-    page = visiting(world)("/graph", person=ALICE)
-    page.wait_for_selector(DRAWN)
-    sarah = page.get_by_role("link", name="Sarah, Person", exact=True).locator("path")
-    wife = page.get_by_role("link", name="Sarah is my wife, Person", exact=True).locator("path")
-    legend = page.locator("[data-style-of=person] path")
-    assert wife.get_attribute("d") == legend.get_attribute("d")
-    assert sarah.get_attribute("d") != wife.get_attribute("d")
-    expect(page.locator(".legend li").first).to_have_text("People")
-
-
-def test_where_nothing_is_remembered_nothing_is_drawn(world: World, visiting: Callable[[World], Visit]) -> None:
-    page = visiting(world)("/graph", person=ALICE)
-    expect(page.get_by_text("No memories to draw yet")).to_be_visible()
-    assert faults(page) == []

@@ -10,7 +10,7 @@ from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, person
 from tests.console.test_memory import memory_that_says, press, told
-from tests.console.watching import faults, faults_by_day_and_night
+from tests.console.watching import faults_by_day_and_night
 
 TEA, NUTS, LYON, RELEASE = (
     "Prefers tea to coffee",
@@ -97,32 +97,6 @@ def test_what_is_shown_is_narrowed_by_each_filter(look: Visit) -> None:
     assert len(shown(page)) == 4
 
 
-def test_a_filter_that_is_wrong_is_said_so_and_breaks_nothing(look: Visit) -> None:
-    page = look("/?category=nonsense&words=tea", person=ALICE)
-    expect(page.get_by_role("alert")).to_contain_text("Unknown category")
-    assert shown(page) == []
-    page.get_by_label("Category", exact=True).select_option("")
-    expect(page.locator("#found .card")).to_have_count(1)
-
-
-def test_who_has_nothing_is_told_what_will_be_here(world: World, visiting: Callable[[World], Visit]) -> None:
-    page = visiting(world)(person=ALICE)
-    expect(page.get_by_text("No memories yet.")).to_be_visible()
-    expect(page.get_by_text("What a bot remembers for you")).to_be_visible()
-    assert faults(page) == []
-
-
-def test_who_finds_nothing_is_told_where_else_to_look(seeded: World, visit: Visit) -> None:
-    person(seeded.memory, ALICE).forget(memory_that_says(seeded, TEA).id)
-    page = visit("/?words=coffee", person=ALICE)
-    page.get_by_role("link", name="Include forgotten").click()
-    assert shown(page) == [TEA]
-    expect(page.get_by_text("Forgotten", exact=True).last).to_be_visible()
-    page.goto("/?words=nothing")
-    page.get_by_role("link", name="Clear filters").click()
-    assert len(shown(page)) == 3
-
-
 def test_older_ones_are_a_page_further(world: World, visiting: Callable[[World], Visit]) -> None:
     alice = person(world.memory, ALICE)
     for number in range(60):
@@ -152,26 +126,6 @@ def test_several_are_forgotten_by_keyboard_and_taken_back(seeded: World, page: P
     press(page, "Undo")
     told(page, "Undone for 2.")
     assert shown(page) == [RELEASE, LYON, NUTS, TEA]
-
-
-def test_all_on_the_page_are_pinned_and_only_those_that_were_not_are_taken_back(seeded: World, page: Page) -> None:
-    page.get_by_label("All on this page").check()
-    press(page, "Pin")
-    told(page, "3 pinned.")
-    expect(page.locator(".badge.pinned")).to_have_count(4)
-    press(page, "Undo")
-    told(page, "Undone for 3.")
-    assert memory_that_says(seeded, LYON).pinned
-    expect(page.locator(".badge.pinned")).to_have_count(1)
-
-
-def test_what_is_filed_under_a_key_is_told_with_it(seeded: World) -> None:
-    person(seeded.memory, ALICE).put("profile", "timezone", "Europe/Lisbon")
-    alice = Caller(seeded, seeded.cookie(person=ALICE))
-    said = '<bdi class="key">timezone</bdi>: <bdi class="words" dir="auto">Europe/Lisbon</bdi>'
-    for path in ("/", "/visibility"):
-        assert said in alice.get(path).text
-    assert 'aria-label="Select: timezone: Europe/Lisbon"' in alice.get("/").text
 
 
 def test_the_visibility_of_several_is_changed_and_each_gets_its_own_back(seeded: World, page: Page) -> None:

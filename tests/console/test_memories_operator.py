@@ -2,7 +2,6 @@
 
 from playwright.sync_api import expect
 
-from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, BOB, OPERATOR, person
 from tests.console.test_memories import choose, shown
@@ -18,23 +17,6 @@ def test_an_operator_sees_whose_each_is(look: Visit) -> None:
     expect(of_bob).to_contain_text(f"Owner: {BOB}")
     expect(of_bob).to_contain_text("Private")
     expect(page.get_by_role("button", name="Pin")).to_have_count(0)
-
-
-def test_an_operator_looks_at_one_persons(look: Visit) -> None:
-    page = look(operator=OPERATOR)
-    page.get_by_text("Filters").click()
-    page.get_by_label("Owner", exact=True).fill(BOB)
-    expect(page.locator("#found .card")).to_have_count(2)
-    page.get_by_label("Owner", exact=True).fill("Bob")
-    expect(page.locator("#found .nothing")).to_contain_text("use a key such as telegram:123")
-
-
-def test_an_operator_sees_whom_one_is_about_who_has_no_key(seeded: World) -> None:
-    alice = person(seeded.memory, ALICE)
-    id = alice.remember("Sarah is my wife", category="person", about=["Sarah"]).id
-    shown = Caller(seeded, seeded.cookie(operator=OPERATOR)).get(f"/memories/{id}").text
-    assert "<dt>About</dt><dd><bdi>Sarah</bdi></dd>" in shown
-    assert "people" in {one.word for one in alice.audit.access_log()}
 
 
 def test_an_operator_rewords_and_takes_it_back(seeded: World, visit: Visit) -> None:
@@ -65,16 +47,6 @@ def test_an_operator_lowers_visibility_and_never_raises_it(seeded: World, visit:
     expect(page.get_by_role("radio")).to_have_count(1)
 
 
-def test_an_operator_withholds_by_key_alone(seeded: World, visit: Visit) -> None:
-    page = visit(f"{path_of(seeded, LYON)}/withhold", operator=OPERATOR)
-    page.get_by_label("Person").fill("Bob")
-    press(page, "Withhold")
-    expect(page.locator("#who-problem")).to_contain_text("use a key")
-    page.get_by_label("Person").fill(BOB)
-    press(page, "Withhold")
-    told(page, "Withheld from them")
-
-
 def test_an_operator_forgets_many_and_is_told_what_was_refused(seeded: World, visit: Visit) -> None:
     page = visit(operator=OPERATOR)
     choose(page, SURPRISE, LYON)
@@ -88,11 +60,3 @@ def test_an_operator_forgets_many_and_is_told_what_was_refused(seeded: World, vi
     expect(page.get_by_text("Only the owner raises it")).to_be_visible()
     told(page, "Visibility changed.")
     assert memory_that_says(seeded, LYON).visibility == "room"
-
-
-def test_an_operator_erases_with_a_certificate(seeded: World, visit: Visit) -> None:
-    page = visit(f"{path_of(seeded, LYON)}/erase", operator=OPERATOR)
-    page.get_by_label("To continue, type erase").fill("erase")
-    press(page, "Erase")
-    page.get_by_text("Certificate file").click()
-    assert seeded.memory.admin.verify_certificate(page.locator("pre").inner_text())

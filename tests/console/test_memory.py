@@ -93,15 +93,6 @@ def test_another_wording_by_keyboard_and_the_earlier_one_again(seeded: World, te
     assert memory_that_says(seeded, TEA).version == 3
 
 
-def test_a_dialog_is_left_by_escape_and_focus_goes_back(tea: Page) -> None:
-    link = tea.get_by_role("link", name="Erase…")
-    link.click()
-    expect(tea.get_by_role("dialog")).to_be_visible()
-    tea.keyboard.press("Escape")
-    expect(tea.get_by_role("dialog")).to_have_count(0)
-    expect(link).to_be_focused()
-
-
 def test_where_somebody_was_quicker_both_wordings_are_shown(seeded: World, visit: Visit) -> None:
     id = memory_that_says(seeded, TEA).id
     page = visit(f"/memories/{id}/edit", person=ALICE)
@@ -120,16 +111,6 @@ def test_where_somebody_was_quicker_both_wordings_are_shown(seeded: World, visit
     expect(page.locator(".wording")).to_have_text("Prefers cocoa")
 
 
-def test_a_wording_that_holds_a_secret_is_refused_beside_its_field(visit: Visit, seeded: World) -> None:
-    page = visit(f"{path_of(seeded)}/edit", person=ALICE)
-    secret = "My password is hunter2-Zebra!9"
-    page.get_by_role("textbox", name="Text").fill(secret)
-    press(page, "Save")
-    expect(page.locator("#content-problem")).to_contain_text("holds a secret")
-    expect(page.get_by_role("textbox", name="Text")).to_have_value(secret)
-    assert memory_that_says(seeded, TEA).version == 1
-
-
 def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(seeded: World, visit: Visit) -> None:
     words = "The release is on Thursday"
     page = visit(f"{path_of(seeded, words)}/edit", person=ALICE)
@@ -146,17 +127,6 @@ def test_what_was_said_in_a_room_gets_a_new_place_with_its_new_wording(seeded: W
     page.goto(f"/memories/{old.id}")
     page.get_by_role("link", name=words).click()
     expect(page.get_by_role("button", name="Forget")).to_be_visible()
-
-
-def test_undoing_takes_back_nothing_that_was_changed_since(seeded: World, tea: Page) -> None:
-    id = memory_that_says(seeded, TEA).id
-    tea.get_by_role("link", name="Edit").click()
-    tea.get_by_role("textbox", name="Text").fill("Prefers cocoa")
-    press(tea, "Save")
-    person(seeded.memory, ALICE).update(id, "Prefers water")
-    press(tea, "Undo")
-    told(tea, "Not undone: it was changed since.")
-    expect(tea.locator(".wording")).to_have_text("Prefers water")
 
 
 def test_erasing_shows_what_is_pending_in_the_files(tea: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,32 +156,3 @@ def test_erasing_takes_a_typed_word_and_gives_a_certificate(seeded: World, tea: 
     assert seeded.memory.admin.verify_certificate(tea.locator("pre").inner_text())
     tea.goto(f"/memories/{id}")
     expect(tea.get_by_role("heading", name="Page not found")).to_be_visible()
-
-
-def test_a_long_history_is_shown_piece_by_piece(seeded: World, visit: Visit) -> None:
-    alice, id = person(seeded.memory, ALICE), memory_that_says(seeded, TEA).id
-    for number in range(24):
-        alice.update(id, f"Prefers {number} cups")
-    page = visit(f"/memories/{id}", person=ALICE)
-    lines = page.locator(".timeline li")
-    expect(lines).to_have_count(20)
-    expect(lines.first.locator("ins")).to_have_text("23")
-    page.get_by_role("link", name="Earlier").click()
-    expect(lines).to_have_count(5)
-    expect(lines.last).to_contain_text(TEA)
-    expect(lines.nth(3).locator("del")).to_have_text("tea to coffee")
-    page.get_by_role("link", name="Newest").click()
-    expect(lines).to_have_count(20)
-
-
-def test_without_scripts_every_act_is_a_page(seeded: World, visit: Visit) -> None:
-    page = visit(path_of(seeded), person=ALICE, scripts=False)
-    page.get_by_role("link", name="Edit").click()
-    page.get_by_role("textbox", name="Text").fill("Prefers cocoa")
-    press(page, "Save")
-    told(page, "Saved.")
-    press(page, "Undo")
-    page.get_by_role("link", name="Erase…").click()
-    page.get_by_label("To continue, type erase").fill("Erase")
-    press(page, "Erase")
-    expect(page.get_by_role("heading", name="Erased")).to_be_visible()

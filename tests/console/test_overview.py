@@ -1,16 +1,12 @@
 """What happened and who looked: activity and access log, and that every look is logged."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
 
 from playwright.sync_api import expect
 
-from tacit.console import charts
 from tacit.console.app import PAGE_GROUPS
 from tacit.console.requests import FRAGMENT_HEADER
 from tacit.console.site import PageAccess, PageRoute
-from tacit.records.memory import HistoryEvent
-from tacit.records.results import ActivityEntry, DayCounts
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
 from tests.console.seeding import ALICE, BOB, OPERATOR, person
@@ -37,30 +33,6 @@ def test_what_happened_today_is_told_and_leads_to_the_memory(seeded: World, visi
     expect(page.locator(".wording")).to_have_text("Prefers cocoa")
 
 
-def test_what_happened_to_others_is_not_told(shared: World) -> None:
-    answer = Caller(shared, shared.cookie(person=BOB)).get("/activity")
-    assert answer.status_code == 200
-    assert "surprise" in answer.text
-    assert "walnuts" not in answer.text
-
-
-def test_an_operator_is_told_whose_it_was(look: Visit) -> None:
-    card = look("/activity", operator=OPERATOR).get_by_role("listitem")
-    expect(card.filter(has_text="Plans a surprise")).to_contain_text("of telegram:2002")
-
-
-def test_people_graph_and_activity_are_there_on_both_databases(anywhere: World) -> None:
-    alice = Caller(anywhere, anywhere.cookie(person=ALICE))
-    ops = Caller(anywhere, anywhere.cookie(operator=OPERATOR))
-    for path, says in (("/people", "Bob"), ("/graph", "walnuts"), ("/activity", "walnuts")):
-        for caller in (alice, ops):
-            answer = caller.get(path)
-            assert (answer.status_code, says in answer.text) == (200, True)
-        assert "surprise" not in alice.get(path).text
-    assert "likes chess" in alice.get("/people/ext:telegram:2002").text
-    assert "likes chess" in ops.get("/people/ext:telegram:2002").text
-
-
 def test_a_page_goes_on_at_its_cursor_and_at_no_other(seeded: World) -> None:
     id = person(seeded.memory, ALICE).remember("Has a cat").id
     for _ in range(51):
@@ -77,41 +49,6 @@ def test_a_page_goes_on_at_its_cursor_and_at_no_other(seeded: World) -> None:
         wrong = alice.get(f"{path}?cursor=nonsense")
         assert wrong.status_code == 422
         assert "start again without it" in wrong.text
-
-
-def happened(event: HistoryEvent, reason: str | None, at: datetime) -> ActivityEntry:
-    return ActivityEntry(
-        at=at, event=event, memory_id="AAAAAAAA", category="fact", content="x", actor="ext:telegram:1", reason=reason
-    )
-
-
-def test_reasons_are_told_in_plain_words() -> None:
-    now = datetime(2026, 3, 14, 12, tzinfo=UTC)
-    found = [
-        happened(HistoryEvent.UPDATE, "visibility public_ok", now),
-        happened(HistoryEvent.UPDATE, "tags, importance", now - timedelta(days=1)),
-        happened(HistoryEvent.UPDATE, "named as replaced", now - timedelta(days=1)),
-        happened(HistoryEvent.LINK, "related_to", now - timedelta(days=40)),
-    ]
-    told = [(day.title, [(one.says, one.because) for one in day.lines]) for day in charts.group_by_day(found, now)]
-    assert told == [
-        ("Today", [("Visibility: shareable", None)]),
-        ("Yesterday", [("Changed: tags, importance", None), ("Changed", "named as replaced")]),
-        ("2 February 2026", [("Linked: related to", None)]),
-    ]
-
-
-def test_charts_are_as_high_as_their_own_busiest_day() -> None:
-    counts = [
-        DayCounts(day=date(2026, 3, 1), counts={"learned": 2}),
-        DayCounts(day=date(2026, 3, 2)),
-        DayCounts(day=date(2026, 3, 3), counts={"learned": 4, "expired": 1}),
-    ]
-    found = {one.title: one for one in charts.build_charts(counts)}
-    assert list(found) == ["Learned", "Updated", "Forgotten", "Merged", "Expired"]
-    assert [bar.height for bar in found["Learned"].bars] == [24, 48]
-    assert found["Learned"].says == "Learned: 6 in 3 days, most on 3 March 2026: 4"
-    assert found["Updated"].bars == []
 
 
 ODD = "<b>ada</b>"

@@ -65,13 +65,6 @@ def test_a_page_says_truly_that_operators_see_what_somebody_is_called(seeded: Wo
     assert "people" in {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
 
 
-def test_a_name_that_is_none_is_told_beside_its_field(seeded: World) -> None:
-    alice = Caller(seeded, seeded.cookie(person=ALICE))
-    answer = alice.do(f"{BOBS_PAGE}/name", name=" ", kind="alias")
-    assert answer.status_code == 422
-    assert 'id="name-problem"' in answer.text
-
-
 def test_whom_they_do_not_know_is_as_if_not_there(shared: World) -> None:
     bob = Caller(shared, shared.cookie(person=BOB))
     person(shared.memory, CAROL).remember("Zoe is my sister", category="fact", about=["Zoe"])
@@ -121,22 +114,6 @@ def test_a_person_merges_two_whom_they_named_and_takes_it_back(
     assert len({id_of(seeded, one) for one in ("Nan", "Anna")}) == 2
 
 
-def test_nobody_is_merged_with_whom_they_do_not_know_or_who_has_a_key(seeded: World) -> None:
-    know_twice(seeded)
-    nan, anna = id_of(seeded, "Nan"), id_of(seeded, "Anna")
-    alice, bob = (Caller(seeded, seeded.cookie(person=one)) for one in (ALICE, BOB))
-    assert bob.do(f"/people/{nan}/merge", into=anna).status_code == 404
-    assert bob.get(f"/people/{nan}/merge").status_code == 404
-    assert alice.do(f"/people/{nan}/merge", into="person:AAAAAAAA").status_code == 404
-    refused = alice.do(f"/people/{nan}/merge", into="ext:telegram:2002")
-    assert refused.status_code == 422
-    assert "ask an operator to merge it" in refused.text
-    assert "is the same person" in alice.do(f"/people/{nan}/merge", into=nan).text
-    again = alice.do("/people/unmerge", id=nan.removeprefix("person:"))
-    assert again.status_code == 303
-    assert nan != id_of(seeded, "Anna")
-
-
 def test_an_operator_says_who_somebody_is_to_everybody(seeded: World, visiting: Callable[[World], Visit]) -> None:
     person(seeded.memory, ALICE).remember("Robbie sings", category="fact", about=["Robbie"])
     page = visiting(seeded)("/people", operator=OPERATOR)
@@ -159,11 +136,3 @@ def test_an_operator_says_who_somebody_is_to_everybody(seeded: World, visiting: 
     assert not link.holds
     looked = {one.word for one in person(seeded.memory, ALICE).audit.access_log()}
     assert "about" in looked
-
-
-def test_two_who_have_keys_are_not_merged_by_an_operator(seeded: World) -> None:
-    ops = Caller(seeded, seeded.cookie(operator=OPERATOR))
-    answer = ops.do("/people/ext:telegram:1001/merge", into="ext:telegram:2002")
-    assert answer.status_code == 422
-    assert "Both have accounts" in answer.text
-    assert ops.get("/people/person:AAAAAAAA").status_code == 404

@@ -1,6 +1,6 @@
 """What a model would get is shown to the letter, and looking at it changes nothing for anybody."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import tacit
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World, unhurried
-from tests.console.seeding import ALICE, BOB, person
+from tests.console.seeding import ALICE, person
 from tests.server.http_server import served
 
 
@@ -39,23 +39,6 @@ def test_block_and_fresh_part_are_shown_to_the_letter(shared: World, look: Visit
     expect(page.get_by_text(f"{fresh.tokens:,} tokens of at most")).to_be_visible()
 
 
-def test_style_and_agent_can_be_chosen_on_a_phone(shared: World, look: Visit) -> None:
-    page = look("/prompt", person=ALICE, phone=True, dark=True)
-    page.get_by_label("Style").select_option("filtered")
-    page.get_by_label("Agent").select_option("barista")
-    page.get_by_role("button", name="Preview").click()
-    expect(page.locator("pre").first).to_contain_text("tea")
-    expect(page.locator("pre").first).not_to_contain_text("Lyon")
-    expect(page.get_by_label("Style")).to_have_value("filtered")
-
-
-@pytest.mark.parametrize("wrong", ["style=loud", "agent=nobody", "query=" + "w" * 3_000])
-def test_what_cannot_be_shown_is_said(shared: World, wrong: str) -> None:
-    answer = Caller(shared, shared.cookie(person=ALICE)).get(f"/prompt?{wrong}")
-    assert answer.status_code == 422
-    assert 'role="alert"' in answer.text
-
-
 def test_looking_changes_no_conversation(world: World) -> None:
     """Neither whose block it is nor what is new in it, whatever was asked."""
     alice = person(world.memory, ALICE)
@@ -70,17 +53,3 @@ def test_looking_changes_no_conversation(world: World) -> None:
     assert alice.block() == before
     assert alice.fresh("zebra") == news
     assert alice.delta(before.revision) == delta
-
-
-def test_a_preview_is_of_now(world: World, visiting: Callable[[World], Visit]) -> None:
-    """As in a conversation that begins with it, not as in the one that goes on."""
-    alice = person(world.memory, ALICE)
-    alice.remember("Prefers tea to coffee")
-    alice.block()
-    alice.remember("Has <u>one</u> sister")
-    page = visiting(world)("/prompt", person=ALICE)
-    expect(page.locator("pre").first).to_contain_text("one")
-    expect(page.locator("main u")).to_have_count(0)
-    theirs = Caller(world, world.cookie(person=BOB)).get("/prompt").text
-    assert "The block is empty" in theirs
-    assert "sister" not in theirs

@@ -70,17 +70,6 @@ def test_it_is_said_when_a_yes_lets_others_hear_it(world: World, visiting: Calla
     assert found.visibility == "public_ok"
 
 
-def test_a_value_that_is_another_by_now_is_told_on_the_page(world: World) -> None:
-    alice = person(world.memory, ALICE)
-    alice.put("preference", "drink", "tea")
-    alice.proposals.propose_public("preference", "drink")
-    (asked,) = alice.proposals.list()
-    alice.put("preference", "drink", "coffee")
-    answered = Caller(world, world.cookie(person=ALICE)).do(f"/review/{asked.id}/approve")
-    assert answered.status_code == 409
-    assert "another one by now" in answered.text
-
-
 def test_what_is_settled_or_not_theirs_is_answered_alike(world: World) -> None:
     say(world.memory, "I'm allergic to peanuts")
     alice, bob = (Caller(world, world.cookie(person=one)) for one in (ALICE, BOB))
@@ -95,16 +84,3 @@ def test_what_is_settled_or_not_theirs_is_answered_alike(world: World) -> None:
     alice.do(f"/review/{asked.id}/decline")
     again = alice.do(f"/review/{asked.id}/decline")
     assert "settled" in again.headers["set-cookie"]
-
-
-def test_what_waits_is_told_as_asked_about_and_a_yes_as_agreed(world: World) -> None:
-    say(world.memory, "I'm allergic to peanuts")
-    alice = Caller(world, world.cookie(person=ALICE))
-    told = alice.get("/activity").text
-    assert "<strong>Proposed</strong>" in told
-    assert "<strong>Remembered</strong>" not in told
-    own = person(world.memory, ALICE)
-    own.proposals.approve(own.proposals.list()[0].id)
-    told = alice.get("/activity").text
-    assert "<strong>Approved</strong>" in told
-    assert "<strong>Proposed</strong>" not in told

@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 
 from tests.console.asking import Caller
 from tests.console.conftest import COOKIE, Visit, World
-from tests.console.seeding import ALICE, BOB, in_the_room, person
+from tests.console.seeding import ALICE, BOB, in_the_room
 from tests.console.test_memory import TEA, memory_that_says, path_of, press, told
 
 ANYWHERE, ROOM = "Shareable", "This group"
@@ -53,22 +53,6 @@ def test_what_is_sensitive_reaches_no_room_whatever_is_chosen(shared: World, loo
     assert "because it is sensitive" in listed(page, "Cannot see it")
 
 
-def test_without_scripts_the_preview_is_asked_for(shared: World, look: Visit) -> None:
-    page = look(f"{path_of(shared)}/visibility", person=ALICE, scripts=False)
-    page.get_by_label(ANYWHERE).check()
-    press(page, "Preview")
-    expect(page.locator("#preview").get_by_text("1 group more could see it.")).to_be_visible()
-
-
-def test_undoing_leaves_a_visibility_that_was_changed_since(seeded: World, visit: Visit) -> None:
-    page = visit(f"{path_of(seeded)}/visibility?visibility=public_ok", person=ALICE)
-    press(page, "Change visibility")
-    person(seeded.memory, ALICE).set_visibility(memory_that_says(seeded, TEA).id, "room")
-    press(page, "Undo")
-    told(page, "Not undone: it was changed since.")
-    assert memory_that_says(seeded, TEA).visibility == "room"
-
-
 def test_what_is_withheld_from_somebody_never_reaches_them(seeded: World, visit: Visit) -> None:
     words = "The release is on Thursday"
     page = visit(path_of(seeded, words), person=ALICE)
@@ -81,17 +65,6 @@ def test_what_is_withheld_from_somebody_never_reaches_them(seeded: World, visit:
     )
     assert f"ext:{BOB}" in memory_that_says(seeded, words).withheld_from
     assert words not in [one.content for one in in_the_room(seeded.memory, BOB).list()]
-
-
-def test_what_is_withheld_from_a_key_is_told_to_be(seeded: World, visit: Visit) -> None:
-    page = visit(f"{path_of(seeded)}/withhold", person=ALICE)
-    page.get_by_label("Person").fill(" ")
-    press(page, "Withhold")
-    expect(page.locator("#who-problem")).to_contain_text("nter a name")
-    page.get_by_label("Person").fill(BOB)
-    press(page, "Withhold")
-    told(page, "Withheld from them in every chat.")
-    expect(page.locator("dt:text-is('Visibility') + dd")).to_have_text(f"{MINE}; withheld from Bob")
 
 
 def test_a_name_that_nobody_has_is_asked_about_first(seeded: World) -> None:

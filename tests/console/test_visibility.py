@@ -1,8 +1,7 @@
 """Who would hear this: what would be said to somebody in some chat, what is withheld, and why."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tacit.memory import Memory
 from tests.console.asking import Caller
 from tests.console.conftest import Visit, World
-from tests.console.seeding import ALICE, BOB, CAROL, OPERATOR, TEAM, in_the_room, person, seed
+from tests.console.seeding import ALICE, BOB, CAROL, OPERATOR, TEAM, person, seed
 
 PARTY = "Plans a party for Bob"
 TEA, NUTS, LYON, RELEASE, CHESS = (
@@ -72,16 +71,6 @@ def test_a_person_sees_what_of_theirs_would_be_said_in_a_room_and_why(look: Visi
     expect(page.locator(".scene")).to_contain_text(f"Bob ({BOB}) asks in the group")
     assert listed(page, SAID) == [RELEASE]
     assert "Withheld because no rule allows this group to see it G0" in card(page, LYON)
-
-
-def test_from_each_memory_it_is_one_step_to_all_who_would_hear_it(look: Visit) -> None:
-    page = look(f"/visibility?room={TEAM}", person=ALICE, scripts=False)
-    memory = page.locator(".columns .card").filter(has_text=LYON)
-    memory.get_by_role("link", name="Who can see it").click()
-    expect(page.get_by_text(LYON)).to_be_visible()
-    expect(page.get_by_role("region", name="Can see it")).to_contain_text(TEAM)
-    page.get_by_role("link", name="Preview a chat").click()
-    expect(page.get_by_role("heading", name="Visibility")).to_be_visible()
 
 
 def surprises(caller: Caller, path: str) -> tuple[bool, bool]:
@@ -177,30 +166,3 @@ def test_what_is_wrong_is_said_of_its_field(shared: World, query: str, field: st
     assert answer.status_code == 422
     assert f'id="{field}-problem"' in answer.text
     assert TEA not in answer.text
-
-
-@pytest.mark.parametrize(("query", "field"), [(f"room={TEAM}", "by"), ("by=Bob", "by"), (f"by={BOB}&room=x", "room")])
-def test_an_operator_is_told_how_to_name_somebody(shared: World, query: str, field: str) -> None:
-    answer = Caller(shared, shared.cookie(operator=OPERATOR)).get(f"/visibility?{query}")
-    assert answer.status_code == 422
-    assert f'id="{field}-problem"' in answer.text
-
-
-def test_both_lists_go_on_and_the_form_stays(world: World, visiting: Callable[[World], Visit]) -> None:
-    in_the_room(world.memory, BOB).remember("Hello")
-    alice = person(world.memory, ALICE)
-    for number in range(52):
-        wide = {"visibility": "public_ok"} if number % 2 else {}
-        alice.remember(f"Thing {number}", category="fact", **wide)
-    page = visiting(world)(f"/visibility?room={TEAM}&category=fact", person=ALICE)
-    assert len(listed(page, SAID)) == len(listed(page, KEPT)) == 25
-    page.get_by_role("link", name="Older").click()
-    assert listed(page, SAID) == ["Thing 1"]
-    assert listed(page, KEPT) == ["Thing 0"]
-    asked = parse_qs(urlsplit(page.url).query)
-    assert (asked["room"], asked["category"]) == ([TEAM], ["fact"])
-    expect(page.get_by_label("Chat", exact=True)).to_have_value(TEAM)
-    expect(page.get_by_label("Category", exact=True)).to_have_value("fact")
-    show(page)
-    expect(page.get_by_role("link", name="Newest")).to_have_count(0)
-    assert len(listed(page, KEPT)) == 25

@@ -1,5 +1,5 @@
 """Pages that are looked after: a test fails on an error in the browser's console, on a script that
-fails, and on any request to another host. Each leaves a picture behind."""
+fails, and on any request to another host. A failure leaves a picture behind."""
 
 import re
 from collections.abc import Iterator
@@ -45,10 +45,13 @@ class Watched:
 @contextmanager
 def watched(page: Page, host: str, picture: str) -> Iterator[Page]:
     seen = Watched(page, host)
-    yield page
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / f"{picture}.png", full_page=True)
-    assert not seen.found, seen.found
+    try:
+        yield page
+        assert not seen.found, seen.found
+    except BaseException:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=PICTURES / f"{picture}.png", full_page=True)
+        raise
 
 
 def faults(page: Page) -> list[str]:
