@@ -18,9 +18,6 @@ from tests.cli.conftest import Tacit
 from tests.corpus import read_corpus
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
-BOB = ("--as", "telegram:2002")
-GROUP = ("--chat", "telegram:-5", "--with", "telegram:1001,Alice", "--with", "telegram:2002,Bob")
-
 SettingsOf = Callable[[str], AbstractContextManager[None]]
 
 
@@ -179,29 +176,3 @@ def test_a_listing_goes_on_where_it_stopped(on_file: Tacit) -> None:
             break
         more = onward[1].split()
     assert seen == said[::-1]
-
-
-def test_forgetting_goes_by_key_by_category_and_by_person(on_file: Tacit) -> None:
-    for key in ("a", "b", "c"):
-        on_file("put", "goal", key, "v", *ALICE)
-    on_file("remember", "tea", *ALICE)
-    assert on_file("forget", "--category", "goal", "--key", "a", *ALICE, "--json").json["count"] == 1
-    assert on_file("forget", "--namespace", "goal", *ALICE, "--json").json["count"] == 2
-    assert on_file("forget", "--subject", "telegram:1001", "--json").json["count"] == 1
-    assert on_file("list", *ALICE, "--json").json["memories"] == []
-    assert len(on_file("list", "--state", "forgotten", *ALICE, "--json").json["memories"]) == 4
-
-
-def test_the_owner_is_told_the_rule_for_any_room_and_asker(on_file: Tacit) -> None:
-    id = on_file("remember", "houseboat", *ALICE, "--json").json["id"]
-
-    def rule(*where: str) -> str:
-        found: str = on_file("explain", id, *ALICE, *where, "--json").json["rule"]
-        return found
-
-    assert rule() == "P1"
-    assert rule(*GROUP) == "GV"
-    assert rule(*GROUP, "--asked-by", "telegram:2002") == "GV"
-    assert rule("--asked-by", "telegram:2002") == "PV"
-    on_file("withhold", id, "telegram:2002", *ALICE)
-    assert rule("--asked-by", "telegram:2002") == "D3"

@@ -92,18 +92,6 @@ def test_what_is_somebody_elses_answers_exactly_like_what_does_not_exist(tacit: 
     assert tacit("export", *MALLORY).out.count("\n") == 1
 
 
-def test_what_only_the_owner_may_know_is_shown_to_the_owner_alone(on_file: Tacit) -> None:
-    said = ("--visibility", "room", "--sensitivity", "public", "--withhold-from", "telegram:9")
-    id = on_file("remember", "The cake is late", *said, *ALICE, *GROUP, "--json").json["id"]
-    own = on_file("show", id, *ALICE)
-    others = on_file("show", id, *MALLORY)
-    assert "ext:telegram:9" in own.out
-    assert "The cake is late" in others.out
-    assert "telegram:9" not in others.out
-    assert "heard by" not in others.out
-    assert "owners" not in on_file("show", id, *MALLORY, "--json").json
-
-
 def room(*argv: str) -> Chat:
     args = parse_arguments(["list", "--as", "telegram:1001", *argv])
     asking = inputs.parse_requester(args, None)

@@ -95,18 +95,6 @@ def test_what_is_no_backup_is_neither_verified_nor_restored(on_file: Tacit) -> N
     assert on_file("restore", "--from", "text", "--yes").code == ExitCode.STORE
 
 
-def test_an_export_to_be_read_is_markdown(on_file: Tacit) -> None:
-    remembered(on_file, "I *really* like tea", *ALICE)
-    told = on_file("export", "--format", "markdown", *ALICE).out
-    assert told.startswith("# What Tacit stores about you\n")
-    assert "I \\*really\\* like tea" in told
-    assert on_file("export", "--format", "markdown", "--json", *ALICE).code == ExitCode.USAGE
-    assert on_file("export", "--format", "markdown", "--output", "me.md", *ALICE).code == ExitCode.OK
-    assert Path("me.md").read_text() == told
-    lines = on_file("export", "--everything", *ALICE).out.splitlines()
-    assert {json.loads(line)["type"] for line in lines} >= {"person", "chat", "memory"}
-
-
 # Expiry and purges.
 
 

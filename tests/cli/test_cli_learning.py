@@ -12,8 +12,6 @@ import pytest
 from tests.cli.conftest import Tacit
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
-BOB = ("--as", "telegram:2002", "--name", "Bob")
-GROUP = ("--chat", "telegram:-5", "--with", "telegram:1001,Alice", "--with", "telegram:2002,Bob")
 
 
 def contents(tacit: Tacit, *argv: str) -> list[str]:
@@ -77,23 +75,6 @@ def test_an_operator_hears_where_it_came_from_and_its_owner_what_it_says(on_file
     assert on_file("quarantine", "discard", id).out == f"discarded  {id}\n"
     assert on_file("quarantine").err == "No quarantined memories found.\n"
     assert on_file("quarantine", "release", id).code == 1
-
-
-def test_a_source_is_reverted_after_a_look_at_what_would_go(on_file: Tacit) -> None:
-    on_file("learn", "I live in Lisbon", *ALICE, "--message", "m1")
-    on_file("learn", "I live in Porto now", *ALICE, "--message", "m2")
-    on_file("learn", "I play the cello", *ALICE, *GROUP)
-    source = ("--source", "telegram:1001/m2")
-    would = on_file("revert", *source, "--dry-run", "--json").json
-    assert (would["reworded"], would["forgotten"], would["dry_run"]) == (1, 0, True)
-    assert "Alice lives in Porto" in contents(on_file, *ALICE)
-    assert on_file("revert", *source, "--as-operator", "root").code == 0
-    assert "Alice lives in Lisbon" in contents(on_file, *ALICE)
-    again = on_file("revert", *source)
-    assert again.out == "reverted  telegram:1001/m2\n  nothing to revert\n"
-    assert on_file("revert", "--source", "telegram:-5", "--json").json["forgotten"] == 1
-    (one,) = on_file("list", *ALICE, "--json").json["memories"]
-    assert "operator:root" in on_file("history", one["id"], *ALICE).out
 
 
 def test_where_nothing_is_learned_a_command_says_so(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:

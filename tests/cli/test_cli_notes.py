@@ -10,7 +10,6 @@ from tests.cli.conftest import Tacit
 from tests.corpus import check_each
 
 ALICE = ("--as", "telegram:1001", "--name", "Alice")
-GROUP = ("--chat", "telegram:-100", "--with", "telegram:2002,Bob")
 ARCHIVE = "The Apollo archive is kept in Basel"
 DRAFT = {
     "summary": "Settled the layout.",
@@ -58,26 +57,6 @@ def test_a_session_ends_and_the_next_one_starts_with_it(on_file: Tacit) -> None:
     assert f"kept  {done['promoted']}" in told
     assert "tasks 1/2, follow_ups 0/0  Settled the layout." in told
     assert "today  Tasks            [x] Call the bank\n" in told
-
-
-def test_a_session_is_written_down_from_what_was_said(on_file: Tacit) -> None:
-    said = b'{"role": "user", "content": "I have to buy milk tomorrow"}\n'
-    ran = on_file("session", "end", "-", "--session", "errands", *ALICE, stdin=said)
-    assert ran.code == 0
-    assert ran.out.startswith("ended  ")
-    assert "telegram_1001~2ferrands.md" in ran.out
-    assert "milk" in ran.out
-    nothing = on_file("session", "end", "-", *ALICE, stdin=b"")
-    assert (nothing.code, nothing.err) == (0, "The session has no note.\n")
-
-
-def test_a_group_is_told_of_its_own_sessions_alone(on_file: Tacit) -> None:
-    end(on_file, DRAFT)
-    assert on_file("session", "start", *ALICE, *GROUP, "--json").json["recent"] == []
-    assert on_file("block", "--style", "summary", *ALICE, *GROUP).out == ""
-    end(on_file, {"facts": ["Lunch is at noon"]}, *GROUP)
-    (recent,) = on_file("session", "start", *ALICE, *GROUP, "--json").json["recent"]
-    assert recent["summary"] == "Lunch is at noon"
 
 
 NO_DRAFTS = (
@@ -147,14 +126,3 @@ def test_files_are_rebuilt_from_the_store_and_the_store_from_files(noted: Tacit,
     assert (home / "notes" / path).read_bytes() == before
     done = noted("notes", "import", "--from", str(copy), "--json").json
     assert done["problems"] == []
-
-
-def test_why_a_file_cannot_be_read_is_told_until_it_is_mended(noted: Tacit, home: Path) -> None:
-    file = home / "notes" / end(noted, DRAFT)["path"]
-    good = file.read_text()
-    file.write_text(good.replace("---", "---\n: [", 1))
-    told = [noted("notes", "sync", "--json").json["problems"] for _ in range(2)]
-    assert told[0] == told[1]
-    assert (told[0][0]["problem"], bool(told[0][0]["detail"])) == ("unreadable", True)
-    file.write_text(good)
-    assert noted("notes", "sync", "--json").json["problems"] == []

@@ -13,7 +13,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from tacit import Scope
 from tacit.bootstrap import open_memory
@@ -81,15 +80,6 @@ def test_a_job_that_another_process_runs_is_a_conflict(on_file: Tacit, tmp_path:
         memory._runtime.tasks["expire"] = meanwhile
         memory.jobs.run("expire")
     assert codes == [ExitCode.CONFLICT]
-
-
-def test_working_once_runs_what_is_due(on_file: Tacit, tmp_path: Path) -> None:
-    on_file("remember", "tea", *ALICE)
-    assert on_file("work", "--once", "--json").json["ran"] == 0
-    all_due = text("UPDATE jobs SET due_at = 1")
-    with opened(tmp_path) as memory:
-        memory._storage.database.write(lambda connection: connection.execute(all_due))
-    assert on_file("work", "--once").out.splitlines()[1] == "ran      3 tasks"
 
 
 # Keys.
@@ -183,23 +173,6 @@ def test_without_a_console_there_is_no_link(on_file: Tacit, monkeypatch: pytest.
 # Vectors.
 
 
-def test_the_default_model_finds_by_meaning_also_what_was_there_before_it(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_file("remember", "Alice adores felines", *ALICE)
-    on_file("remember", "The invoice is due on Friday", *ALICE)
-    assert on_file("recall", "does she like cats?", *ALICE).out == ""
-    assert on_file("embedding").out == "no model: recall matches words only\n"
-    monkeypatch.setenv("TACIT_EMBEDDING_PROVIDER", "local")
-    ran = on_file("reembed")
-    assert ran.code == 0
-    assert ran.out.endswith("dimension 384  2 of 2 memories\n")
-    best = on_file("recall", "does she like cats?", *ALICE, "--json").json["recalled"][0]
-    assert best["memory"]["content"] == "Alice adores felines"
-    assert best["signals"]["meaning"] > 0
-    assert best["signals"]["words"] == 0
-
-
 def test_a_model_that_does_not_answer_is_code_6_for_reembed_alone(
     on_file: Tacit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,20 +207,6 @@ def test_progress_is_a_growing_line_or_a_line_per_second(
 
 
 # Events and metrics.
-
-
-def test_events_of_all_commands_add_up(on_file: Tacit) -> None:
-    for content in ("one", "two", "three"):
-        on_file("remember", content, *ALICE)
-    on_file("recall", "one", *ALICE)
-    found = on_file("events", "--json").json["events"]
-    assert {(one["node"], one["op"], one["count"]) for one in found} == {
-        ("hotpath", "create", 3),
-        ("context", "search", 1),
-    }
-    assert on_file("events", "--node", "context", "--json").json["events"][0]["op"] == "search"
-    assert "--cursor" in on_file("events", "--limit", "1").err
-    assert on_file("events", "--since", "2999-01-01T00:00:00+00:00").out == ""
 
 
 def test_metrics_are_served_on_this_machine_until_interrupted(home: Path, on_file: Tacit) -> None:

@@ -63,26 +63,6 @@ def test_an_answer_is_narrowed_by_every_option_that_promises_it(on_file: Tacit) 
         assert [one["text"] for one in told if not one["related"]] == ["[goal] buy green tea"], argv
 
 
-def test_a_threshold_leaves_out_what_is_less_similar(on_file: Tacit) -> None:
-    on_file("remember", "green tea", *ALICE)
-    on_file("remember", "tea and a very long walk along the harbour wall at noon", *ALICE)
-    found = on_file("recall", "green tea", *ALICE, "--json").json["recalled"]
-    best, other = (one["similarity"] for one in found)
-    assert best > other
-    kept = on_file("recall", "green tea", "--threshold", str(best), *ALICE).out
-    assert kept.count("\n") == 1
-
-
-def test_a_question_can_be_asked_as_of_a_day(on_file: Tacit) -> None:
-    id = on_file("remember", "green tea", *ALICE, "--json").json["id"]
-    then = on_file("show", id, *ALICE, "--json").json["memory"]["updated_at"]
-    on_file("update", id, "black tea", *ALICE)
-    assert contents(on_file) == contents(on_file, "--as-of", "2999-01-01") == ["black tea"]
-    assert contents(on_file, "--as-of", then) == ["green tea"]
-    assert contents(on_file, "--as-of", "2020-01-01") == []
-    assert on_file("query", "tea", "--as-of", then, *ALICE).out == "- [fact] green tea\n"
-
-
 def test_what_came_to_mind_says_why_and_what_it_is_related_to(on_file: Tacit) -> None:
     wife = on_file("remember", "Sarah is my wife", *ALICE, "--json").json["id"]
     cello = on_file("remember", "The cello stands upstairs", *ALICE, "--json").json["id"]
@@ -130,21 +110,6 @@ def test_an_agent_gets_no_further_than_its_allow_list(on_file: Tacit, home: Path
         assert "this agent may not use fact" in refused.err
 
 
-def test_a_block_has_three_styles_and_counts_what_does_not_fit(on_file: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
-    for n in range(3):
-        on_file("remember", f"Fact {n}", *ALICE)
-    on_file("session", "end", "--draft", "-", *ALICE, stdin=b'{"summary": "Talked."}')
-    first_lines = {
-        on_file("block", *argv, *ALICE).out.splitlines()[0]
-        for argv in ((), ("--style", "memory"), ("--style", "filtered"), ("--style", "summary"))
-    }
-    assert len(first_lines) == 3
-    monkeypatch.setenv("TACIT_PROMPT_ITEMS_MAX", "1")
-    ran = on_file("block", *ALICE)
-    assert ran.err == "1 more in event did not fit\n2 more in fact did not fit\n"
-    assert on_file("block", *ALICE, "--json").json["cut"] == {"event": 1, "fact": 2}
-
-
 # Turns of conversations.
 
 TALK = [
@@ -183,21 +148,6 @@ def test_what_was_said_is_quoted_only_where_turns_are_asked_for(on_file: Tacit) 
     assert ", Sarah: The kayak is red\n" in printed
     assert on_file("list", *ALICE).out.count("\n") == 1
     assert "kayak is red" not in on_file("block", *ALICE).out
-
-
-@pytest.mark.usefixtures("keeps_turns")
-def test_what_led_to_a_memory_is_erased_with_it_when_asked(on_file: Tacit) -> None:
-    first, second, _ = on_file("record", "-", *ALICE, "--json", stdin=as_lines(*TALK)).json["ids"]
-    ids = [
-        on_file("remember", "Alice has a kayak", "--turn", turn, *ALICE, "--json").json["id"]
-        for turn in (first, second)
-    ]
-    assert on_file("erase", ids[0], "--yes", *ALICE).out == "erased  1 memory\n"
-    assert "I bought" in on_file("recall", "bought kayak", "--only-turns", *ALICE).out
-    key = on_file("put", "goal", "boat", "kayak", "--turn", first, *ALICE, "--json").json["id"]
-    assert on_file("erase", key, "--turns", "--yes", *ALICE).out == "erased  2 memories\n"
-    assert "I bought" not in on_file("recall", "bought kayak", "--only-turns", *ALICE).out
-    assert "Which colour" in on_file("recall", "which colour", "--only-turns", *ALICE).out
 
 
 NO_TURNS = (
@@ -248,9 +198,3 @@ def test_a_conversation_comes_in_parts_of_a_size(on_file: Tacit) -> None:
     assert on_file("record", "-", *ALICE, stdin=as_lines(turn)).out == "recorded  1 turn\n"
     assert on_file("record", "no-such-file", *ALICE).code == 6
     assert on_file("record", "-", "--session", "", *ALICE, stdin=as_lines(turn)).code == 2
-
-
-def test_turns_are_not_kept_unless_the_settings_say_so(on_file: Tacit) -> None:
-    ran = on_file("record", "-", *ALICE, stdin=as_lines(*TALK))
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "tacit: record: turns are not kept; set memory.sessions.keep to true\n"

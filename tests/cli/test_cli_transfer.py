@@ -1,6 +1,5 @@
 """Memories that move: exports that are whole, imports that keep what is good."""
 
-import json
 import sqlite3
 import stat
 from pathlib import Path
@@ -67,24 +66,3 @@ def test_store_trouble_ends_an_import_instead_of_refusing_its_lines(on_file: Tac
     database.close()
     ran = on_file("import", "-", *ALICE, stdin=b'{"content": "one"}\n')
     assert (ran.code, ran.out) == (ExitCode.STORE, "")
-
-
-def test_an_export_that_fails_leaves_no_file(on_file: Tacit, home: Path, tmp_path: Path) -> None:
-    on_file("remember", "tea", *ALICE)
-    database = sqlite3.connect(tmp_path / "memory.sqlite")
-    database.execute("ALTER TABLE memory_versions RENAME TO elsewhere")
-    database.close()
-    assert on_file("export", "--output", "mine.jsonl", *ALICE).code == ExitCode.STORE
-    assert not (home / "mine.jsonl").exists()
-
-
-def test_the_history_of_everything_is_json_lines(on_file: Tacit) -> None:
-    id = on_file("remember", "one", *ALICE, "--json").json["id"]
-    on_file("update", id, "two", *ALICE)
-    on_file("remember", "Bob's", "--as", "telegram:2002")
-    for form in ((), ("--json",)):
-        ran = on_file("history", "--export", *ALICE, *form)
-        lines = [json.loads(line) for line in ran.out.splitlines()]
-        told = [(line["memory_id"], line["event"], line["content"]) for line in lines]
-        assert told == [(id, "ADD", "one"), (id, "UPDATE", "two")]
-    assert on_file("history", "--export").code == 3  # no requester

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import tacit
 from tacit.bootstrap import open_memory
 from tacit.cli import demo
 from tacit.settings import Settings
@@ -45,16 +44,6 @@ def test_each_room_hears_what_the_rules_say(story: demo.DemoStory) -> None:
         assert [v.id for v in room.verdicts] == [one.id for one in story.told]
     marks = "private_only, public_ok, public_ok withheld from Bob, public_ok sensitive, room"
     assert ", ".join(one.marked.replace(",", "") for one in story.told) == f"{marks}, private_only"
-
-
-def test_the_story_follows_the_memory_and_not_a_script(tmp_path: Path) -> None:
-    """Where Alice and Bob are one person, they keep nothing from themselves but the surprise."""
-    with tacit.open(tmp_path / "demo.sqlite", settings=Settings(), embedder=None) as memory:
-        memory.admin.link(demo.ALICE.key, "acct:1")
-        memory.admin.link(demo.BOB.key, "acct:1")
-        story = demo.build_story(memory)
-    for private in (story.rooms[0], story.rooms[2]):
-        assert [v.said for v in private.verdicts] == [True, True, False, True, True, True]
 
 
 def test_the_printed_story_says_what_was_computed(bare: Tacit, home: Path) -> None:

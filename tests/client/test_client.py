@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -57,17 +56,6 @@ def test_a_view_says_who_asks_and_where(far: FarSide) -> None:
         "x-tacit-thread": "t%C3%B8%2F1",
         "x-tacit-agent": "planner",
     }
-
-
-def test_what_was_not_said_is_not_sent(far: FarSide) -> None:
-    with tacit.connect(far.url) as client:
-        client.view().stats()
-        client.view("telegram:1", "telegram:-5").stats()
-    first, second = ({n for n in one.headers if "tacit" in n} for one in far.asked)
-
-    assert "authorization" not in far.asked[0].headers
-    assert first == set()
-    assert second == {"x-tacit-requester", "x-tacit-chat"}
 
 
 def test_bots_are_nobody_and_among_others_nobody_knows_who_listens(far: FarSide) -> None:
@@ -166,14 +154,6 @@ def test_a_long_import_goes_in_parts_and_is_told_as_one(far: FarSide, view: View
     assert done.refused == tuple(f"line {n}: content: is missing" for n in numbers)
 
 
-def test_many_threads_share_one_client(far: FarSide) -> None:
-    with tacit.connect(far.url) as client, ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: client.view(f"telegram:{n}").stats(), range(1, 65)))
-
-    assert [one.memories for one in found] == [3] * 64
-    assert len({one.headers["x-tacit-requester"] for one in far.asked}) == 64
-
-
 def test_nothing_tells_the_key(far: FarSide) -> None:
     with tacit.connect(far.url, "tct_k_secret") as client:
         view = client.view("telegram:1")
@@ -207,14 +187,3 @@ def test_what_cannot_be_sent_is_refused_by_its_name(far: FarSide, view: View, va
 
     assert refused.value.field == "about"
     assert far.asked == []
-
-
-def test_a_name_that_the_caller_gives_is_the_one_that_is_sent(far: FarSide, view: View) -> None:
-    far.always = says(DONE)
-    for name in ("order-7", "order 7", "замовлення"):
-        view.once(name).remember("x y z")
-    sent = [one.headers["idempotency-key"] for one in far.asked]
-
-    assert sent[0] == "order-7"
-    assert len(set(sent)) == 3
-    assert all(name.isascii() and " " not in name for name in sent)

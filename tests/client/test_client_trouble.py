@@ -6,10 +6,8 @@ import pytest
 
 import tacit
 from tacit import errors
-from tacit.client.dispatch import RemoteDispatch
-from tacit.client.transport import Transport
 from tacit.errors import KeyRefused, LanguageUnavailable
-from tacit.memory import View, remote_view
+from tacit.memory import View
 from tacit.wire import http_problem
 from tests.client.scripted_server import DONE, FarSide, Paused, Reply, problem, refuses, says
 
@@ -78,15 +76,6 @@ def test_a_server_that_says_nothing_is_left_in_time(far: FarSide) -> None:
         client.view("telegram:1").stats()
 
 
-def test_a_server_that_is_not_there_is_said_to_be_so(far: FarSide, paused: Paused) -> None:
-    server = Transport("http://127.0.0.1:9", None, timeout_seconds=5, pause=paused)
-    with pytest.raises(tacit.StoreUnavailable, match=r"127\.0\.0\.1:9 cannot be reached"):
-        remote_view(RemoteDispatch(server, {})).remember("x y z")
-    server.close()
-
-    assert len(paused.seconds) == 3
-
-
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
@@ -129,12 +118,6 @@ def test_an_export_that_breaks_off_is_not_taken_for_whole(far: FarSide, view: Vi
     assert [next(exported), next(exported)] == ["{}", "{}"]
     with pytest.raises(tacit.StoreUnavailable, match="lost in the middle"):
         next(exported)
-
-
-def test_an_export_that_is_refused_says_why(far: FarSide, view: View) -> None:
-    far.always = refuses(errors.NotAllowed())
-    with pytest.raises(tacit.NotAllowed):
-        next(view.export())
 
 
 def test_a_closed_client_says_so_and_stops_waiting(far: FarSide) -> None:

@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletionMessage
 import tacit
 from tacit.memory import Memory, View
 from tacit.settings import Settings
-from tacit.tools import kits, tools
+from tacit.tools import kits
 from tacit.tools.kits import anthropic_kit, openai_kit, pydantic_ai_tools
 from tests.contract.rooms import ALICE, BOB, group, private
 from tests.examples.asked import Asked, Called, Spoken, reply
@@ -168,15 +168,6 @@ def test_calls_of_ones_own_tools_are_left_alone(view: View) -> None:
     assert [one["call_id"] for one in openai_kit(view).answer(response, leave={"weather"})] == ["mine"]
 
 
-def test_what_called_nothing_needs_no_answer(view: View) -> None:
-    assert openai_kit(view).answer({"role": "assistant", "content": "Hello"}) == []
-    assert openai_kit(view).answer({"output": []}) == []
-    assert anthropic_kit(view).answer({"role": "assistant", "content": "Hello"}) == []
-    assert openai_kit(view).answer({"role": "assistant", "tool_calls": 3}) == []
-    custom = {"id": "1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
-    assert openai_kit(view).answer({"role": "assistant", "tool_calls": [custom]}) == []
-
-
 def test_only_what_a_model_said_can_be_answered(view: View) -> None:
     wrong: list[Any] = [{"role": "user", "content": "Hello"}, {}, {"output": 3}, {"choices": []}]
     kits: list[Any] = [openai_kit(view), anthropic_kit(view)]
@@ -223,14 +214,6 @@ def test_only_some_tools_are_offered_where_one_says_so(view: View) -> None:
         openai_kit(view).answer(calls(Called("memory_list", {}, "1")), leave="memory_list")
 
 
-def test_what_is_kept_for_a_message_goes_with_it(view: View) -> None:
-    kit = anthropic_kit(view, message="77")
-    kit.answer(used(Called("add_to_memory", TEA, "1")))
-    assert len(view.list()) == 1
-    view.unlearn("77")
-    assert len(view.list()) == 0
-
-
 def test_answers_have_a_bound_each_and_together(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kits, "ANSWER_MAX_CHARS", 300)
     monkeypatch.setattr(kits, "ANSWERS_MAX_CHARS", 500)
@@ -251,17 +234,6 @@ def test_calls_without_end_are_answered_and_not_done(view: View) -> None:
     called = {"name": "memory_put", "arguments": " " * (kits.ARGUMENTS_MAX_CHARS + 1)}
     said = {"role": "assistant", "tool_calls": [{"id": "1", "function": called}]}
     assert "are too long" in openai_kit(view).answer(said)[0]["content"]
-
-
-def test_what_a_kit_gives_may_be_changed_without_changing_the_tools(view: View) -> None:
-    given: list[Any] = [
-        openai_kit(view).tools[0]["function"]["parameters"],
-        anthropic_kit(view).tools[0]["input_schema"],
-        pydantic_ai_tools(view)[0].tool_def.parameters_json_schema,
-    ]
-    for schema in given:
-        schema["properties"]["namespace"].clear()
-    assert tools(view)[0].parameters["properties"]["namespace"]["type"] == "string"
 
 
 def test_kits_are_there_without_the_sdks() -> None:

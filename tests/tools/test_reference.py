@@ -116,15 +116,6 @@ def test_a_search_looks_into_names_types_and_observations(memory: Memory) -> Non
     assert len(data(own, "search_nodes", query="")["entities"]) == 2
 
 
-def test_nodes_are_opened_by_name_with_the_relations_that_touch_them(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    data(own, "create_entities", entities=[ANN, ACME])
-    data(own, "create_relations", relations=[WORKS])
-    opened = data(own, "open_nodes", names=["Acme", "Nobody"])
-    assert opened == {"entities": [ACME], "relations": [WORKS]}
-    assert data(own, "open_nodes", names=["acme"]) == {"entities": [], "relations": []}
-
-
 def test_odd_names_come_back_as_they_are(memory: Memory) -> None:
     own = private(memory, ALICE)
     names = ["a|b", "100%", "%7C", "Ærø / ø", "node:x", "日本", "a\\b", "_", "is a"]
@@ -138,16 +129,6 @@ def test_odd_names_come_back_as_they_are(memory: Memory) -> None:
     assert {(one["from"], one["to"]) for one in found["relations"]} == set(pairs)
     data(own, "delete_entities", entityNames=["a|b"])
     assert len(graph(memory)["relations"]) == len(pairs) - 1
-
-
-def test_what_is_in_the_graph_is_memory_like_any_other(memory: Memory) -> None:
-    own = private(memory, ALICE)
-    data(own, "create_entities", entities=[ANN])
-    assert [one.memory.content for one in own.recall("tea", top_k=1)] == ["Ann: likes tea"]
-    assert "Ann: likes tea" in said(own.people.about("Ann"))
-    assert data(group(memory, ALICE), "read_graph") == {"entities": [], "relations": []}
-    own.wipe()
-    assert graph(memory) == {"entities": [], "relations": []}
 
 
 def test_keys_that_only_look_like_the_graphs_do_not_break_it(memory: Memory) -> None:

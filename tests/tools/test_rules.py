@@ -6,7 +6,7 @@ import tacit
 from tacit.memory import Memory
 from tacit.settings import Settings
 from tacit.tools import tools
-from tests.contract.rooms import ALICE, BOB, SetClock, group, kept, private, said
+from tests.contract.rooms import ALICE, BOB, group, kept, private, said
 from tests.tools.calling import call, data
 
 ZONE = {"namespace": "profile", "key": "timezone"}
@@ -56,17 +56,6 @@ def test_to_forget_reaches_the_person_s_own_alone(memory: Memory) -> None:
     assert data(own, "memory_delete", namespace="goal", key="none") == {"forgotten": 0}
 
 
-def test_a_list_goes_on_where_it_stopped(memory: Memory, clock: SetClock) -> None:
-    own = private(memory, ALICE)
-    for number in range(3):
-        clock.forward(seconds=1)
-        data(own, "memory_put", namespace="goal", key=f"k{number}", value=f"v{number}")
-    first = data(own, "memory_list", namespace="goal", limit=2)
-    rest = data(own, "memory_list", namespace="goal", limit=2, cursor=first["cursor"])
-    keys = [one["key"] for one in (*first["memories"], *rest["memories"])]
-    assert (keys, rest["cursor"]) == (["k2", "k1", "k0"], None)
-
-
 def test_something_alike_is_suggested_and_not_stored_twice(memory: Memory) -> None:
     own = private(memory, ALICE)
     fact = {"category": "person", "subject": "Sarah"}
@@ -88,15 +77,6 @@ def test_a_fact_has_five_to_five_hundred_characters(memory: Memory, content: str
     id = kept(own, "A fact")
     assert call(own, "update_memory", memory_id=id, content=content).failed
     assert said(own.list()) == ["A fact"]
-
-
-def test_a_type_says_how_long_something_lasts(memory: Memory, clock: SetClock) -> None:
-    own = private(memory, ALICE)
-    data(own, "add_memory", content="Alice has a cold", type="observation")
-    data(own, "add_memory", content="Alice has a sister")
-    clock.forward(days=4)
-    found = data(own, "search_memories", query="what does Alice have?")["memories"]
-    assert [one["content"] for one in found] == ["Alice has a sister"]
 
 
 def test_what_a_model_keeps_in_a_group_is_the_askers_own(memory: Memory) -> None:

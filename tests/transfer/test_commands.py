@@ -3,14 +3,13 @@
 import io
 import re
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tacit.cli import main
-from tacit.cli.output import ExitCode, Progress
+from tacit.cli.output import ExitCode
 from tacit.cli.transfer import IMPORT_FORMATS
 from tacit.transfer.importers import ImportFormat, sources
 from tests.cli.conftest import Tacit
@@ -62,30 +61,9 @@ def test_with_a_yes_it_is_imported_listed_and_reverted_as_one(on_file: Tacit) ->
     assert on_file("list", *MARA, "--json").json["memories"] == []
 
 
-def test_another_persons_imports_are_neither_listed_nor_reverted(on_file: Tacit) -> None:
-    run = on_file(*MEM0, "--yes", "--json").json["run"]
-    other = ("--as", "telegram:2002")
-    assert on_file("imports", *other, "--json").json["imports"] == []
-    ran = on_file("imports", "--revert", run, *other)
-    absent = on_file("imports", "--revert", "mem0-000000000000", *other)
-    assert (ran.code, ran.err) == (absent.code, absent.err) == (1, "tacit: no such import here\n")
-    assert len(on_file("list", *MARA, "--json").json["memories"]) == 3
-
-
 class Typed(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def test_a_terminal_shows_how_far_it_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = Typed()
-    monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
-    with Progress(quiet=False) as portion:
-        portion(200, 1_200)
-        portion(400, 1_200)  # within the same moment
-        portion(1_200, 1_200)
-    assert shown.getvalue() == "\r200 of 1,200\r1,200 of 1,200\n"
 
 
 @pytest.fixture
@@ -160,26 +138,8 @@ def test_of_several_users_one_has_to_be_named(on_file: Tacit, tmp_path: Path) ->
     assert memory["content"] == "Likes tea"
 
 
-def test_a_preview_shows_twenty_and_in_json_all(on_file: Tacit, tmp_path: Path) -> None:
-    path = tmp_path / "many.txt"
-    path.write_text("".join(f"- Fact {n}\n" for n in range(230)))
-    argv = ("import", str(path), "--from", "claude", *MARA)
-    lines = on_file(*argv).out.splitlines()
-    assert (len(lines), lines[-1]) == (22, "  and 210 more; --json shows them")
-    assert len(on_file(*argv, "--json").json["shown"]) == 230
-
-
 def test_a_file_of_another_memory_without_a_format_is_told_of_formats(on_file: Tacit, tmp_path: Path) -> None:
     ran = on_file("import", str(SAMPLES / "chatgpt.txt"), *MARA)
     assert ran.code == ExitCode.ABSENT
     last = "For an export of another system, add --from " + "|".join(IMPORT_FORMATS) + "."
     assert ran.err.splitlines()[-1] == last
-
-
-def test_on_a_narrow_terminal_it_is_told_whole_whether_an_import_is_complete(
-    on_file: Tacit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = on_file(*MEM0, "--yes", "--json").json["run"]
-    on_file("imports", "--revert", run, *MARA)
-    monkeypatch.setattr("tacit.cli.output._terminal_columns", lambda: 80)
-    assert re.search(r"  reverted \d{4}-\d\d-\d\d \d\d:\d\d UTC  ", on_file("imports", *MARA).out)

@@ -204,34 +204,6 @@ def test_a_database_is_read_from_a_table_alone(tmp_path: Path) -> None:
         contents(path, "langgraph")
 
 
-def test_rows_that_are_no_items_are_told(tmp_path: Path, small: int) -> None:
-    path = tmp_path / "store.sqlite"
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE store (prefix, key, value)")
-    rows = [
-        ("a.b", "k", '{"text": "Likes tea"}'), ("a", "k", "7"), ("", "k", "{}"), (None, None, "{}"),
-        ("a", "l", "{"), ("a", "m", "x" * 2 * small), ("a", "n" * 300, "{}"), (b"\xff", b"\xff", 1),
-        ("a", "o", '{"v": ' + '{"v": ' * 700 + "1" + "}" * 701),
-    ]  # fmt: skip
-    database.executemany("INSERT INTO store VALUES (?, ?, ?)", rows)
-    database.commit()
-    database.close()
-    assert contents(path, "langgraph") == ["text: Likes tea"]
-    assert len(reasons(path, "langgraph")) == len(rows) - 1
-
-
-def test_a_paragraph_longer_than_a_memory_becomes_several(tmp_path: Path) -> None:
-    long = "word " * (limits.CONTENT_MAX_CHARS // 2)
-    path = lined(tmp_path, long, name="m.txt")
-    parts = contents(path, "claude")
-    assert len(parts) > 2
-    assert all(len(part) <= limits.CONTENT_MAX_CHARS for part in parts)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "Note.md").write_text(f"# Heading\n\n{long}")
-    parts = contents(tmp_path / "folder", "basic-memory")
-    assert all(len(part) <= limits.CONTENT_MAX_CHARS for part in parts)
-
-
 def hostile_files(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     for number, raw in enumerate(
         (

@@ -107,28 +107,6 @@ def test_an_observation_keeps_a_label_that_tells_what_it_is(tmp_path: Path) -> N
     ]
 
 
-def test_sentences_with_links_times_and_boxes_are_prose(tmp_path: Path) -> None:
-    body = """# Talk
-
-- [00:11] The speaker begins
-- see how [[Rye Starter]] is fed and [[Oven]] is heated
-- [idea] Bake twice
-  as much on Sundays
-- [link](https://example.org)
-
-```python
-- [no] observation
-```
-"""
-    found = items(written(tmp_path, body, "Talk.md"), "basic-memory")
-    assert [one.content for one in found] == [
-        ("Talk: - [00:11] The speaker begins\n- see how [[Rye Starter]] is fed and [[Oven]] is heated"),
-        "Talk: Bake twice as much on Sundays",
-        "Talk: - [link](https://example.org)",
-        "Talk: ```python\n- [no] observation\n```",
-    ]
-
-
 def test_only_what_is_below_a_namespace_is_read_from_langgraph() -> None:
     found = items(SAMPLES / "langgraph.jsonl", "langgraph", "people/mara")
     assert [one.key for one in found] == ["people/mara//diet", "people/mara/trips//lisbon"]

@@ -137,17 +137,6 @@ def test_items_of_another_langgraph_store_are_in_ours(mara: View, tmp_path: Path
     assert memory.expires_at is not None
 
 
-def test_what_cannot_be_told_whom_it_is_about_is_kept_without_that(mara: View, tmp_path: Path) -> None:
-    path = tmp_path / "memory.jsonl"
-    path.write_text(
-        '{"type":"entity","name":"telegram:notanumber","entityType":"person","observations":["Keeps bees"]}\n'
-    )
-    source = importers.open_source(path, "mcp")
-    assert importers.preview_source(mara, source).new == 2
-    assert importers.import_source(mara, source).created == 2
-    assert mara.recall("bees")[0].memory.content == "telegram:notanumber: Keeps bees"
-
-
 def test_what_a_file_has_twice_is_there_once(mara: View, tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text("- Likes tea\n" * 300 + "- Likes rain\n")
@@ -181,30 +170,6 @@ def test_secrets_are_refused_without_being_repeated_and_sensitive_things_are_cou
     assert problem.startswith("line 1: content: holds a secret (")
     assert secret not in problem
     assert secret not in str(found)
-
-
-def test_what_a_database_or_a_memory_cannot_hold_is_refused_by_itself(mara: View, tmp_path: Path) -> None:
-    path = tmp_path / "m.jsonl"
-    records: list[dict[str, object]] = [
-        {"memory": "a\0b"}, {"memory": "half of a pair \ud800"}, {"memory": "x" * 16_001},
-        {"memory": "one", "metadata": {"a": "\ud800"}}, {"memory": "two", "metadata": {"a\0": 1}},
-        {"memory": "three", "metadata": {"a": "x" * 70_000}}, {"memory": "four", "id": "i" * 1_001},
-        {"memory": "five", "expiration_date": "2001-01-01"}, {"memory": "kept", "id": 7},
-        {"memory": "kept too", "created_at": "9999-12-31T23:59:59-23:59", "categories": [1, "\0"]},
-    ]  # fmt: skip
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    source = importers.open_source(path, "mem0")
-    found, done = importers.preview_source(mara, source), importers.import_source(mara, source)
-    assert (found.new, found.refused) == (done.created, done.refused) == (2, 8)
-    assert sorted(one.content for one in mara.list()) == ["kept", "kept too"]
-
-
-def test_a_disabled_view_takes_nothing_in(memory: Memory) -> None:
-    nobody = memory.view(None, tacit.Chat.private("telegram:1001"))
-    assert not nobody.enabled
-    source = importers.open_source(SAMPLES / "mem0.json", "mem0")
-    assert importers.preview_source(nobody, source).new == 0
-    assert not importers.import_source(nobody, source)
 
 
 def test_in_a_group_nothing_is_taken_in(memory: Memory) -> None:

@@ -1,9 +1,7 @@
 """Real graphs that keep their state in a memory: they stop, go on elsewhere, go back, and each
 person has their own."""
 
-import asyncio
 import operator
-import random
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -70,18 +68,6 @@ def test_a_graph_that_waits_goes_on_after_the_memory_was_opened_again(database_u
         assert graph.get_state(AT).next == ("ask",)
         assert graph.invoke(Command(resume="May"), AT) == {"said": ["hello", "you said May"]}
         assert graph.get_state(AT).next == ()
-
-
-def test_an_asynchronous_graph_does_the_same(memory: Memory) -> None:
-    async def story() -> None:
-        graph = asking(saver(memory))
-        await graph.ainvoke({"said": ["hello"]}, AT)
-        assert (await graph.aget_state(AT)).next == ("ask",)
-        done = await graph.ainvoke(Command(resume="May"), AT)
-        assert done == {"said": ["hello", "you said May"]}
-        assert len([one async for one in graph.aget_state_history(AT)]) == 3
-
-    asyncio.run(story())
 
 
 def test_it_goes_back_to_an_earlier_step_and_on_from_there(memory: Memory) -> None:
@@ -224,16 +210,6 @@ def test_versions_of_others_never_mix_two_branches_up(memory: Memory, version: A
     found = [ours.get(config) for config in configs]
     assert [one and one["channel_values"]["x"] for one in found] == [["first"], ["second"]]
     assert ours.get_next_version(version, None).startswith(f"{2:032}.")
-
-
-def test_a_seed_draws_no_version_twice(memory: Memory) -> None:
-    """A graph that seeds its chance in each run, or a process that was forked."""
-    ours = saver(memory)
-    drawn: set[str] = set()
-    for _ in range(2):
-        random.seed(0)
-        drawn.add(ours.get_next_version(None, None))
-    assert len(drawn) == 2
 
 
 class Backwards:

@@ -110,21 +110,6 @@ def test_a_put_replaces_the_whole_value_and_a_deleted_item_is_gone(store: BaseSt
     assert [one.value for one in store.search(DOCS)] == [{"n": 3}]
 
 
-def test_the_same_key_is_another_item_in_another_namespace(store: BaseStore) -> None:
-    for label in ("1", "10", "2"):
-        store.put(("users", label), "prefs", {"of": label})
-    assert (item := store.get(("users", "1"), "prefs")) is not None
-    assert item.value == {"of": "1"}
-    store.delete(("users", "1"), "prefs")
-    assert [one.value["of"] for one in store.search(("users", "10"))] == ["10"]
-
-
-def test_a_key_that_is_no_text_becomes_one(store: BaseStore) -> None:
-    store.put(("users",), 5, {"n": 5})  # type: ignore[arg-type]
-    assert (item := store.get(("users",), 5)) is not None  # type: ignore[arg-type]
-    assert item.key == "5"
-
-
 ODD = [
     "", "a/b", "a//b", "a%2Fb", "%", "//", " ", " a", "a ", "a", "A", "é", "e\u0301", "\u0301",
     "\u200b", "\n", "*", "🌴", "a b", "\x7f", "-", "$", "'", '"', "日本",
@@ -180,16 +165,6 @@ def test_a_search_finds_a_namespace_and_all_within_it(store: BaseStore) -> None:
     assert all(one.score is None for one in store.search(()))
 
 
-def test_pages_of_a_search_hold_everything_once(store: BaseStore) -> None:
-    for n in range(25):
-        store.put(("many",), f"k{n:02}", {"n": n})
-    assert len(store.search(("many",))) == 10
-    pages = [store.search(("many",), limit=7, offset=at) for at in range(0, 28, 7)]
-    assert [len(page) for page in pages] == [7, 7, 7, 4]
-    assert keys([one for page in pages for one in page]) == [f"k{n:02}" for n in range(25)]
-    assert store.search(("many",), offset=25) == []
-
-
 PEOPLE = {
     "anna": {"age": 30, "city": "Lisbon", "work": {"role": "dev", "level": 3}, "tags": ["a", "b"]},
     "ben": {"age": 41.5, "city": "Porto", "work": {"role": "dev", "level": 5}, "tags": []},
@@ -242,14 +217,6 @@ def test_a_question_brings_what_is_nearest_first(store: BaseStore) -> None:
     assert store.search(("memories",), query="pizza", filter={"text": "none"}) == []
     later = store.search(("memories", "1"), query="pizza mushrooms", offset=1)
     assert [one.key for one in later] == ["sport"]
-
-
-def test_a_question_may_be_in_any_script(store: BaseStore) -> None:
-    said = ["这是中文", "これは日本語です", "이건 한국어야", "Это русский", "यह हिंदी है"]
-    for n, text in enumerate(said):
-        store.put(("memories",), str(n), {"text": text})
-    for n, text in enumerate(said):
-        assert store.search(("memories",), query=text)[0].key == str(n), text
 
 
 def test_what_is_not_indexed_is_found_by_no_question(store: BaseStore) -> None:

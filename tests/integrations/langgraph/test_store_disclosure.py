@@ -146,20 +146,6 @@ def test_an_item_is_a_memory_that_is_read_forgotten_restored_and_erased(memory: 
     assert store.list_namespaces() == []
 
 
-def test_an_identity_that_is_linked_later_has_one_store(memory: Memory) -> None:
-    store = Store(private(memory, ALICE))
-    store.put(PREFS, "food", {"likes": "pizza"})
-    memory.admin.link(ALICE.key, "acct:a")
-    account = Store(private(memory, tacit.Requester("acct:a")))
-    assert account.get(PREFS, "food") is not None
-    account.put(PREFS, "food", {"likes": "soup"})
-    for one in (store, account):
-        assert [item.value for item in one.search(())] == [{"likes": "soup"}]
-    store.delete(PREFS, "food")
-    assert account.get(PREFS, "food") is None
-    assert account.search(()) == []
-
-
 def test_what_cannot_be_kept_is_refused_before_anything_is_written(memory: Memory) -> None:
     store = Store(private(memory, ALICE))
     good = PutOp(PREFS, "good", {"a": 1})
@@ -208,18 +194,6 @@ def test_a_filter_may_name_a_path_and_a_namespace_may_be_a_list(memory: Memory) 
         assert len(store.search(["people"], filter=wanted)) == 1, wanted  # type: ignore[arg-type]
     assert store.search((), filter={"work.role.x": "dev"}) == []
     assert store.list_namespaces(prefix=["*"]) == [("people",)]  # type: ignore[arg-type]
-
-
-def test_words_are_made_of_the_fields_that_are_indexed(memory: Memory) -> None:
-    view = private(memory, ALICE)
-    store = Store(view, index=["text", "tags[*]"])
-    store.put(("n",), "1", {"text": "Tea\x1b[0m at five", "tags": ["hot", "dry"], "id": 7})
-    store.put(("n",), "2", {"text": None})
-    store.put(("n",), "3", {"text": "x" * 20_000, "long": "y" * 40_000}, index=["text"])
-    said = {one.key: one.content for one in view.list("item")}
-    assert said["n//1"] == "Tea [0m at five\nhot\ndry"
-    assert said["n//2"] == "2 in n/"
-    assert len(said["n//3"]) == limits.CONTENT_MAX_CHARS
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The store inside graphs that run: one compiled graph, and each person's own items."""
 
-import asyncio
 from typing import Any, TypedDict
 
 import pytest
@@ -39,11 +38,6 @@ def telling(state: State, runtime: Runtime[Any]) -> State:
     return {"known": [one.value["text"] for one in runtime.store.search(("said",))]}
 
 
-async def remembering_soon(state: State, *, store: BaseStore) -> State:
-    await store.aput(("said",), state["said"], {"text": state["said"]})
-    return {"known": [one.value["text"] for one in await store.asearch(("said",))]}
-
-
 def asked_by(person: str) -> RunnableConfig:
     return {"configurable": {"user": person}}
 
@@ -62,31 +56,9 @@ def test_one_graph_keeps_each_persons_items_apart(memory: Memory) -> None:
     assert sorted(again["known"]) == ["cake", "tea"]
 
 
-def test_and_so_does_one_that_is_awaited(memory: Memory) -> None:
-    builder = StateGraph(State)
-    builder.add_node("remembering", remembering_soon)
-    builder.add_edge(START, "remembering")
-    graph = builder.compile(store=store_of(memory))
-
-    async def story() -> list[Any]:
-        said = (graph.ainvoke({"said": f"tea {n}"}, asked_by(f"telegram:{n}")) for n in (1, 2, 3))
-        return list(await asyncio.gather(*said))
-
-    assert [done["known"] for done in asyncio.run(story())] == [["tea 1"], ["tea 2"], ["tea 3"]]
-
-
 def test_where_nobody_runs_it_there_is_nobody_to_ask_for(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="no config that names"):
         store_of(memory).put(("said",), "k", {"a": 1})
-
-
-def test_a_function_that_gives_no_view_is_refused() -> None:
-    builder = StateGraph(State)
-    builder.add_node("remembering", remembering)
-    builder.add_edge(START, "remembering")
-    graph = builder.compile(store=Store(str))  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="must return a view"):
-        graph.invoke({"said": "tea"}, asked_by("telegram:1"))
 
 
 @pytest.mark.parametrize("kept_by", [Store, Checkpointer])

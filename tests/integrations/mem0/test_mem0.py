@@ -7,9 +7,8 @@ import pytest
 
 import tacit
 from tacit.errors import SecretRefused
-from tacit.integrations.mem0 import Memory, ValidationError
+from tacit.integrations.mem0 import Memory
 from tacit.settings import Settings
-from tacit.settings.sections import MemorySettings
 from tests.contract.rooms import SetClock
 
 ALICE: dict[str, Any] = {"user_id": "alice"}
@@ -116,29 +115,6 @@ def test_an_id_says_whose_it_is_and_opens_nothing_under_another_name(memory: Mem
     assert words(memory.get_all(filters=ALICE)) == ["I keep bees"]
 
 
-def test_any_name_without_spaces_is_a_user(memory: Memory) -> None:
-    for user in ("auth0|62f", "a:b::c", "Аня", "a/b?c=d&e", "x@y.z", "a_b", "ü" * 20):
-        id = kept(memory, user_id=user)
-        found = memory.get(id)
-        assert found is not None
-        assert found["user_id"] == user
-        assert words(memory.search("bees", filters={"user_id": user})) == ["I keep bees"]
-
-
-def test_what_is_deleted_is_forgotten_can_be_restored_and_is_gone_once_erased(
-    memory: Memory, store: tacit.Memory
-) -> None:
-    id = kept(memory)
-    memory.delete(id)
-    assert memory.get(id) is None
-    assert [entry["event"] for entry in memory.history(id)] == ["ADD", "DELETE"]
-    own_view(store).restore(id[:8])
-    assert memory.get(id) is not None
-    own_view(store).erase(id[:8])
-    assert memory.get(id) is None
-    assert memory.history(id) == []
-
-
 def test_a_reset_erases_its_own_space_and_no_other(memory: Memory, store: tacit.Memory) -> None:
     kept(memory)
     key = "mem0:alice"
@@ -218,20 +194,6 @@ def test_lists_and_deletions_go_on_beyond_a_page(memory: Memory, monkeypatch: py
     assert words(memory.get_all(filters=ALICE, show_expired=True)) == []
 
 
-def test_a_how_to_is_found_like_everything_else(memory: Memory) -> None:
-    said = [{"role": "user", "content": "Ship it"}, {"role": "assistant", "content": "I ran make"}]
-    made = memory.add(said, agent_id="builder", memory_type="procedural_memory")["results"][0]
-    assert made["event"] == "ADD"
-    assert made["memory"] == "user: Ship it\nassistant: I ran make"
-    found = memory.search("who ran make", filters={"agent_id": "builder"})["results"]
-    assert [one["metadata"] for one in found] == [{"memory_type": "procedural_memory"}]
-    with pytest.raises(SecretRefused):
-        memory.add("my card is 4111 1111 1111 1111", agent_id="b", memory_type="procedural_memory")
-    with pytest.raises(ValidationError) as wrong:
-        memory.add(said, agent_id="builder", memory_type="episodic")
-    assert wrong.value.error_code == "VALIDATION_002"
-
-
 def test_an_agent_with_an_allow_list_gets_no_further_here(database_url: str, clock: SetClock) -> None:
     settings = Settings(allowlists={"bot": ("preference",)})
     with tacit.open(database_url, settings=settings, clock=clock, embedder=None) as store:
@@ -244,14 +206,3 @@ def test_an_agent_with_an_allow_list_gets_no_further_here(database_url: str, clo
             whole = {**ALICE, "agent_id": "bot"}
             assert words(memory.search("hobbies", filters=whole, show_expired=shown)) == []
         assert "I keep wasps" in words(memory.search("hobbies", filters=ALICE))
-
-
-def test_a_memory_that_is_switched_off_keeps_and_tells_nothing(database_url: str) -> None:
-    off = Settings(memory=MemorySettings(enabled=False))
-    with tacit.open(database_url, settings=off, embedder=None) as store:
-        memory = Memory(memory=store)
-        assert memory.add("I keep bees", **ALICE, infer=False) == {"results": []}
-        assert memory.add("I keep bees", **ALICE) == {"results": []}
-        assert memory.search("bees", filters=ALICE) == {"results": []}
-        assert memory.get_all(filters=ALICE) == {"results": []}
-        memory.delete_all(**ALICE)

@@ -74,24 +74,6 @@ def test_a_configuration_that_cannot_be_used_is_refused_with_a_way_out() -> None
         Memory(odd)
 
 
-def test_a_configuration_object_counts_by_what_was_set_in_it() -> None:
-    class Config:
-        def model_dump(self, *, exclude_unset: bool) -> dict[str, Any]:
-            assert exclude_unset
-            return {"tacit": {"space": "app"}}
-
-    with tacit.open("sqlite://", embedder=None) as store:
-        Memory(Config(), memory=store).add("I keep bees", **ALICE, infer=False)
-        assert store.spaces() == ["app"]
-
-
-def test_a_memory_that_was_open_stays_open() -> None:
-    with tacit.open("sqlite://", embedder=None) as store:
-        with Memory(memory=store) as memory:
-            memory.add("I keep bees", **ALICE, infer=False)
-        assert store.spaces() == ["mem0"]
-
-
 def test_the_async_twin_has_every_word_and_many_go_on_at_once() -> None:
     async def told(store: tacit.Memory) -> list[str]:
         async with AsyncMemory(memory=store) as memory:
@@ -183,14 +165,6 @@ def test_filters_of_any_shape_hold_or_do_not_or_are_refused(filters: dict[str, A
     except InvalidInput:
         return
     assert test(payload) in (True, False)
-
-
-def test_filters_are_bounded() -> None:
-    deep: dict[str, Any] = {"a": 1}
-    for _ in range(50):
-        deep = {"AND": [deep]}
-    with pytest.raises(InvalidInput, match="deeper"):
-        compile_filters(deep)
 
 
 def test_what_is_left_out_of_mem0_is_told_with_what_to_use() -> None:

@@ -9,10 +9,7 @@ import tacit
 from tacit.integrations.mem0 import Memory, person
 from tacit.integrations.mem0.scope import parse_scope
 from tests.contract.rooms import SetClock
-from tests.contract.scripted import HEDGEHOGS, by_model, fact, facts
-from tests.llm.endpoint import serving
 
-GARDEN = "Alice's garden has become a home for eleven hedgehogs"
 ALICE: dict[str, Any] = {"user_id": "alice"}
 
 
@@ -56,14 +53,6 @@ def test_what_teaches_nothing_or_holds_a_secret_gives_nothing(memory: Memory) ->
     assert told(memory.add([{"role": "assistant", "content": "I live in Paris."}], **ALICE)) == []
 
 
-def test_a_model_is_asked_at_once_where_there_is_one(clock: SetClock) -> None:
-    with serving() as endpoint:
-        endpoint.always = facts(fact(GARDEN, "the garden has become a home for eleven hedgehogs"))
-        settings = by_model(endpoint)
-        with tacit.open("sqlite://", settings=settings, clock=clock, embedder=None) as store:
-            assert told(Memory(memory=store).add(HEDGEHOGS, **ALICE)) == [("ADD", GARDEN)]
-
-
 def test_metadata_that_is_said_at_once_is_all_kept(memory: Memory) -> None:
     (made,) = memory.add("a fact", user_id="alice", infer=False)["results"]
     with ThreadPoolExecutor(4) as pool:
@@ -72,14 +61,6 @@ def test_metadata_that_is_said_at_once_is_all_kept(memory: Memory) -> None:
     found = memory.get(made["id"])
     assert found is not None
     assert found["metadata"] == {f"n{n}": n for n in range(8)}
-
-
-def test_metadata_that_does_not_fit_with_what_was_there_takes_its_place(memory: Memory) -> None:
-    for name in ("first", "second"):
-        memory.add("I live in Lisbon", user_id="alice", metadata={name: "x" * 40_000})
-        memory.add("I live in Porto", user_id="alice", metadata={name: "x" * 40_000})
-    found = memory.get_all(user_id="alice")["results"]
-    assert [list(one["metadata"]) for one in found] == [["second"]]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +81,6 @@ def test_metadata_that_does_not_fit_with_what_was_there_takes_its_place(memory: 
 def test_a_user_is_called_by_their_id_where_it_reads_as_a_name(user: str, called: str) -> None:
     assert parse_scope({"user_id": user}).name == called
     assert parse_scope({"agent_id": user}).name == "User"
-
-
-def test_facts_tell_of_people_by_name(memory: Memory) -> None:
-    said = "I moved my office to my house."
-    assert told(memory.add(said, **ALICE)) == [("ADD", "Alice moved Alice's office to Alice's house")]
-    assert told(memory.add(said, user_id="u-1042")) == [("ADD", "User moved User's office to User's house")]
 
 
 def test_two_who_are_called_alike_stay_apart(memory: Memory, store: tacit.Memory) -> None:

@@ -70,9 +70,3 @@ async def data(client: Client, name: str, **arguments: Any) -> Any:
     answer = await called(client, name, **arguments)
     assert not answer.is_error, answer.content
     return answer.structured_content
-
-
-def text_of(answer: types.CallToolResult) -> str:
-    (content,) = answer.content
-    assert isinstance(content, types.TextContent)
-    return content.text
