@@ -49,13 +49,6 @@ def test_the_image_installs_extras_that_there_are() -> None:
     assert {"server", "postgres"} <= set(named.split(","))
 
 
-def test_the_image_holds_what_it_is_built_from_and_nothing_else() -> None:
-    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[0] == "!"]
-    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", CONTAINERFILE, re.MULTILINE)
-    assert sorted(kept) == sorted(word for line in copied for word in line.split())
-    assert all((ROOT / name).exists() for name in kept)
-
-
 def test_every_file_names_the_port_of_the_settings() -> None:
     port = limits.SERVER_DEFAULT_PORT
     assert f"EXPOSE {port}\n" in CONTAINERFILE
@@ -72,10 +65,3 @@ def test_whoever_stops_it_waits_for_longer_than_it_takes() -> None:
     ]
     assert len(waits) == 4
     assert all(int(one) > most for one in waits)
-
-
-def test_compose_serves_with_what_the_command_takes() -> None:
-    served = COMPOSE["services"]["tacit"]
-    assert parse_arguments(served["command"]).workers == 2
-    assert served["depends_on"]["database"]["condition"] == "service_healthy"
-    assert served["environment"]["TACIT_DB_DRIVER"] == "postgres"

@@ -48,13 +48,6 @@ def test_every_error_is_drawn_in_the_tree() -> None:
             assert f" {name} " in tree or tree.splitlines()[2] == name
 
 
-def test_opening_a_memory_loads_no_library_for_language_models() -> None:
-    heavy = "{'pydantic', 'pydantic_ai', 'openai', 'anthropic'}"
-    code = "import sys, tacit; tacit.open('sqlite://').close(); "
-    code += f"sys.exit(', '.join({heavy} & set(sys.modules)) or 0)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_importing_tacit_loads_no_database_library() -> None:
     code = "import sys, tacit; sys.exit('sqlalchemy' in sys.modules or 'alembic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

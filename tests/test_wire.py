@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit import errors, wire
+from tacit import errors
 from tacit.records import accounts, conversation, memory, notes, request, results
 from tacit.records.memory import Memory
 from tacit.records.results import Page
@@ -132,19 +132,6 @@ def test_a_page_comes_back_with_what_is_on_it() -> None:
     assert encode(page)["items"][0]["identities"] == ["b", "x"]
 
 
-def test_the_same_set_is_always_the_same_text() -> None:
-    names = [f"telegram:{number}" for number in range(50)]
-
-    assert encode(frozenset(names)) == encode(frozenset(reversed(names))) == sorted(names)
-
-
-def test_a_moment_without_an_offset_stays_without_one() -> None:
-    said = conversation.Message("user", "hi", at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC).replace(tzinfo=None))
-
-    assert travelled(conversation.Message, said) == said
-    assert travelled(conversation.Message | None, None) is None
-
-
 def test_fields_that_are_not_known_yet_are_passed_over() -> None:
     told = {**encode(results.Recorded(ids=("a",))), "from_the_future": 1}
 
@@ -226,16 +213,3 @@ def test_an_answer_sets_nothing_of_an_error_but_what_errors_have() -> None:
 
     assert str(met) == "no such memory here"
     assert vars(met) == {"kind": "k"}
-
-
-def test_the_problems_of_the_wire_are_no_errors_of_the_library() -> None:
-    for name, status in wire.HTTP_PROBLEM_STATUSES.items():
-        told = http_problem(name, "r1", "says")
-        assert (told["status"], wire.problem_name(told), error_from_problem(told)) == (status, name, None)
-
-
-def test_a_date_and_a_moment_are_told_apart() -> None:
-    moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-
-    assert encode(moment) == "2026-01-02T03:04:00+00:00"
-    assert encode(moment.date()) == "2026-01-02"

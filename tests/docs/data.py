@@ -20,8 +20,6 @@ from tests.docs.checked import check
 from tests.docs.world import World
 from tests.server.processes import until
 
-SECTIONS = {name.partition(".")[0] for name in key_names()}
-
 
 def read_yaml(block: Block, world: World) -> None:
     found = yaml.safe_load(block.text)

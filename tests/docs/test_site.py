@@ -149,12 +149,6 @@ def test_headings_have_the_anchors_that_repositories_give_them(pages: dict[str, 
             assert anchor in pages[name].ids, f"{path.name}: {heading}"
 
 
-def test_files_outside_of_the_pages_are_shown_where_a_page_links_to_them(site: Path) -> None:
-    shown = (site / "source" / "tacit.example.yaml.html").read_text()
-    assert "busy_timeout_ms" in shown
-    assert 'href="source/tacit.example.yaml.html"' in (site / "settings.html").read_text()
-
-
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Driven]:
     path = executable()
@@ -199,15 +193,3 @@ def test_a_page_is_for_day_and_night_for_phones_and_for_everybody(site: Path, br
         page.locator(".shade").click()
         page.goto((site / "quickstart.html").as_uri())  # where what was chosen still counts
     assert len(set(shades)) == 2
-
-
-def test_a_table_that_is_wider_than_the_page_scrolls_in_a_frame_of_its_own(site: Path, browser: Any) -> None:
-    page = browser.new_page(viewport={"width": 1300, "height": 900})
-    page.goto((site / "comparison.html").as_uri())
-    assert not is_wider_than_its_window(page)
-    wide = "[...document.querySelectorAll('main table')].filter(t => t.scrollWidth > t.clientWidth)"
-    framed = "(s => s.overflowX === 'auto' && s.borderTopWidth !== '0px')(getComputedStyle(t))"
-    assert page.evaluate(f"{wide}.map(t => {framed})") == [True]
-    page.evaluate(f"{wide}[0].scrollTo(9999, 0)")
-    last = f"{wide}[0].querySelector('th:last-child').getBoundingClientRect().right"
-    assert page.evaluate(f"{last} <= {wide}[0].getBoundingClientRect().right")

@@ -10,7 +10,6 @@ from tacit.embeddings.endpoint import EndpointEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embeddings.asking import KEY, Build, failure
 from tests.embeddings.scripted_server import Server, answer, items, vector
-from tests.llm.endpoint import Reply
 
 
 def unit(text: str, dimension: int = 4) -> Any:
@@ -30,12 +29,6 @@ def test_vectors_come_back_in_order_and_of_length_one(build: Build, server: Serv
     assert not embedder.inline
     assert embedder.name == "endpoint:tiny"
     assert np.allclose(embedder.embed_query("tea"), unit("tea"), atol=1e-6)
-
-
-def test_without_a_key_none_is_sent(build: Build, server: Server) -> None:
-    build(api_key=None).embed(["tea"])
-    build(api_key="").embed(["tea"])
-    assert server.keys == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -63,11 +56,6 @@ def test_a_dimension_is_asked_for_and_known_before_the_first_call(build: Build, 
     assert server.questions[0]["dimensions"] == 6
 
 
-def test_no_texts_ask_nothing(build: Build, server: Server) -> None:
-    assert build().embed([]).shape == (0, 0)
-    assert server.questions == []
-
-
 def test_many_texts_go_in_bounded_batches(build: Build, server: Server) -> None:
     texts = [f"text {number}" for number in range(limits.ENDPOINT_BATCH_MAX_COUNT * 2 + 3)]
     found = build().embed(texts)
@@ -88,23 +76,6 @@ def test_an_answer_in_another_order_is_put_right(build: Build, server: Server) -
     server.always = lambda question: answer(items(question)[::-1])
     found = build().embed(["tea", "coffee", "milk"])
     assert np.allclose(found, [unit("tea"), unit("coffee"), unit("milk")], atol=1e-6)
-
-
-def test_whole_numbers_and_extreme_ones_are_numbers(build: Build, server: Server) -> None:
-    server.script = [
-        answer([{"index": 0, "embedding": [3, 0, 4, 0]}]),
-        answer([{"index": 0, "embedding": [3e300, 0, 4e300, 0]}]),
-        answer([{"index": 0, "embedding": [3e-300, 0, 4e-300, 0]}]),
-    ]
-    embedder = build()
-    for _ in range(3):
-        assert np.allclose(embedder.embed(["tea"]), [[0.6, 0, 0.8, 0]], atol=1e-6)
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"<html>", b"\xff\xfe\x00", b"[" * 100_000])
-def test_an_answer_that_is_no_json_says_so(body: bytes, build: Build, server: Server) -> None:
-    server.always = Reply(body=body)
-    assert "does not answer with JSON" in failure(build())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from tacit.embeddings import local
 from tacit.embeddings.local import LocalEmbedder
 from tacit.embeddings.onnx_model import FolderEmbedder
-from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
+from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embeddings import tiny_onnx
 
 TEXTS = ["Sarah is allergic to peanuts", "Le thé vert", "", "tea " * 400, "I love hiking 🏔️"]
@@ -66,14 +65,6 @@ def test_the_first_token_can_stand_for_the_text(config: dict[str, object], tmp_p
     assert first[0].tobytes() == first[1].tobytes() != first[2].tobytes()
 
 
-def test_without_a_description_the_mean_is_taken(tmp_path: Path) -> None:
-    embedder = FolderEmbedder(tiny_onnx.folder(tmp_path, tiny_onnx.tokens_only()))
-    mean = tiny_onnx.TABLE[[3, 4]].mean(axis=0)
-    found = embedder.embed_query("large huge")
-    assert np.allclose(found, mean / np.linalg.norm(mean), atol=1e-6)
-    assert embedder.dimension == 4
-
-
 def test_a_model_that_pools_itself_is_taken_at_its_word(tmp_path: Path) -> None:
     folder = tiny_onnx.folder(tmp_path, tiny_onnx.pooled())
     describe(folder, "1_Pooling/config.json", {"pooling_mode_cls_token": True})
@@ -88,11 +79,6 @@ def test_company_does_not_change_a_model_that_is_quantised_as_it_runs(tmp_path: 
     texts = ["small tiny", "large huge", "tiny tiny", "huge small"]
     alone = [embedder.embed([text])[0].tobytes() for text in texts]
     assert [row.tobytes() for row in embedder.embed(texts)] == alone
-
-
-@pytest.mark.parametrize("name", ["model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model_qint8_avx512.onnx"])
-def test_a_quantised_file_is_found_by_its_name(name: str, tmp_path: Path) -> None:
-    assert FolderEmbedder(tiny_onnx.folder(tmp_path, tiny_onnx.pooled(), name)).dimension == 4
 
 
 def test_several_models_are_not_guessed_between(tmp_path: Path) -> None:
@@ -120,12 +106,6 @@ def test_the_name_changes_with_whatever_changes_the_vectors(tmp_path: Path) -> N
     assert len(set(names)) == len(names)
     describe(folder, "config.json", {"_name_or_path": "people/their-model"})
     assert FolderEmbedder(folder).name.startswith("their-model@")
-
-
-def test_a_copy_of_a_folder_elsewhere_has_the_same_digest(tmp_path: Path) -> None:
-    first = FolderEmbedder(tiny_onnx.folder(tmp_path / "a" / "tiny", tiny_onnx.pooled()))
-    second = FolderEmbedder(tiny_onnx.folder(tmp_path / "b" / "tiny", tiny_onnx.pooled()))
-    assert first.name == second.name
 
 
 def test_a_text_is_cut_where_the_model_says(tmp_path: Path) -> None:
@@ -187,13 +167,3 @@ def test_a_tokenizer_that_knows_more_words_than_the_model_is_found_out(tmp_path:
     embedder = FolderEmbedder(folder)
     with pytest.raises(EmbeddingFailed, match="check that its files belong together"):
         embedder.embed(["huge"])
-
-
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_a_missing_package_is_named_with_its_command(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tiny_onnx.folder(tmp_path, tiny_onnx.pooled())
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=r"\.\[embeddings\]"):
-        FolderEmbedder(folder)

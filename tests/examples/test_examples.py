@@ -26,10 +26,6 @@ def printed(said: str) -> str:
     return dedent(rest)
 
 
-def test_every_example_has_a_case() -> None:
-    assert sorted(CASES) == FILES
-
-
 def test_every_example_is_on_the_page_of_examples() -> None:
     written = (EXAMPLES / "README.md").read_text()
     assert sorted(re.findall(r"^\| \[([^]]+)\]\(\1\) \|", written, re.MULTILINE)) == FILES

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import pytest
 from pydantic import BaseModel, Field
 
-from tacit.errors import InvalidInput, LanguageBadAnswer, LanguageUnavailable
+from tacit.errors import InvalidInput, LanguageUnavailable
 from tacit.llm.budget import Usage
 from tests.llm.asking import ASKED, GOOD, KEY, MEANT, TEXT, WRONG, Build, asked, failure
-from tests.llm.endpoint import Api, Endpoint, Reply, Seen, Step, answered
+from tests.llm.endpoint import Api, Endpoint, Reply, Step
 from tests.llm.replies import only, refuses, says, talks
 
 
@@ -131,22 +131,6 @@ def test_a_wrong_answer_is_repaired_once(output: str, api: Api, build: Build, en
     assert "facts.0.kind: Input should be 'preference' or 'event'" in again.said
     assert "my secret answer" in again.said  # it is shown what it said
     assert again.form == output
-
-
-def test_words_instead_of_a_tool_call_are_repaired_too(api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.script = [talks("Alice likes milk in her tea."), says(GOOD)]
-    assert asked(build(api, output="tool")).attempts == 2
-    assert "Give the whole answer again by calling the tool" in endpoint.seen[1].said
-
-
-def test_a_call_of_another_tool_is_no_answer(build: Build, endpoint: Endpoint) -> None:
-    def another(seen: Seen) -> Reply:
-        body = answered(says(GOOD), seen).body
-        return Reply(body=body.replace(b'"answer"', b'"delete_all"'))
-
-    endpoint.always = another
-    failure(build(output="tool"), LanguageBadAnswer)
-    assert endpoint.count == 2
 
 
 def test_a_schema_may_be_of_any_kind_that_has_fields(build: Build, endpoint: Endpoint) -> None:

@@ -9,10 +9,8 @@ import pytest
 from tacit.bootstrap import _build_llm
 from tacit.errors import InvalidInput
 from tacit.llm.budget import Allowance
-from tacit.llm.endpoint import OUTPUT_SETTINGS
 from tacit.llm.language_model import LanguageModel
 from tacit.settings import LanguageSettings, Settings
-from tacit.settings.load import parser_of
 from tests.llm.asking import ASKED, GOOD, KEY, MEANT, TEXT, Facts
 from tests.llm.endpoint import Api, Endpoint
 from tests.llm.replies import says
@@ -31,11 +29,6 @@ def test_no_provider_is_no_model_whatever_else_is_set() -> None:
     assert chosen() == (None, Allowance())
     wrong = {"model": "tiny", "base_url": "nonsense", "api_key_env": "NOWHERE", "cost_per_day": 1}
     assert chosen(**wrong) == (None, Allowance())
-
-
-def test_a_file_may_say_whatever_the_stage_knows() -> None:
-    for output in OUTPUT_SETTINGS:
-        assert parser_of("language.output")("", output)
 
 
 @pytest.mark.parametrize("after", ["", "/", "/v1", "/v1/", "whole"])
@@ -90,14 +83,6 @@ def test_a_setting_that_cannot_be_meant_is_refused_with_its_name(wrong: dict[str
         chosen(**{**usual, **wrong})
     assert caught.value.field == field
     assert KEY not in str(caught.value)
-
-
-def test_the_allowance_is_of_the_settings(api: Api) -> None:
-    usual = {"provider": api, "model": "tiny", "base_url": "http://127.0.0.1:9"}
-    _, unbounded = chosen(**usual)
-    assert unbounded == Allowance()
-    _, bounded = chosen(**usual, tokens_per_day=100, cost_per_day=0.29, price_out_per_million=1.0)
-    assert bounded == Allowance(tokens_per_day=100, cost_micros_per_day=290_000)
 
 
 SETTINGS = """

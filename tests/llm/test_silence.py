@@ -1,7 +1,5 @@
 """What must never show: the key, the prompt and the answer, in logs as in errors."""
 
-import logging
-
 import pytest
 
 from tacit.errors import InvalidInput, LanguageRefused, LanguageUnavailable
@@ -24,16 +22,6 @@ def test_nothing_is_logged_of_key_prompt_or_answer(
     told = f"{caplog.text} {[record.__dict__ for record in caplog.records]}"
     for secret in (KEY, "secret", "Say what is to be kept", "tea"):
         assert secret not in told
-
-
-def test_an_application_that_uses_the_same_libraries_keeps_its_records(
-    build: Build, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("DEBUG")
-    endpoint.always = says(GOOD)
-    asked(build())
-    logging.getLogger("openai._base_client").debug("of the application")
-    assert "of the application" in caplog.text
 
 
 @pytest.mark.parametrize("key", ["two words", "ключ", "line\nbreak", "k" * 5_000])

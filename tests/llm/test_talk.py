@@ -99,24 +99,6 @@ def test_what_begins_a_conversation_stays_the_same_to_the_byte(api: Api, build: 
         assert endpoint.seen[0].body.get(part) == endpoint.seen[1].body.get(part)
 
 
-def test_both_sides_take_turns_also_where_one_spoke_twice(api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.always = talks("Yes.")
-    turns = (
-        UserTurn("Ann: one"),
-        UserTurn("Ben: two"),
-        ModelTurn("three"),
-        ModelTurn("four"),
-        UserTurn("five"),
-        ModelTurn(""),
-        UserTurn("six"),
-    )
-    talk(build(api), turns, ())
-    assert [side for side in sides(endpoint.seen[0]) if side != "system"] == ["user", "assistant", "user"]
-    for words in ("Ann: one\\n\\nBen: two", "three\\n\\nfour", "five\\n\\nsix"):
-        assert words in endpoint.seen[0].said
-    assert not endpoint.seen[0].body.get("tools")
-
-
 BROKEN: dict[str, object] = {
     "no JSON": "{fact: tea",
     "half of it": '{"fact": "te',
@@ -181,24 +163,9 @@ def test_calls_and_words_without_measure_are_cut(api: Api, build: Build, endpoin
     assert (len(long.text), long.cut) == (limits.TALK_ANSWER_MAX_CHARS, True)
 
 
-def test_the_call_that_was_being_written_when_there_was_no_room_is_broken(
-    api: Api, build: Build, endpoint: Endpoint
-) -> None:
-    two = (Called("keep", {"fact": "whole"}), Called("keep", {"fact": "per"}))
-    endpoint.always = calls(*two, stop="length")
-    found = talk(build(api))
-    assert found.cut
-    assert [call.broken for call in found.calls] == [False, True]
-
-
 def test_words_reach_nobody_with_controls_in_them(api: Api, build: Build, endpoint: Endpoint) -> None:
     endpoint.always = talks("one\x1b[2J\r\ntwo\x00\x9b\tthree \ud83d")
     assert talk(build(api)).text == "one[2J\ntwo\tthree ?"
-
-
-def test_a_model_that_says_nothing_has_said_nothing(api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.always = talks("")
-    assert talk(build(api)) == TalkReply("")
 
 
 CALL = ToolCall("1", "keep", {})

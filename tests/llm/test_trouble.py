@@ -63,22 +63,6 @@ def test_json_that_is_cut_off_is_asked_for_again_and_shorter(
     assert "shorter: it was cut off" in endpoint.seen[1].said
 
 
-@pytest.mark.parametrize(
-    "said", ["", " ", "no secret here", "{", "}{", "null", '"{}"', "[" * 100_000, '{"facts": NaN}']
-)
-def test_words_that_are_no_json_are_no_answer(said: str, api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.always = says(said)
-    failure(build(api, output="prompt"), LanguageBadAnswer)
-    assert endpoint.count == 2
-
-
-def test_ten_megabytes_are_not_read(api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.always = says({"facts": [{"content": "secret " * 1_500_000, "kind": "event"}]})
-    error = failure(build(api), LanguageBadAnswer)
-    assert f"more than {limits.LANGUAGE_ANSWER_MAX_BYTES:,} bytes" in str(error)
-    assert endpoint.count == 1
-
-
 def test_reading_ends_where_an_answer_is_too_long_and_not_where_it_ends(
     api: Api, build: Build, endpoint: Endpoint
 ) -> None:
@@ -146,12 +130,6 @@ def test_failures_are_borne_up_to_a_bound_with_growing_pauses(
     for number, pause in enumerate(pauses):
         longest = limits.LANGUAGE_BACKOFF_SECONDS * 2**number
         assert longest / 2 <= pause <= longest
-
-
-def test_a_failure_that_passes_is_not_noticed(api: Api, build: Build, endpoint: Endpoint) -> None:
-    endpoint.script = [refuses(500), says(GOOD)]
-    answer = asked(build(api))
-    assert (answer.value, answer.attempts) == (MEANT, 2)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.prompts.block import LAYOUTS, RenderedBlock, Style, render_block
+from tacit.prompts.block import LAYOUTS, Style, render_block
 from tacit.prompts.fence import FENCE_CLOSE, FENCE_OPEN, MemoryLine
 from tests.prompts.strategies import memories
 
@@ -98,11 +98,6 @@ def test_each_style_looks_as_it_should(style: Style, text: str) -> None:
     assert not rendered.cut
 
 
-@given(styles)
-def test_no_memories_give_no_text(style: Style) -> None:
-    assert render_block([], style) == RenderedBlock()
-
-
 @given(memories, styles)
 def test_whatever_is_remembered_the_fence_opens_and_closes_once(held: list[MemoryLine], style: Style) -> None:
     rendered = render_block(held, style, items_max=100, chars_max=100_000)
@@ -151,14 +146,6 @@ def test_the_order_of_reading_does_not_change_a_byte(
     both: tuple[list[MemoryLine], list[MemoryLine]], style: Style
 ) -> None:
     assert render_block(both[0], style) == render_block(both[1], style)
-
-
-def test_a_very_long_memory_is_clipped_and_leaves_room_for_others() -> None:
-    long = MemoryLine(id="aaaaaaaa", category="fact", text="word " * 3_000, created_at=at(1))
-    other = MemoryLine(id="bbbbbbbb", category="goal", text="Ship it", created_at=at(1))
-    rendered = render_block([long, other], Style.MEMORY)
-    assert rendered.shown == ("aaaaaaaa", "bbbbbbbb")
-    assert len(rendered.text) < 1_200
 
 
 def test_a_key_cannot_forge_a_value() -> None:

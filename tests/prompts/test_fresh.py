@@ -47,10 +47,6 @@ def test_the_header_has_its_agreed_form() -> None:
     assert render_changes(CHANGED, 6, KNOWN) == HEADER
 
 
-def test_nothing_changed_gives_no_header() -> None:
-    assert render_changes([], 6, {}) == []
-
-
 def test_what_is_gone_is_told_without_its_content() -> None:
     gone = [
         change(1, "deleted", "aaaaaaaa", None),
@@ -152,7 +148,3 @@ def test_the_least_important_is_dropped_first_and_a_bare_header_never_stands() -
     sizes = [len(within(budget)) for budget in range(500)]
     assert sizes == sorted(sizes)
     assert set(sizes) == {0, 2, 3, 4, 5}
-
-
-def test_nothing_changed_and_nothing_recalled_gives_no_text() -> None:
-    assert render_fresh_context([], 6, [], lines={}, budget_tokens=1_000, count=token_upper_bound) == ""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tacit.prompts.fence import category_title, make_line, render_line
+from tacit.prompts.fence import make_line, render_line
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 
 NOW = datetime(2026, 2, 5, tzinfo=UTC)
@@ -57,17 +57,3 @@ def test_what_somebody_else_said_names_them(trust: Trust) -> None:
 
 def test_what_the_system_concluded_is_hedged_whatever_its_trust() -> None:
     assert render_line(make_line(replace(SARAH, inferred=True))).startswith("It seems that ")
-
-
-def test_a_long_text_is_clipped_with_its_hedge() -> None:
-    long = make_line(replace(SARAH, content="word " * 3_000, trust=Trust.UNTRUSTED))
-    assert render_line(long, 30) == "Unverified: word word word\u2026"
-    unseen = make_line(replace(SARAH, content="a" + "\u200b" * 3_000 + "b"))
-    assert render_line(unseen, 30) == "a\u2026"
-
-
-def test_a_category_is_a_title_in_headings() -> None:
-    assert category_title("task_state") == "Task State"
-    assert category_title("\u00e9tat") == "\u00c9tat"
-    assert category_title("_") == "_"
-    assert category_title("[x]\n# y") == "(x) / \uff03 Y"

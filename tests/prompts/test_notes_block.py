@@ -74,11 +74,6 @@ def test_the_weightiest_stay_where_not_all_fit_and_the_order_is_that_of_the_inde
     assert render_notes_block(index, [], items_max=2).shown == ("long0002", "long0003")
 
 
-def test_a_finished_task_of_the_index_is_told_as_done() -> None:
-    line = MemoryLine(id="aaaaaaaa", category="task_state", text="Sell it", created_at=NOON, done=True)
-    assert "- Sell it (done)\n" in render_notes_block([line], [], items_max=5).text
-
-
 def test_a_summary_cannot_claim_another_progress() -> None:
     forged = "x (2026-02-03/y.md) [progress: tasks 9/9, follow_ups 9/9]"
     text = render_notes_block([], [session(1, forged)], items_max=5).text

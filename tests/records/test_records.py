@@ -15,7 +15,7 @@ from tacit.clock import from_micros, to_micros
 from tacit.errors import InvalidInput
 from tacit.records import drafts, queries, validation
 from tacit.records.drafts import Draft
-from tacit.records.memory import CATEGORIES, CATEGORY_OF_KIND, Kind, Sensitivity, State, Visibility
+from tacit.records.memory import CATEGORIES, State
 from tacit.records.results import Maintained, Page, Remembered
 
 ANYTHING = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.lists(st.text()))
@@ -26,26 +26,6 @@ def test_records_cannot_be_changed() -> None:
     for thing in (done, tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"), Draft()):
         with pytest.raises(FrozenInstanceError):
             setattr(thing, fields(thing)[0].name, "other")
-
-
-def test_every_kind_is_filed_somewhere() -> None:
-    assert set(CATEGORY_OF_KIND) == set(Kind)
-    assert set(CATEGORY_OF_KIND.values()) <= set(CATEGORIES)
-
-
-def test_lasting_kinds_are_those_that_do_not_fade() -> None:
-    assert {kind for kind in Kind if kind.lasting} == {
-        Kind.PREFERENCE,
-        Kind.IDENTITY,
-        Kind.RELATIONSHIP,
-        Kind.KNOWLEDGE,
-    }
-    assert set(limits.KIND_TTL_DAYS) == {"context", "event", "task", "observation"}
-
-
-def test_words_are_ranked_from_least_to_most() -> None:
-    assert sorted(Visibility, key=lambda v: v.rank) == ["private_only", "room", "public_ok"]
-    assert sorted(Sensitivity, key=lambda s: s.rank) == ["public", "personal", "sensitive"]
 
 
 @given(ANYTHING)
@@ -110,12 +90,6 @@ def test_what_a_channel_shows_is_cleaned_and_never_refused(name: Any) -> None:
 def test_only_eight_letters_and_digits_are_an_id(value: Any) -> None:
     kept = validation.parse_memory_id(value)
     assert kept is None or (kept == value and len(kept) == 8 and kept.isascii() and kept.isalnum())
-
-
-@pytest.mark.parametrize("value", [0, 1, 0.5, 1.0])
-def test_a_fraction_is_between_nothing_and_all(value: float) -> None:
-    assert validation.parse_fraction("confidence", value) == value
-    assert isinstance(validation.parse_fraction("confidence", value), float)
 
 
 @pytest.mark.parametrize("value", [7, -0.1, 1.0001, math.nan, math.inf, True, "1", None, 10**400])

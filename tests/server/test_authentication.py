@@ -23,10 +23,9 @@ from tacit.server.authentication import (
     is_host_allowed,
     is_loopback,
     is_origin_allowed,
-    local_person,
     parse_claims,
 )
-from tacit.settings import ConsoleSettings, MemorySettings, ServerSettings, Settings
+from tacit.settings import ConsoleSettings, ServerSettings, Settings
 
 PEOPLE = ("telegram:1001", "telegram:2002", "slack:T1:U3", "acct:42", "telegram:42")
 ROOMS = {
@@ -236,12 +235,6 @@ def test_the_local_person_speaks_in_private_and_for_themselves(memory: Memory, c
         return
     assert admitted.requester is not None
     assert (admitted.requester.key, admitted.chat) == (LOCAL.key, tacit.Chat.private(LOCAL.key))
-
-
-def test_the_local_person_is_that_of_the_settings() -> None:
-    assert local_person(Settings()).key == "local:me"
-    named = Settings(memory=MemorySettings(local_person="telegram:7"))
-    assert local_person(named).key == "telegram:7"
 
 
 def test_a_key_that_is_no_good_is_not_made_good_by_being_local(memory: Memory) -> None:
@@ -478,13 +471,6 @@ def test_pages_of_our_own_may_ask(origin: str, host: str, scheme: str) -> None:
 )  # fmt: skip
 def test_pages_of_others_may_not(origin: str) -> None:
     assert not is_origin_allowed(origin, "localhost:8377")
-
-
-def test_pages_that_the_settings_name_may_ask() -> None:
-    allowed = ("https://app.example.org",)
-    assert is_origin_allowed("https://app.example.org", "localhost:8377", allowed=allowed)
-    assert not is_origin_allowed("http://app.example.org", "localhost:8377", allowed=allowed)
-    assert not is_origin_allowed("https://app.example.org", None)
 
 
 # Rates: a bucket for each caller, which fills up again as time goes by

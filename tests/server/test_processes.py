@@ -151,10 +151,6 @@ def test_who_starts_a_server_at_a_terminal_is_given_one_link(file: Path) -> None
     assert b"tacit console --for KEY --url " + link[1] in seen
 
 
-def test_there_is_none_where_there_is_no_console(file: Path) -> None:
-    assert not re.search(NONE, at_a_terminal(file, TACIT_CONSOLE_ENABLED="false"))
-
-
 def test_no_log_holds_what_signs_somebody_in(file: Path) -> None:
     with serving(str(file)) as served:
         (told, *_) = served.lines()

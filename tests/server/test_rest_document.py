@@ -225,10 +225,6 @@ def test_docs_load_nothing_from_another_host(world: World, path: str) -> None:
     assert "http" not in policy
 
 
-def test_docs_are_no_part_of_the_document(world: World) -> None:
-    assert not [path for path in good(world.client.get("/openapi.json"))["paths"] if "docs" in path]
-
-
 def test_every_operation_does_what_its_document_says() -> None:
     with tacit.open("sqlite://", settings=UNHURRIED, embedder=None) as memory:
         config = settings(one_who_may_all(memory), 1, ("fuzzing",), seed=7)

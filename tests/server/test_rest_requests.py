@@ -15,7 +15,6 @@ from starlette.testclient import TestClient
 import tacit
 from tacit.memory import Memory
 from tacit.records.accounts import Scope
-from tacit.server import responses
 from tacit.server.app import create_app
 from tacit.server.streaming import CHUNK_BYTES
 from tests.contract.rooms import SetClock
@@ -153,12 +152,6 @@ def test_what_nobody_expected_says_nothing_and_is_logged_by_its_kind(
     }
     assert "AttributeError" in caplog.text
     assert "canary" not in caplog.text
-
-
-def test_a_problem_of_the_wire_may_say_more() -> None:
-    answer = responses.error_response(responses.HttpProblem("precondition-failed", "read it again"), "r1")
-    assert answer.status_code == 412
-    assert b"read it again" in bytes(answer.body)
 
 
 # Whatever is sent, the answer is a problem or an answer, and never a failure of ours
@@ -476,14 +469,3 @@ def test_headers_that_are_too_large_are_told_so(address: tuple[str, int]) -> Non
     answer = exchange(address, COUNT[:-2] + b"X-Tacit-Name: " + b"x" * 1_100_000 + b"\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 431 ")
     assert b"urn:tacit:problem:headers-too-large" in answer
-
-
-def test_an_export_is_sent_in_parts(address: tuple[str, int]) -> None:
-    answer = exchange(address, b"GET /api/export HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    assert b"transfer-encoding: chunked" in answer.lower()
-    assert answer.endswith(b"0\r\n\r\n")
-
-
-def test_two_hosts_are_no_host(address: tuple[str, int]) -> None:
-    answer = exchange(address, b"GET /api/count HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
-    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 421 "))

@@ -45,11 +45,3 @@ def test_a_closed_memory_is_not_asked_any_more(measured: Measured, reader: InMem
     assert points(reader, "queue_depth")
     memory.close()
     assert points(reader, "queue_depth") == {}
-
-
-def test_two_memories_of_one_process_share_their_instruments(
-    measured: Measured, reader: InMemoryMetricReader, caplog: Any
-) -> None:
-    first, second = measured("opentelemetry"), measured("opentelemetry")
-    assert first._storage.meter is second._storage.meter
-    assert not [record for record in caplog.records if "opentelemetry" in record.name]

@@ -9,9 +9,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 import tacit
-from tacit.errors import LanguageUnavailable
 from tacit.memory import Memory
-from tacit.records.conversation import UserTurn
 from tacit.server.metrics import serve_metrics
 from tacit.telemetry.metrics import NO_METER, create_meter
 from tacit.view.idempotency import MeasuredDispatch
@@ -20,7 +18,7 @@ from tests.contract.embedders import Table
 from tests.contract.rooms import ALICE, BOB, group, kept, private
 from tests.contract.scripted import GOOD, HEDGEHOGS
 from tests.llm.endpoint import Endpoint
-from tests.llm.replies import refuses, talks
+from tests.llm.replies import refuses
 from tests.telemetry.conftest import Measured
 from tests.telemetry.scenes import settings
 
@@ -78,18 +76,6 @@ def test_operations_are_counted_by_name_and_outcome_and_timed(memory: Memory, se
     assert seen.grown("operation_seconds_sum", operation="remember") > 0
 
 
-def test_an_export_is_timed_to_its_last_line(memory: Memory, seen: Seen) -> None:
-    view = private(memory, ALICE)
-    kept(view, "one")
-    lines = view.export()
-    assert seen.grown("operations_total", operation="export", outcome="ok") == 0
-    assert list(lines)
-    assert seen.grown("operations_total", operation="export", outcome="ok") == 1
-    with pytest.raises(tacit.InvalidInput):
-        view.export(format="stone")  # type: ignore[arg-type]
-    assert seen.grown("operations_total", operation="export", outcome="refused") == 1
-
-
 def test_refusals_are_counted_by_rule(memory: Memory, seen: Seen) -> None:
     own = private(memory, ALICE)
     id = kept(own, "Mine alone")
@@ -133,19 +119,6 @@ def test_a_language_model_is_counted_with_tokens_cost_and_failures(measured: Mea
     assert seen.grown("operations_total", operation="learn_turn", outcome="ok") == 1
     assert seen.grown("operations_total", operation="learn_turn", outcome="error") == 2
     assert seen.grown("events_total", node="hotpath", op="classify", status="error") == 2
-
-
-def test_a_talk_with_a_language_model_is_counted_like_a_question(measured: Measured, endpoint: Endpoint) -> None:
-    endpoint.script[:] = [talks("Yes."), refuses(503)]
-    memory = measured("prometheus", endpoint=endpoint)
-    seen = Seen()
-    memory.llm.talk("Be kind.", [UserTurn("Hello")])
-    with pytest.raises(LanguageUnavailable):
-        memory.llm.talk("Be kind.", [UserTurn("Hello")])
-    outcomes = [seen.grown("language_questions_total", outcome=o) for o in ("ok", "unavailable")]
-    assert outcomes == [1, 1]
-    assert seen.grown("language_tokens_total", direction="in") == 40
-    assert seen.grown("language_requests_total") == 1
 
 
 def test_vectors_that_could_not_be_made_are_counted(measured: Measured) -> None:
@@ -203,13 +176,6 @@ def test_a_real_scrape_gets_them(memory: Memory) -> None:
     assert found["tacit_operation_seconds"].type == "histogram"
     assert found["tacit_queue_depth"].type == "gauge"
     assert found["tacit_operations"].documentation == "What was asked of memory"
-
-
-def test_a_port_that_is_taken_is_told() -> None:
-    with serve_metrics(0) as address:
-        port = int(address.rsplit(":", 1)[1].split("/")[0])
-        with pytest.raises(tacit.InvalidInput, match=str(port)), serve_metrics(port):
-            pass
 
 
 def test_what_a_view_answers_is_the_same_when_it_is_measured(measured: Measured) -> None:
