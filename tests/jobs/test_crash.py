@@ -42,8 +42,8 @@ def _damage(memory: Memory, statement: str) -> None:
         connection.execute(text(statement))
 
 
-def test_what_is_whole_is_found_to_be_clean(url: str, tmp_path: Path) -> None:
-    with Stage(url, tmp_path, 1).memory() as memory:
+def test_what_is_whole_is_found_to_be_clean(migrated_sqlite_url: str, tmp_path: Path) -> None:
+    with Stage(migrated_sqlite_url, tmp_path, 1).memory() as memory:
         outcome = _ran(memory)
         check(memory, outcome)
         assert outcome.clean, outcome
@@ -60,16 +60,16 @@ def test_what_is_whole_is_found_to_be_clean(url: str, tmp_path: Path) -> None:
         "UPDATE jobs SET problem = 'ValueError'",
     ],
 )
-def test_damage_is_told(url: str, tmp_path: Path, statement: str) -> None:
-    with Stage(url, tmp_path, 1).memory() as memory:
+def test_damage_is_told(migrated_sqlite_url: str, tmp_path: Path, statement: str) -> None:
+    with Stage(migrated_sqlite_url, tmp_path, 1).memory() as memory:
         outcome = _ran(memory)
         _damage(memory, statement)
         check(memory, outcome)
         assert outcome.wrong
 
 
-def test_what_was_lost_or_written_twice_is_told(url: str, tmp_path: Path) -> None:
-    with Stage(url, tmp_path, 1).memory() as memory:
+def test_what_was_lost_or_written_twice_is_told(migrated_sqlite_url: str, tmp_path: Path) -> None:
+    with Stage(migrated_sqlite_url, tmp_path, 1).memory() as memory:
         outcome = _ran(memory)
         outcome.acknowledged = {2, 4}
         _damage(memory, "UPDATE memories SET content = 'Box 4 is blue'")

@@ -43,23 +43,23 @@ def _damage(memory: Memory, statement: str) -> None:
         connection.execute(text(statement))
 
 
-def test_what_is_whole_is_found_to_be_clean(url: str) -> None:
-    with opened(url, workers=0) as memory:
+def test_what_is_whole_is_found_to_be_clean(migrated_sqlite_url: str) -> None:
+    with opened(migrated_sqlite_url, workers=0) as memory:
         outcome = _learned(memory)
         check(memory, outcome)
         assert outcome.clean, outcome
 
 
-def test_what_was_lost_is_told(url: str) -> None:
-    with opened(url, workers=0) as memory:
+def test_what_was_lost_is_told(migrated_sqlite_url: str) -> None:
+    with opened(migrated_sqlite_url, workers=0) as memory:
         outcome = _learned(memory)
         _damage(memory, "DELETE FROM memories WHERE content LIKE 'Box 1 %'")
         check(memory, outcome)
         assert outcome.lost == [1]
 
 
-def test_what_was_learned_twice_is_told(url: str) -> None:
-    with opened(url, workers=0) as memory:
+def test_what_was_learned_twice_is_told(migrated_sqlite_url: str) -> None:
+    with opened(migrated_sqlite_url, workers=0) as memory:
         outcome = _learned(memory)
         _learned(memory)  # a user's words are known by now; a tool's are set aside once more
         check(memory, outcome)
@@ -75,16 +75,16 @@ def test_what_was_learned_twice_is_told(url: str) -> None:
         "UPDATE memories SET content = 'Box 9 holds item ' || (9 * 7919 % 9973)",
     ],
 )
-def test_other_damage_is_told(url: str, statement: str) -> None:
-    with opened(url, workers=0) as memory:
+def test_other_damage_is_told(migrated_sqlite_url: str, statement: str) -> None:
+    with opened(migrated_sqlite_url, workers=0) as memory:
         outcome = _learned(memory)
         _damage(memory, statement)
         check(memory, outcome)
         assert outcome.wrong
 
 
-def test_what_still_waits_is_told(url: str) -> None:
-    with opened(url, workers=0) as memory:
+def test_what_still_waits_is_told(migrated_sqlite_url: str) -> None:
+    with opened(migrated_sqlite_url, workers=0) as memory:
         view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
         view.learn([message(1)])
         outcome = Outcome(accepted={1})

@@ -1,7 +1,6 @@
 """Languages are data files: each is whole, and the right one is guessed."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from functools import cache
 
 import pytest
@@ -10,8 +9,6 @@ from tacit.errors import InvalidInput
 from tacit.learning.extraction import locale
 from tacit.learning.extraction.locale import guess_locale, list_locales, load_locale
 from tacit.records.memory import Kind
-
-NOW = datetime(2026, 11, 15, 15, 0, tzinfo=UTC)
 
 
 def test_english_and_german_are_there() -> None:

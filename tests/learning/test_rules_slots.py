@@ -18,13 +18,6 @@ def only(text: str, code: str = "en") -> StatedFact:
     return found
 
 
-def place(text: str) -> tuple[str | None, tuple[str | None, ...]]:
-    """The slot of a statement, and whose it is."""
-    found = only(text)
-    whose = () if found.about_speaker else tuple(m.name or m.relation for m in found.about)
-    return found.slot, whose
-
-
 @pytest.mark.parametrize(
     ("text", "slot", "value"),
     [

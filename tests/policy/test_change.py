@@ -118,12 +118,6 @@ def test_a_rooms_own_fact_is_changed_in_that_room_only() -> None:
     assert not any(may_change(act, everybody, carried, to) for act, to in ACTS.values())
 
 
-def test_the_strongest_standing_counts() -> None:
-    everything = replace(STANDINGS["owner"], speaker=A, subjects=frozenset({A}))
-    assert may_change(ChangeAction.ERASE, GROUP, everything) is RequesterRole.OWNER
-    assert may_change(ChangeAction.ERASE, GROUP, replace(everything, owner=B)) is RequesterRole.SPEAKER
-
-
 def test_what_was_concluded_is_nobodys_own_words() -> None:
     concluded = replace(STANDINGS["speaker"], inferred=True)
     assert may_change(ChangeAction.FORGET, PRIVATE, concluded) is None

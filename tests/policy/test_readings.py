@@ -153,11 +153,6 @@ def test_lasting_kinds_are_portable_and_passing_ones_are_not(opened: Memory, kin
     assert hers.show(id).portable is (kind in LASTING)
 
 
-def test_what_nobody_classified_is_not_portable(opened: Memory) -> None:
-    id, hers = written(opened, AT_HOME)
-    assert hers.show(id).portable is False
-
-
 def test_public_ok_cannot_be_asked_for_where_others_listen(opened: Memory) -> None:
     with pytest.raises(tacit.InvalidInput):
         written(opened, TOGETHER, visibility="public_ok")

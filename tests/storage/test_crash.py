@@ -1,13 +1,12 @@
 """A process that is killed while it writes: the short form of `make crash`."""
 
-import random
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 import tacit
-from bench.crash import hammer, killed
+from bench.crash import hammer
 from bench.crash_ledger import Ledger, Line
 from bench.crash_worker import digest
 from tacit.memory import Memory
@@ -29,15 +28,6 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(url: str) -> Non
     assert outcome.wrong == ()
     assert outcome.kills == 4
     assert outcome.acknowledged > 0  # or nothing was put to the test
-
-
-def test_a_writer_that_was_killed_leaves_the_next_one_free_to_write(url: str) -> None:
-    tacit.open(url).close()
-    killed(url, 7, random.Random(7))
-    with tacit.open(url) as memory:
-        view = memory.view(tacit.Requester("telegram:1"), tacit.Chat.private("telegram:1"))
-        assert view.remember("The lock was let go").id
-        assert memory.admin.maintain().healthy
 
 
 # The check itself: each kind of damage is told.
@@ -69,16 +59,16 @@ def _damage(memory: Memory, statement: str) -> None:
         "UPDATE memories SET state = 'forgotten'",
     ],
 )
-def test_damage_is_found(url: str, statement: str) -> None:
-    with tacit.open(url) as memory:
+def test_damage_is_found(migrated_sqlite_url: str, statement: str) -> None:
+    with tacit.open(migrated_sqlite_url) as memory:
         ledger, _ = _written(memory)
         assert ledger.check(memory, None) == []
         _damage(memory, statement)
         assert ledger.check(memory, None)
 
 
-def test_a_write_in_flight_may_come_through_or_not_but_only_that_one(url: str) -> None:
-    with tacit.open(url) as memory:
+def test_a_write_in_flight_may_come_through_or_not_but_only_that_one(migrated_sqlite_url: str) -> None:
+    with tacit.open(migrated_sqlite_url) as memory:
         ledger, id = _written(memory)
         other: Line = {"intent": "write", "content": "another digest"}
         assert ledger.check(memory, other) == []  # it did not come through

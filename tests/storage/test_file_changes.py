@@ -41,14 +41,6 @@ def test_a_write_is_a_trace_whichever_file_it_went_to(file: Path, which: str) ->
     assert not found.is_unchanged()
 
 
-def test_what_came_after_the_question_was_not_seen_by_the_look(file: Path) -> None:
-    found = traces(file)
-    found.is_unchanged()
-    Path(f"{file}-wal").write_bytes(b"more")
-    found.mark_seen()
-    assert not found.is_unchanged()
-
-
 def test_of_a_file_written_just_now_nobody_can_say_that_it_stays_so(file: Path) -> None:
     """The next write may have the same time and the same size."""
     Path(f"{file}-wal").write_bytes(b"x")

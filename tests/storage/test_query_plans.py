@@ -380,16 +380,6 @@ def test_every_way_to_read_is_among_the_reads() -> None:
     assert public == {name.split(" ")[0] for name in READS}
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgres"])
-def test_a_filled_store_is_as_sound_as_one_that_was_written(stores: Stores, database: str) -> None:
-    """Plans and figures are worth something only if bulk rows are like real ones."""
-    with tacit.open(stores.of(database, "mostly the group").url) as memory:
-        assert memory.admin.maintain().problems == ()
-        view = _view(memory, GROUP.members[5], _private(GROUP.members[5]))
-        assert view.stats().memories == 60
-        assert len(view.recall("the train to Lisbon", top_k=20)) == 20
-
-
 @pytest.mark.parametrize(
     ("sql", "wide"),
     [

@@ -5,15 +5,13 @@ that goes another way is found as well.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, Engine, create_engine, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
-import tacit
 from tacit.storage.schema import metadata
 
 # SQLAlchemy does not know pgvector's type, and warns where it only has to name it.
@@ -21,8 +19,6 @@ ischema_names["vector"] = NullType
 
 # Alembic's own single row belongs to the database and not to a space: each server has one.
 ALEMBIC = "alembic_version"
-# SQLite only, which nobody shards: full text counts its rows by one number for the whole file.
-FTS_ROWS = "fts_rows"
 
 
 @pytest.fixture
@@ -30,15 +26,6 @@ def catalogue(migrated_postgres_url: str) -> Iterator[Connection]:
     engine = create_engine(migrated_postgres_url)
     with engine.connect() as connection:
         yield connection
-    engine.dispose()
-
-
-@pytest.fixture
-def file_engine(tmp_path: Path) -> Iterator[Engine]:
-    url = f"sqlite:///{tmp_path / 'tacit.db'}"
-    tacit.open(url).close()
-    engine = create_engine(url)
-    yield engine
     engine.dispose()
 
 
@@ -58,20 +45,6 @@ def test_every_primary_key_and_unique_index_begins_with_the_space(catalogue: Con
     ).all()
     assert {table for table, _, _ in rows} == set(metadata.tables)  # each has a key at all
     assert [row for row in rows if row[2] != "space_id"] == []
-
-
-def test_every_unique_rule_of_sqlite_begins_with_the_space_too(file_engine: Engine) -> None:
-    breaches = []
-    with file_engine.connect() as connection:
-        for table in [*metadata.tables, FTS_ROWS]:
-            keys = inspect(connection).get_pk_constraint(table)["constrained_columns"]
-            if keys[0] != "space_id" and table != FTS_ROWS:
-                breaches.append((table, keys))
-            for index in connection.exec_driver_sql(f"PRAGMA index_list({table})").all():
-                first = connection.exec_driver_sql(f"PRAGMA index_info({index[1]})").first()
-                if index[2] and (first is None or first[2] != "space_id"):
-                    breaches.append((table, index[1]))
-    assert breaches == []
 
 
 def test_there_are_no_triggers_on_postgresql(catalogue: Connection) -> None:
