@@ -120,6 +120,14 @@ def test_what_is_added_leaves_every_line_as_it_was(text: bytes, kind: NoteKind, 
         assert not line.strip() or any(line.rstrip("\r") == other for other in later)
 
 
+def test_indented_text_below_a_heading_is_not_drawn_into_a_new_item() -> None:
+    document = parse_note(b"Tasks\n---\n  \\\nTasks\n---", NoteKind.SESSION)
+    new = NoteItem(section=Section.TASKS, content="buy lamps", done=False)
+    after = parse_note(apply_edits(document, [AddItem(item=new)]), NoteKind.SESSION)
+    assert after.items == (new,)
+    assert [line for line in after.lines if line in document.lines] == list(document.lines)
+
+
 def test_a_box_is_ticked_and_nothing_else() -> None:
     document = index()
     entry = document.entries[2]

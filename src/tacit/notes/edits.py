@@ -138,6 +138,8 @@ class LinePatch:
             marker = ""
         lines = markdown.format_item_lines(item, kind, indent, marker, flat=self.flat)
         new += [*self.gap(), *lines, *self.gap()]
+        if self.flat and self.document.lines[at : at + 1] and self.document.lines[at][:1].isspace():
+            new.append("<!-- -->")  # the indented text below would be part of the new item
 
     def add_link(self, link: NoteLink) -> None:
         same = self.document.link_lines
