@@ -20,7 +20,7 @@ from pathlib import Path
 # Run as a script, the folder of this file is on the path and the repository is not.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tacit.storage.engine import DatabaseOptions, migrate_schema, open_database
+from tacit.storage.backend import DatabaseOptions, migrate_schema, open_database
 from tacit.storage.store import Store
 from tests.databases import PostgresDatabases
 from tests.policy.cells import NOW

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import event, make_url
 
 import tacit.memory
-from tacit.storage import statements
+from tacit.storage import engine as storage_engine
 from tacit.storage.schema import metadata
 
 TABLES = frozenset(metadata.tables) | {"fts_rows", "fts_index"}
@@ -45,18 +45,18 @@ def recorded(memory: tacit.memory.Memory) -> Iterator[list[Statement]]:
         if not sql.startswith(_UNPLANNED):
             found.append(Statement(sql, params))
 
-    bare = statements.execute_on_driver
+    bare = storage_engine.execute_on_driver
 
     def noted(driver: Any, sql: str, values: Any, **how: Any) -> Any:
         found.append(Statement(sql, values))
         return bare(driver, sql, values, **how)
 
     event.listen(database.engine, "before_cursor_execute", note)
-    statements.execute_on_driver = noted  # what it answers is unchanged
+    storage_engine.execute_on_driver = noted  # what it answers is unchanged
     try:
         yield found
     finally:
-        statements.execute_on_driver = bare
+        storage_engine.execute_on_driver = bare
         event.remove(database.engine, "before_cursor_execute", note)
 
 

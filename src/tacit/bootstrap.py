@@ -27,14 +27,8 @@ from tacit.records.results import Backup, Restored
 from tacit.records.text import estimate_tokens, load_token_counter
 from tacit.records.validation import parse_space
 from tacit.settings import Settings
-from tacit.storage.engine import (
-    Database,
-    DatabaseOptions,
-    database_file,
-    migrate_schema,
-    open_database,
-    require_current_schema,
-)
+from tacit.storage.backend import DatabaseOptions, database_file, migrate_schema, open_database, require_current_schema
+from tacit.storage.engine import Database
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import create_meter
 from tacit.telemetry.spans import RequestTracer, create_tracer

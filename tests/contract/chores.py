@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select, update
 
 from tacit.lifecycle.tasks import SaveProgress, StepProgress, TaskStep
 from tacit.memory import Memory
-from tacit.storage.rows import insert_missing
+from tacit.storage.engine import insert_missing
 from tacit.storage.schema import learning_days
 
 TASK = "summarise"  # whose name it goes by

@@ -13,7 +13,7 @@ import tacit
 from tacit import limits
 from tacit.memory import Memory
 from tacit.records.checkpoints import GraphStep, StepValue, StepWrite, StoredGraphStep
-from tacit.storage import checkpoints, spaces, statements
+from tacit.storage import checkpoints, engine, spaces
 from tacit.view.checkpoints import GraphSteps
 from tacit.view.view import View
 from tests.contract.conftest import Open
@@ -299,14 +299,14 @@ def test_a_save_that_is_interrupted_leaves_nothing_and_holds_nobody_up(
     here, there = (private(opened(url), ALICE) for _ in range(2))
     here.checkpoints.steps.save(step("1", c="1"), [value("c", "1", b"whole")])
     assert there.remember("I was here")
-    execute, calls = statements.execute_on_driver, itertools.count(1)
+    execute, calls = engine.execute_on_driver, itertools.count(1)
 
     def interrupted(*given: Any, **how: Any) -> Any:
         if next(calls) == 3:  # after the guard and the step, before its value
             raise KeyboardInterrupt
         return execute(*given, **how)
 
-    monkeypatch.setattr(statements, "execute_on_driver", interrupted)
+    monkeypatch.setattr(engine, "execute_on_driver", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here.checkpoints.steps.save(step("2", c="2"), [value("c", "2", b"half")])
     found = found_step(here.checkpoints.steps, "t")

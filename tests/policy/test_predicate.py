@@ -5,7 +5,7 @@ A sample of what `make disclosure-matrix` walks in full.
 
 from contextlib import closing
 
-from tacit.storage.engine import DatabaseOptions, migrate_schema, open_database
+from tacit.storage.backend import DatabaseOptions, migrate_schema, open_database
 from tacit.storage.store import Store
 from tests.policy.cells import NOW
 from tests.policy.matrix import GAPS, RULED, STATES, Tally, sample, walk

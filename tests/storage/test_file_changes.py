@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from tacit.storage.engine import FileChanges
+from tacit.storage.backend import FileChanges
 
 LONG_AGO_NS = 1_000_000_000
 

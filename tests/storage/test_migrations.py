@@ -19,7 +19,7 @@ from sqlalchemy.types import NullType
 
 import tacit
 from tacit.settings import DbSettings, Settings
-from tacit.storage import engine as storage_engine
+from tacit.storage import backend as storage_backend
 from tacit.storage.schema import metadata
 
 # The type of an extension, which SQLAlchemy has no name for.
@@ -60,7 +60,7 @@ def engine_of(url: str) -> Iterator[Engine]:
 
 def version_of(url: str) -> str | None:
     with engine_of(url) as engine, engine.connect() as connection:
-        return storage_engine.schema_version(connection)
+        return storage_backend.schema_version(connection)
 
 
 # The sum of the migrations
@@ -131,9 +131,9 @@ def test_the_sum_of_the_migrations_is_the_schema(empty_url: str, tmp_path: Path)
 
 def test_the_newest_migration_is_the_version_that_the_code_expects() -> None:
     config = Config()
-    config.set_main_option("script_location", str(storage_engine._MIGRATIONS))
+    config.set_main_option("script_location", str(storage_backend._MIGRATIONS))
     config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_heads() == [storage_engine.SCHEMA_HEAD]
+    assert ScriptDirectory.from_config(config).get_heads() == [storage_backend.SCHEMA_HEAD]
 
 
 # Which databases are opened, and which are refused
@@ -208,7 +208,7 @@ def test_threads_that_open_an_empty_database_at_once_all_succeed(empty_url: str)
         thread.join()
     assert failures == []
     assert len({id for id in opened if id}) == count
-    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
+    assert version_of(empty_url) == storage_backend.SCHEMA_HEAD
 
 
 def test_processes_that_open_an_empty_database_at_once_all_succeed(empty_url: str) -> None:
@@ -222,7 +222,7 @@ def test_processes_that_open_an_empty_database_at_once_all_succeed(empty_url: st
     ended = [process.communicate(timeout=120) for process in processes]
     assert [error for _, error in ended if error] == []
     assert len({id for id, _ in ended if id.strip()}) == len(processes)
-    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
+    assert version_of(empty_url) == storage_backend.SCHEMA_HEAD
 
 
 def _python(program: str, *arguments: str) -> "subprocess.Popen[str]":
@@ -262,10 +262,10 @@ def upgrade() -> None:
 _UPGRADE = """
 import os, sys
 from pathlib import Path
-from tacit.storage import engine
-from tacit.storage.engine import DatabaseOptions, open_database, upgrade_schema
+from tacit.storage import backend
+from tacit.storage.backend import DatabaseOptions, open_database, upgrade_schema
 
-engine._MIGRATIONS = Path(sys.argv[2])
+backend._MIGRATIONS = Path(sys.argv[2])
 os.environ["TACIT_TEST_PAUSE_SECONDS"] = sys.argv[3]
 database = open_database(sys.argv[1], DatabaseOptions())
 database.write(lambda connection: upgrade_schema(database, connection, "test_next"))
@@ -277,8 +277,8 @@ print("done", flush=True)
 @pytest.fixture
 def next_migrations(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
-    shutil.copytree(storage_engine._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "test_next.py").write_text(_NEXT.replace("HEAD", storage_engine.SCHEMA_HEAD))
+    shutil.copytree(storage_backend._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "test_next.py").write_text(_NEXT.replace("HEAD", storage_backend.SCHEMA_HEAD))
     return folder
 
 
@@ -300,7 +300,7 @@ def test_an_upgrade_that_was_killed_half_way_leaves_the_old_version_whole(
     assert _line(process) == "half-way", process.communicate()
     process.kill()
     process.communicate()
-    assert version_of(empty_url) == storage_engine.SCHEMA_HEAD
+    assert version_of(empty_url) == storage_backend.SCHEMA_HEAD
     with engine_of(empty_url) as engine:
         assert not inspect(engine).has_table("copies")
     assert contents(empty_url) == facts

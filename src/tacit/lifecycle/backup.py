@@ -17,7 +17,7 @@ from tacit.lifecycle import erasure_records
 from tacit.lifecycle.erasure import scrub_files
 from tacit.lifecycle.erasure_records import fsync_folder
 from tacit.records.results import Backup, Maintained
-from tacit.storage import engine, erasures, integrity
+from tacit.storage import backend, erasures, integrity
 from tacit.storage.engine import Database
 from tacit.storage.schema import metadata, tombstones
 
@@ -113,14 +113,14 @@ def check_backup_file(path: Path) -> tuple[str, dict[str, int]]:
 
 def check_restored_database(database: Database, name: str) -> Backup:
     """Check a database that was restored with other tools, on any server."""
-    engine.require_current_schema(database)
+    backend.require_current_schema(database)
     with database.autocommit_connection() as connection:
         problems = database.dialect.check(connection) + check_invariants(connection)
         counts = {
             name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for name, table in metadata.tables.items()
         }
-    return Backup(path=name, schema=engine.SCHEMA_HEAD, counts=counts, problems=tuple(problems))
+    return Backup(path=name, schema=backend.SCHEMA_HEAD, counts=counts, problems=tuple(problems))
 
 
 def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, int]]:
@@ -129,8 +129,8 @@ def install_backup(copy: Path, database: Path) -> tuple[Path | None, dict[str, i
     The next process that opens it repeats the erasures of the journal beside it.
     """
     schema, counts = check_backup_file(copy)
-    engine.refuse_former_schema(schema)
-    if schema > engine.SCHEMA_HEAD:
+    backend.refuse_former_schema(schema)
+    if schema > backend.SCHEMA_HEAD:
         raise SchemaMismatch(f"the copy has schema {schema}: upgrade Tacit, or use another copy")
     if _is_database_file(copy, database):
         raise InvalidInput("path", "is the database itself; name a backup")

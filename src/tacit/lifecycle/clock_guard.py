@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from tacit import limits
 from tacit.clock import to_micros
+from tacit.storage.engine import insert_missing, update_rows
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import insert_missing, update_rows
 from tacit.storage.schema import clock_guard, memories_table, spaces_table
 
 WAITS_FOR_CLOCK = "waits for the clock"

@@ -38,9 +38,9 @@ from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.text import split_terms
 from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, relations, revisions, vectors
+from tacit.storage.engine import chunks, delete_rows, insert_missing, update_rows
 from tacit.storage.memories import RELATED_TO, Transaction
 from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
-from tacit.storage.rows import chunks, delete_rows, insert_missing, update_rows
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.store import Store
 

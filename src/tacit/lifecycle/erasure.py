@@ -33,11 +33,10 @@ from tacit.storage import (
     spaces,
 )
 from tacit.storage.chats import list_private_chats
-from tacit.storage.engine import Database
+from tacit.storage.engine import Database, chunks, delete_rows, has_row, select_set, update_rows
 from tacit.storage.erasures import hard_delete
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import effective_subjects
-from tacit.storage.rows import chunks, delete_rows, has_row, select_set, update_rows
 from tacit.storage.schema import (
     api_keys,
     audience_people,

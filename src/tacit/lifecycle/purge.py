@@ -14,9 +14,9 @@ from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, 
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
+from tacit.storage.engine import chunks, select_set, update_rows
 from tacit.storage.erasures import hard_delete
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import chunks, select_set, update_rows
 from tacit.storage.schema import memories_table
 from tacit.storage.spaces import load_identities
 from tacit.storage.store import Store

@@ -16,8 +16,8 @@ from tacit.lifecycle.erasure_records import RecordedErasure
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Quarantined
 from tacit.storage import memories
+from tacit.storage.engine import to_record
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import to_record
 from tacit.storage.schema import history_table, memories_table
 
 _RELEASE_REASON = "released from quarantine by an operator"

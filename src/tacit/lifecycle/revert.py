@@ -25,12 +25,12 @@ from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Reverted
 from tacit.storage import imports, learned_facts, memories, retention
 from tacit.storage.chats import read_chat
+from tacit.storage.engine import delete_rows, select_set
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import Transaction, update_key_precedence
 from tacit.storage.memory_reads import to_sensitivity, to_visibility
 from tacit.storage.memory_reads import unpack_people as people
-from tacit.storage.rows import delete_rows, select_set
 from tacit.storage.schema import history_table, jobs, learned_facts_table, memories_table, memory_versions
 from tacit.storage.spaces import load_identities
 

@@ -21,7 +21,7 @@ from tacit.notes.writers import NoteRetention
 from tacit.records.notes import NotesReport
 from tacit.records.results import Finding
 from tacit.storage import notes
-from tacit.storage.engine import FileChanges
+from tacit.storage.backend import FileChanges
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 

@@ -13,8 +13,8 @@ from tacit.clock import to_micros
 from tacit.records import queries
 from tacit.records.request import Request
 from tacit.records.results import AccessLogEntry, Page
+from tacit.storage.engine import chunks, delete_rows, insert_row, select_set, to_record, update_rows
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import chunks, delete_rows, insert_row, select_set, to_record, update_rows
 from tacit.storage.schema import access_log_people, access_log_table
 from tacit.storage.spaces import new_id
 

@@ -17,7 +17,7 @@ from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Decision, Request
 from tacit.records.results import AudienceChat, AudienceReport, Explanation
 from tacit.storage import chats, people
-from tacit.storage.rows import to_record
+from tacit.storage.engine import to_record
 from tacit.storage.schema import chat_members, chats_table
 from tacit.storage.spaces import load_identities
 

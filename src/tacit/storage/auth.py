@@ -19,9 +19,8 @@ from tacit.clock import from_micros, to_micros
 from tacit.errors import TooManyRequests
 from tacit.identity import EXTERNAL_PREFIX
 from tacit.records.accounts import Key, Scope, WebSession
-from tacit.storage.engine import Database
+from tacit.storage.engine import Database, delete_rows, has_row, insert_row, to_columns, to_record, update_rows
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import delete_rows, has_row, insert_row, to_columns, to_record, update_rows
 from tacit.storage.schema import api_keys, link_attempts, link_offers, sign_in_links, web_sessions
 from tacit.storage.spaces import keyed_digest, new_id
 

@@ -15,9 +15,9 @@ from tacit.errors import Conflict, NotFound
 from tacit.identity import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
-from tacit.storage import spaces, statements
+from tacit.storage import spaces
 from tacit.storage.dialect import dialect_of
-from tacit.storage.rows import fetch_mappings, insert_missing, select_set, to_record, update_rows
+from tacit.storage.engine import fetch_mappings, fetch_rows, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import chat_members, chats_table, memories_table, person_names, subjects
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def read_chat(connection: Connection, space: str, chat: str) -> StoredChat:
     if row is None:
         return StoredChat(id=chat, chat_ids=frozenset({chat}))
     id = row["id"]
-    members = statements.fetch_rows(connection, _SELECT_MEMBERS, {"space": space, "id": id})
+    members = fetch_rows(connection, _SELECT_MEMBERS, {"space": space, "id": id})
     return to_record(
         StoredChat,
         row,
@@ -62,7 +62,7 @@ def read_chat_ids(connection: Connection, space: str, newest: Collection[str]) -
     fringe = sorted(newest_of)
     while fringe:
         params = {"space": space, "ids": fringe}
-        earlier = statements.fetch_rows(connection, _SELECT_EARLIER_IDS, params)
+        earlier = fetch_rows(connection, _SELECT_EARLIER_IDS, params)
         rows = [(id, newer) for id, newer in earlier if id not in newest_of]
         newest_of |= {id: newest_of[newer] for id, newer in rows}
         fringe = [id for id, _ in rows]

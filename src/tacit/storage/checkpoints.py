@@ -31,12 +31,24 @@ from tacit.identity import RawRequest
 from tacit.records.checkpoints import Checkpoint, GraphStep, StepValue, StepWrite, StoredGraphStep, dump_compact_json
 from tacit.records.memory import ChatKind
 from tacit.records.request import Request
-from tacit.storage import memory_reads, statements
-from tacit.storage.engine import Database
+from tacit.storage import memory_reads
+from tacit.storage.dialect import Statement
+from tacit.storage.engine import (
+    Database,
+    chunks,
+    delete_rows,
+    fetch_rows,
+    insert_for,
+    insert_row,
+    insert_statement,
+    run_statements,
+    select_set,
+    to_record,
+    update_rows,
+)
 from tacit.storage.erasures import Exposure
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AudienceCache
-from tacit.storage.rows import chunks, delete_rows, insert_for, insert_row, select_set, to_record, update_rows
 from tacit.storage.schema import (
     audience_people,
     checkpoints_table,
@@ -45,7 +57,6 @@ from tacit.storage.schema import (
     graph_writes,
     spaces_table,
 )
-from tacit.storage.statements import Statement, insert_statement
 from tacit.storage.store import FAST_PATH_MISS, SELECT_NEWEST_MARK, FastPathMiss, RecentSteps, StepKey, StepMark, Store
 
 # Checkpoints: one row for each person and thread, under any identity of the person.
@@ -239,7 +250,7 @@ def read_step_access(
     statement = _SELECT_AUDIENCES
     if thread is not None:
         statement, wanted = _SELECT_AUDIENCES_OF_THREAD, wanted | {"thread": thread}
-    rows = statements.fetch_rows(connection, statement, wanted)
+    rows = fetch_rows(connection, statement, wanted)
     lists: dict[str, list[str]] = {}
     if not request.private:
         sets = audiences.get_people(connection, request.space, {row[0] for row in rows})
@@ -260,7 +271,7 @@ def find_step(
 ) -> StoredGraphStep | None:
     """Return one step, the newest if `id` is None."""
     statement, params = _step_query(connection.dialect.name, access, thread, ns, id)
-    rows = statements.fetch_rows(connection, statement, params, binary=True)
+    rows = fetch_rows(connection, statement, params, binary=True)
     return _to_stored_step(rows, thread)
 
 
@@ -531,7 +542,7 @@ def insert_steps(tx: Transaction, to: StepTarget, rows: StepStatements) -> None:
     audience = None if tx.request.private else _common_audience(tx, to)
     chat = require_step_places(tx)[0]
     same = _shared_columns(tx.request, chat, to, audience, to_micros(tx.at))
-    statements.run_statements(tx.connection, rows(same))
+    run_statements(tx.connection, rows(same))
 
 
 def _shared_columns(request: Request, chat: str, to: StepTarget, audience: str | None, at: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, TextClause, select
+from sqlalchemy import ColumnElement, Connection, Executable, Select, TextClause, select
 from sqlalchemy.exc import DBAPIError
 
 from tacit import limits
@@ -16,7 +16,8 @@ from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
 from tacit.records.text import index_terms, join_neighbors, key_words
 from tacit.storage.schema import spaces_table
-from tacit.storage.statements import Statement
+
+Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its parameters
 
 # The full-text document of a memory: its words for all searches, and each word again with a prefix
 # token of its owner. A prefix search in one person's memories uses those, so its cost does not

@@ -13,10 +13,7 @@ from sqlalchemy import Column, Connection, func, or_, select, union
 from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
 from tacit.storage import access_log, idempotency, memories, revisions
 from tacit.storage.chats import read_chat
-from tacit.storage.memories import Transaction
-from tacit.storage.memory_reads import unpack_people
-from tacit.storage.people import delete_unmentioned_people
-from tacit.storage.rows import (
+from tacit.storage.engine import (
     chunks,
     delete_rows,
     insert_missing,
@@ -26,6 +23,9 @@ from tacit.storage.rows import (
     to_record,
     update_rows,
 )
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import unpack_people
+from tacit.storage.people import delete_unmentioned_people
 from tacit.storage.schema import (
     access_log_people,
     access_log_table,

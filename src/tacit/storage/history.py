@@ -43,7 +43,8 @@ from tacit.records.results import (
     EventOperation,
     EventStatus,
 )
-from tacit.storage import memories, statements
+from tacit.storage import memories
+from tacit.storage.engine import chunks, delete_rows, fetch_rows, select_set, to_record, upsert
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import (
     MEMORY_COLUMNS,
@@ -53,7 +54,6 @@ from tacit.storage.memory_reads import (
     policy_branches,
     sees_all_condition,
 )
-from tacit.storage.rows import chunks, delete_rows, select_set, to_record, upsert
 from tacit.storage.schema import (
     blocks,
     change_log,
@@ -408,7 +408,7 @@ _SELECT_EXISTING = select(_M.id).where(_M.space_id == bindparam("space"), _M.id.
 
 def insert_events(connection: Connection, space: str, rows: Sequence[Mapping[str, Any]], before: int | None) -> None:
     """Insert events of a space that exists, and delete a batch of those before that time."""
-    if not statements.fetch_rows(connection, _SELECT_LOCKED_SPACE, {"space": space}):
+    if not fetch_rows(connection, _SELECT_LOCKED_SPACE, {"space": space}):
         return
     existing: set[str | None] = {None}
     for ids in chunks({row["memory_id"] for row in rows} - {None}):
@@ -425,7 +425,7 @@ def _prune_events(connection: Connection, space: str, before: int | None) -> Non
     named = {"space": space, "before": _ANY_TIME if before is None else before}
     for node in EventNode:  # the leading column of the index
         most = _PRUNED_AT_ONCE_COUNT - len(ids)
-        old = statements.fetch_rows(connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most})
+        old = fetch_rows(connection, _SELECT_OLD_EVENTS, {**named, "node": node.value, "most": most})
         ids += [id for (id,) in old]
     if ids:
         delete_rows(connection, events, space, _E.id.in_(ids))

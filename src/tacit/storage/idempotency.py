@@ -12,9 +12,15 @@ from sqlalchemy import ColumnElement, Connection, bindparam, select, text, tuple
 from tacit.clock import to_micros
 from tacit.errors import Conflict, NotFound
 from tacit.records.request import Request
-from tacit.storage import statements
+from tacit.storage.engine import (
+    delete_rows,
+    fetch_mappings,
+    fetch_rows,
+    insert_statement,
+    run_statements,
+    update_rows,
+)
 from tacit.storage.memories import Transaction
-from tacit.storage.rows import delete_rows, fetch_mappings, update_rows
 from tacit.storage.schema import idempotency_keys, idempotency_memories
 
 ERASED = ""  # the fingerprint of what was erased
@@ -26,7 +32,7 @@ _SELECT_RESULT = select(_O.person, _O.fingerprint, _O.result, _O.at).where(
 _SELECT_RESULT_IDS = select(_I.position, _I.memory_id).where(
     _I.space_id == bindparam("space"), _I.person == bindparam("person"), _I.token == bindparam("token")
 )
-_INSERT_RESULT = statements.insert_statement(idempotency_keys)
+_INSERT_RESULT = insert_statement(idempotency_keys)
 # Only if the memory still exists: declining a proposal deletes its memory.
 _INSERT_RESULT_ID = text(
     "INSERT INTO idempotency_memories (space_id, person, token, position, memory_id) "
@@ -67,7 +73,7 @@ def find_result(connection: Connection, request: Request, wanted: IdempotencyKey
     first = min(same, key=lambda row: (row["at"], row["person"]))
     one = {"space": request.space, "person": first["person"], "token": wanted.token}
     return IdempotentResult(
-        result=json.loads(first["result"]), ids=dict(statements.fetch_rows(connection, _SELECT_RESULT_IDS, one))
+        result=json.loads(first["result"]), ids=dict(fetch_rows(connection, _SELECT_RESULT_IDS, one))
     )
 
 
@@ -93,7 +99,7 @@ def insert_result(
         if id is not None
     ]
     result = (_INSERT_RESULT, {"space_id": tx.space, **key, **done})
-    statements.run_statements(tx.connection, [result, *named])
+    run_statements(tx.connection, [result, *named])
 
 
 def remove_memories_from_results(connection: Connection, space: str, ids: Collection[str]) -> None:

@@ -15,7 +15,18 @@ from tacit.policy.predicate import sql_literal
 from tacit.records.drafts import ImportRun
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.request import Request
-from tacit.storage import memory_reads, retention, statements
+from tacit.storage import memory_reads, retention
+from tacit.storage.dialect import Statement
+from tacit.storage.engine import (
+    delete_rows,
+    insert_row,
+    insert_rows,
+    insert_statement,
+    run_statements,
+    select_set,
+    to_record,
+    update_rows,
+)
 from tacit.storage.memories import (
     Transaction,
     embedded_mark_delete,
@@ -27,10 +38,8 @@ from tacit.storage.memories import (
 )
 from tacit.storage.memory_reads import to_row
 from tacit.storage.revisions import access_paths_of, home_path_of, increment_revisions
-from tacit.storage.rows import delete_rows, insert_row, select_set, to_record, update_rows
 from tacit.storage.schema import imported_items, imports_table, memories_table, spaces_table
 from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
-from tacit.storage.statements import Statement
 
 # Imports: the runs that imported memories from another system, and the items of each run.
 
@@ -39,7 +48,7 @@ _I = imported_items.c
 _M = memories_table.c
 _TOKEN_CHARS = 32
 _NO_COUNTS = dict.fromkeys(("created", "already", "refused", "done", "forgotten", "changed"), 0)
-_INSERT_IMPORTED = statements.insert_statement(imported_items)
+_INSERT_IMPORTED = insert_statement(imported_items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +189,7 @@ def insert_imported(tx: Transaction, made: Iterable[tuple[str, str | None, str]]
     """
     fixed = {"space_id": tx.space, "person": tx.request.subject, "at": to_micros(tx.at)}
     steps = [(_INSERT_IMPORTED, {**fixed, "token": t, "run": run, "memory_id": id}) for t, run, id in made]
-    statements.insert_rows(tx.connection, steps)
+    insert_rows(tx.connection, steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,8 +279,8 @@ def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
         made += _memory_inserts(tx, memory, audience_ids[memory.heard_by], stamp)
         emit_memory_event(tx, memory, HistoryEvent.ADD)
     whole = all(tx.vectors.of_memory(memory) is not None for memory in memories)
-    statements.insert_rows(tx.connection, made)
-    statements.run_statements(tx.connection, [embedded_mark_delete(tx.space, tx.vectors.model if whole else "")])
+    insert_rows(tx.connection, made)
+    run_statements(tx.connection, [embedded_mark_delete(tx.space, tx.vectors.model if whole else "")])
     retention.insert_thread_changes(tx, [(memory.thread or tx.thread, memory.id) for memory in memories], "created")
 
 

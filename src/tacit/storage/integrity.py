@@ -27,11 +27,11 @@ from sqlalchemy.sql.expression import ColumnElement, FromClause
 from tacit.identity import Identities
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, Memory, State, Trust
-from tacit.storage import revisions, statements
+from tacit.storage import revisions
 from tacit.storage.dialect import Dialect, fts_document, fts_lexemes
+from tacit.storage.engine import delete_rows, run_statements, select_set
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import AUDIENCE_INDEX, MEMORY_COLUMNS, to_memory, to_row
-from tacit.storage.rows import delete_rows, select_set
 from tacit.storage.schema import (
     audience_people,
     change_log,
@@ -294,6 +294,6 @@ def reindex_memory(tx: Transaction, memory: Memory, audience: str | None) -> Non
     tx.dialect.unindex_words(tx.connection, tx.space, [memory.id])
     # The first statement inserts the memory itself, which exists.
     _, *words = tx.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
-    statements.run_statements(tx.connection, words)
+    run_statements(tx.connection, words)
     tx.dialect.reindex_words(tx.connection, memory, through)
     revisions.restamp_memories(tx.connection, tx.space, [memory.id])

@@ -18,11 +18,19 @@ from tacit.llm.budget import Usage
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, sql_literal
 from tacit.records.memory import Memory, State, Trust
 from tacit.records.text import split_terms
-from tacit.storage import statements
-from tacit.storage.engine import Database
+from tacit.storage.engine import (
+    Database,
+    delete_rows,
+    fetch_rows,
+    insert_missing,
+    insert_statement,
+    run_statements,
+    to_record,
+    update_rows,
+    upsert,
+)
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, unpack_people
-from tacit.storage.rows import delete_rows, insert_missing, to_record, update_rows, upsert
 from tacit.storage.schema import (
     declined_proposals,
     learned_facts_table,
@@ -32,7 +40,6 @@ from tacit.storage.schema import (
     memory_people,
     proposals,
 )
-from tacit.storage.statements import insert_statement
 
 # What learning compares of memories: the normalized wording and the slot.
 
@@ -175,7 +182,7 @@ def save_fact(
         "content_digest": normalized_digest(content),
         **fact._asdict(),
     }
-    statements.run_statements(tx.connection, [(_INSERT_FACT, row)])
+    run_statements(tx.connection, [(_INSERT_FACT, row)])
 
 
 def pack_mentions(mentions: Sequence[Sequence[str | None]]) -> str:
@@ -192,7 +199,7 @@ def _fetch_facts(
     connection: Connection, statement: Select[Any], space: str, **params: int | str | Collection[str]
 ) -> list[ComparedMemory]:
     given = {name: one if isinstance(one, (int, str)) else sorted(one) for name, one in params.items()}
-    rows = statements.fetch_rows(connection, statement, {"space": space, **given})
+    rows = fetch_rows(connection, statement, {"space": space, **given})
     return [_to_compared_memory(row) for row in rows]
 
 
@@ -273,7 +280,7 @@ def get_proposed_memory(connection: Connection, audiences: AudienceCache, space:
 def find_same_proposal(tx: Transaction, who: Collection[str], content_digest: str) -> PendingProposal | None:
     """Return a waiting proposal with the same wording."""
     params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
-    ids = {id for (id,) in statements.fetch_rows(tx.connection, _SELECT_SAME_FACT, params)}
+    ids = {id for (id,) in fetch_rows(tx.connection, _SELECT_SAME_FACT, params)}
     found = list_proposals(tx.connection, tx.space, who, tx.at) if ids else []
     return next((one for one in found if one.memory_id in ids), None)
 
@@ -297,7 +304,7 @@ def insert_refusal(tx: Transaction, concerns: str, content_digest: str) -> None:
 
 def is_declined(tx: Transaction, who: Collection[str], content_digest: str) -> bool:
     params = {"space": tx.space, "who": sorted(who), "digest": content_digest}
-    return bool(statements.fetch_rows(tx.connection, _SELECT_REFUSAL, {**params, "now": to_micros(tx.at)}))
+    return bool(fetch_rows(tx.connection, _SELECT_REFUSAL, {**params, "now": to_micros(tx.at)}))
 
 
 def list_expired_proposals(connection: Connection, space: str, now: datetime, most: int) -> list[str]:
@@ -357,7 +364,7 @@ def count_learned_on(connection: Connection, space: str, owner: str, day: date) 
 
 def increment_learned(connection: Connection, space: str, owner: str, day: date) -> None:
     params = {"space": space, "owner": owner, "day": day.isoformat()}
-    statements.run_statements(connection, [(_INCREMENT_LEARNED, params)])
+    run_statements(connection, [(_INCREMENT_LEARNED, params)])
 
 
 def mark_last_turn(connection: Connection, space: str, owner: str | None, at: datetime) -> None:
@@ -369,7 +376,7 @@ def mark_last_turn(connection: Connection, space: str, owner: str | None, at: da
     if owner is not None:
         day = at.date().isoformat()
         params = {"space": space, "owner": owner, "day": day, "at": to_micros(at)}
-        statements.run_statements(connection, [(_MARK_LAST_TURN, params)])
+        run_statements(connection, [(_MARK_LAST_TURN, params)])
 
 
 def last_turn_at(connection: Connection, space: str, owner: str | None, day: date) -> datetime | None:
@@ -381,6 +388,6 @@ def last_turn_at(connection: Connection, space: str, owner: str | None, day: dat
 def _read_day(connection: Connection, space: str, owner: str, day: date) -> tuple[int, int | None]:
     """Return the number of writes, and when the last turn was read."""
     params = {"space": space, "owner": owner, "day": day.isoformat()}
-    for writes, last_turn in statements.fetch_rows(connection, _SELECT_DAY, params):
+    for writes, last_turn in fetch_rows(connection, _SELECT_DAY, params):
         return writes, last_turn
     return 0, None

@@ -22,9 +22,10 @@ from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.records.text import text_to_embed
-from tacit.storage import memory_reads, statements
+from tacit.storage import memory_reads
 from tacit.storage.chats import read_chat
-from tacit.storage.dialect import Dialect
+from tacit.storage.dialect import Dialect, Statement
+from tacit.storage.engine import delete_rows, fetch_rows, insert_statement, run_statements, update_rows
 from tacit.storage.memory_reads import (
     MEMORY_COLUMNS,
     AudienceCache,
@@ -43,7 +44,6 @@ from tacit.storage.revisions import (
     stored_access_paths,
     update_note_links,
 )
-from tacit.storage.rows import delete_rows, update_rows
 from tacit.storage.schema import (
     change_log,
     history_table,
@@ -54,7 +54,6 @@ from tacit.storage.schema import (
     vectors_table,
 )
 from tacit.storage.spaces import keyed_digest, load_identities, new_id, new_memory_id
-from tacit.storage.statements import Statement, insert_statement
 
 # The statements that a new memory, a new wording or an event consists of, to be run together.
 
@@ -309,7 +308,7 @@ def draw_memory_id(tx: Transaction) -> str:
 
 def _is_erased_id(tx: Transaction, id: str) -> bool:
     params = {"space": tx.space, "digest": keyed_digest(tx.secret, id)}
-    return bool(statements.fetch_rows(tx.connection, _SELECT_TOMBSTONE, params))
+    return bool(fetch_rows(tx.connection, _SELECT_TOMBSTONE, params))
 
 
 def get_for_update(tx: Transaction, id: str) -> Memory | None:
@@ -335,7 +334,7 @@ def insert_memory(
     stamp = increment_revisions(tx.connection, tx.space, paths)[home_path_of(memory)]
     delta = _change_log_inserts(tx, memory, "created") if in_delta else []
     row = to_row(memory, audience) | {"stamp": stamp}
-    statements.run_statements(
+    run_statements(
         tx.connection,
         [
             *tx.dialect.insert_memory_statements(row, memory.content),
@@ -360,7 +359,7 @@ def insert_turn(tx: Transaction, turn: Memory) -> None:
     # `seq` orders the turns of a chat by insertion, independent of the clock.
     place = chat_path(turn.learned_in) if turn.learned_in else home
     row = to_row(turn, audience) | {"stamp": revisions[home], "seq": revisions[place]}
-    statements.run_statements(
+    run_statements(
         tx.connection,
         [*tx.dialect.insert_memory_statements(row, turn.content), *people_inserts(turn), *_vector_statements(tx, turn)],
     )
@@ -380,7 +379,7 @@ def update_content(
     if not same_words:
         _delete_vector(tx, memory)
         inserts += _vector_statements(tx, memory)
-    statements.run_statements(tx.connection, inserts)
+    run_statements(tx.connection, inserts)
     update_note_links(tx, memory)
     record_event(tx, memory, HistoryEvent.UPDATE, "updated", detail)
 
@@ -409,7 +408,7 @@ def record_event(
 ) -> None:
     delta = [] if shown is None else _change_log_inserts(tx, memory, shown)
     what = _next_history_insert(tx, memory, event, detail)
-    statements.run_statements(tx.connection, [what, *delta])
+    run_statements(tx.connection, [what, *delta])
     emit_memory_event(tx, memory, event)
 
 
@@ -418,7 +417,7 @@ def _next_history_insert(
 ) -> Statement:
     """Append to the history of a memory, whose row the transaction has locked."""
     key = {"space": memory.space, "id": memory.id}
-    ((last,),) = statements.fetch_rows(tx.connection, _SELECT_LAST_SEQ, key)
+    ((last,),) = fetch_rows(tx.connection, _SELECT_LAST_SEQ, key)
     detail = _event_detail(tx, detail)
     return history_insert(memory, event, tx.actor, tx.at, detail, (last or 0) + 1)
 
@@ -429,7 +428,7 @@ def _event_detail(tx: Transaction, detail: dict[str, str] | None) -> dict[str, s
 
 def increment_thread_revision(tx: Transaction, thread: str) -> int:
     params = {"space": tx.space, "thread": thread, "at": to_micros(tx.at)}
-    ((rev,),) = statements.fetch_rows(tx.connection, _INCREMENT_THREAD_REVISION, params)
+    ((rev,),) = fetch_rows(tx.connection, _INCREMENT_THREAD_REVISION, params)
     return int(rev)
 
 
@@ -499,7 +498,7 @@ def _replace_row(tx: Transaction, memory: Memory) -> str | None:
         del values[fixed]  # the last two are changed by reads alone
     update_rows(tx.connection, memories_table, tx.space, _M.id == memory.id, **values)
     delete_rows(tx.connection, memory_people, tx.space, memory_people.c.memory_id == memory.id)
-    statements.run_statements(tx.connection, people_inserts(memory))
+    run_statements(tx.connection, people_inserts(memory))
     tx.dialect.reindex_words(tx.connection, memory, acl_tokens_of_memory(memory, audience))
     return audience
 

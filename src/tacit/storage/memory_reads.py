@@ -44,9 +44,8 @@ from tacit.records.memory import (
 )
 from tacit.records.request import Decision, Request
 from tacit.records.validation import dump_json
-from tacit.storage import statements
 from tacit.storage.dialect import Dialect
-from tacit.storage.rows import insert_missing, to_record
+from tacit.storage.engine import fetch_rows, insert_missing, to_record
 from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
@@ -195,9 +194,7 @@ class AudienceCache:
         missing = [id for id, people in found.items() if people is None]
         if missing:
             sets: dict[str | None, set[str]] = {id: set() for id in missing}
-            for audience, person in statements.fetch_rows(
-                connection, _SELECT_AUDIENCE_PEOPLE, {"space": space, "ids": missing}
-            ):
+            for audience, person in fetch_rows(connection, _SELECT_AUDIENCE_PEOPLE, {"space": space, "ids": missing}):
                 sets[audience].add(person)
             if len(self._known) > limits.AUDIENCE_CACHE_MAX_COUNT:
                 self._known.clear()
@@ -218,7 +215,7 @@ def ensure_audience(connection: Connection, space: str, people: frozenset[str]) 
     if not people:
         return None
     id = audience_id(people)
-    if not statements.fetch_rows(connection, _AUDIENCE_EXISTS, {"space": space, "id": id}):
+    if not fetch_rows(connection, _AUDIENCE_EXISTS, {"space": space, "id": id}):
         rows = [{"audience": id, "person": person} for person in sorted(people)]
         insert_missing(connection, audience_people, space, rows)
     return id
@@ -238,7 +235,7 @@ def fetch_permitted(
     if shape is None:
         return []
     params = predicate_parameters(request) | params
-    return statements.fetch_rows(connection, build(shape, *given), params)
+    return fetch_rows(connection, build(shape, *given), params)
 
 
 def fetch_visible(
@@ -463,7 +460,7 @@ _SELECT_CHANGED = select(_M.id, _M.stamp).where(
 def list_changed(connection: Connection, space: str, owner: str, since: int) -> list[tuple[str, int]]:
     """List ids and stamps of changed memories. Do not disclose that they exist."""
     params = {"space": space, "owner": owner, "since": since}
-    return [(id, stamp) for id, stamp in statements.fetch_rows(connection, _SELECT_CHANGED, params)]
+    return [(id, stamp) for id, stamp in fetch_rows(connection, _SELECT_CHANGED, params)]
 
 
 def filter_visible(connection: Connection, request: Request, ids: Sequence[str]) -> list[Candidate]:
@@ -571,7 +568,7 @@ def _fetch_in_chunks(
 ) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
         params = {"space": space, "ids": list(ids[start : start + _IDS_AT_ONCE_COUNT])}
-        yield from statements.fetch_rows(connection, statement, params)
+        yield from fetch_rows(connection, statement, params)
 
 
 _SELECT_EDGES = [

@@ -17,18 +17,14 @@ from tacit.policy.predicate import sql_literal
 from tacit.records.memory import ChatKind, Memory, State
 from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.records.request import Request
-from tacit.storage import memory_reads, statements
-from tacit.storage.engine import Database
-from tacit.storage.erasures import insert_tombstones
-from tacit.storage.memories import Transaction
-from tacit.storage.memory_reads import MEMORY_COLUMNS as MEMORY
-from tacit.storage.memory_reads import AudienceCache, to_memory
-from tacit.storage.revisions import NOTES_PATH, mark_notes_changed, stamp_changed_notes
-from tacit.storage.rows import (
+from tacit.storage import memory_reads
+from tacit.storage.engine import (
+    Database,
     chunks,
     delete_rows,
     encode,
     fetch_mappings,
+    fetch_rows,
     has_row,
     insert_missing,
     select_set,
@@ -37,6 +33,11 @@ from tacit.storage.rows import (
     update_rows,
     upsert,
 )
+from tacit.storage.erasures import insert_tombstones
+from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import MEMORY_COLUMNS as MEMORY
+from tacit.storage.memory_reads import AudienceCache, to_memory
+from tacit.storage.revisions import NOTES_PATH, mark_notes_changed, stamp_changed_notes
 from tacit.storage.schema import (
     chat_members,
     memories_table,
@@ -244,7 +245,7 @@ def list_file_items(connection: Connection, audiences: AudienceCache, space: str
     Visibility is not checked: for the mirror only.
     """
     params = {"space": space, "path": path}
-    found = statements.fetch_rows(connection, _SELECT_FILE_ITEMS, params)
+    found = fetch_rows(connection, _SELECT_FILE_ITEMS, params)
     members = audiences.get_people(connection, space, [row[_AUDIENCE] for row in found])
     count = len(_ITEM_COLUMNS)
     names = [column.name for column in _ITEM_COLUMNS]
@@ -290,7 +291,7 @@ def notes_revision(connection: Connection, space: str) -> int:
     Every change of a note increments it. All changes with a stamp up to it are committed. The read
     fetches one row by primary key.
     """
-    found = statements.fetch_rows(connection, _SELECT_REVISION, {"space": space})
+    found = fetch_rows(connection, _SELECT_REVISION, {"space": space})
     return int(found[0][0]) if found else 0
 
 
@@ -422,7 +423,7 @@ def _session_pages(connection: Connection, request: Request, since: date) -> Ite
     rooms, mine = sorted(request.chat_ids), sorted(request.own_identities)
     if request.private:
         been = {"space": request.space, "mine": mine}
-        found = statements.fetch_rows(connection, _SELECT_CHATS, been)
+        found = fetch_rows(connection, _SELECT_CHATS, been)
         rooms = sorted({chat for chat, _ in found})
     params = {"space": request.space, "since": since.isoformat(), "rooms": rooms}
     statement = _SELECT_GROUP_SESSIONS

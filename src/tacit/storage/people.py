@@ -14,10 +14,10 @@ from tacit.identity import ACCOUNT_PREFIX, PERSON_PREFIX, Identities, is_subject
 from tacit.records.accounts import Link, LinkKind, Name, NameKind, Person
 from tacit.records.request import Request
 from tacit.records.validation import fold_name, parse_screened_identifier
-from tacit.storage import spaces, statements
-from tacit.storage.memories import Transaction, update_precedence_of_people
-from tacit.storage.rows import (
+from tacit.storage import spaces
+from tacit.storage.engine import (
     delete_rows,
+    fetch_rows,
     has_row,
     insert_missing,
     insert_row,
@@ -26,6 +26,7 @@ from tacit.storage.rows import (
     to_record,
     update_rows,
 )
+from tacit.storage.memories import Transaction, update_precedence_of_people
 from tacit.storage.schema import (
     chat_members,
     identity_links,
@@ -204,7 +205,7 @@ def find_people(
 
     def select_named(statement: Select[Any], who: Collection[str]) -> set[str]:
         params = as_said | {"who": sorted(who)}
-        return {person for (person,) in statements.fetch_rows(connection, statement, params)}
+        return {person for (person,) in fetch_rows(connection, statement, params)}
 
     found = called = select_named(_NAMED_BY_REQUESTER, request.own_identities)
     if called and not withholding:
@@ -353,7 +354,7 @@ def list_met_identities(connection: Connection, request: Request) -> frozenset[s
     if not request.private:
         return here
     params = {"space": request.space, "mine": sorted(request.own_identities)}
-    rows = statements.fetch_rows(connection, _SELECT_ACQUAINTANCES, params)
+    rows = fetch_rows(connection, _SELECT_ACQUAINTANCES, params)
     return here.union(person for (person,) in rows)
 
 

@@ -33,12 +33,12 @@ from tacit.errors import MissingExtra
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage import erasures
-from tacit.storage.dialect import DIALECT_OPTION, Dialect, build_fts_document, fts_document, fts_lexemes
+from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, build_fts_document, fts_document, fts_lexemes
+from tacit.storage.engine import insert_statement
 from tacit.storage.schema import memories_table, metadata
-from tacit.storage.statements import Statement, insert_statement
 
 if TYPE_CHECKING:
-    from tacit.storage.engine import DatabaseOptions
+    from tacit.storage.backend import DatabaseOptions
 
 
 NOTIFY_CHANNEL = "tacit_jobs"

@@ -18,21 +18,24 @@ from tacit.policy.predicate import sql_literal
 from tacit.records.conversation import PendingUpdate
 from tacit.records.conversation import Update as ConversationUpdate
 from tacit.records.results import JobRun, LearningQueueStatus
-from tacit.storage import dialect, statements
+from tacit.storage import dialect
 from tacit.storage.chats import list_private_chats
-from tacit.storage.memories import Transaction
-from tacit.storage.rows import (
+from tacit.storage.engine import (
     chunks,
     delete_rows,
     encode,
+    fetch_rows,
     has_row,
     insert_missing,
     insert_row,
+    insert_statement,
+    run_statements,
     select_set,
     to_columns,
     to_record,
     update_rows,
 )
+from tacit.storage.memories import Transaction
 from tacit.storage.schema import job_runs, jobs, spaces_table, updates
 
 # Jobs: accepted turns that are not learned yet, in the order of their thread.
@@ -61,7 +64,7 @@ _JOB_COLUMNS = (
     _J.space_id.label("space"), _J.thread, _J.seq, _J.payload, _J.attempts, _J.worker,
 )  # fmt: skip
 _SELECT_LAST_JOB = select(func.max(_J.seq)).where(_J.space_id == bindparam("space"), _J.thread == bindparam("thread"))
-_INSERT_JOB = statements.insert_statement(jobs)
+_INSERT_JOB = insert_statement(jobs)
 _LEASE = timedelta(seconds=limits.LEASE_SECONDS)
 _RELEASED: Mapping[str, Any] = {"leased_until": None, "worker": None}
 
@@ -98,14 +101,14 @@ def insert_jobs(tx: Transaction, payloads: Sequence[str], due_at: datetime) -> N
     if not payloads:
         return
     key = {"space": tx.space, "thread": tx.thread}
-    ((last,),) = statements.fetch_rows(tx.connection, _SELECT_LAST_JOB, key)
+    ((last,),) = fetch_rows(tx.connection, _SELECT_LAST_JOB, key)
     # Sequence numbers follow the clock, but never precede a job that is already in the thread.
     first = max((last or 0) + 1, to_micros(tx.at))
     new = _job_row(tx.thread, LEARN_JOB, tx.request.subject or "", tx.at, due_at)
     row = {"space_id": tx.space} | {name: encode(value) for name, value in new.items()}
     numbered = enumerate(payloads, start=first)
     steps = [(_INSERT_JOB, row | {"seq": seq, "payload": payload}) for seq, payload in numbered]
-    statements.run_statements(tx.connection, steps)
+    run_statements(tx.connection, steps)
     if due_at <= tx.at:  # workers poll for jobs that are due later
         tx.dialect.notify_workers(tx.connection)
 

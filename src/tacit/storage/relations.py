@@ -15,10 +15,20 @@ from tacit.clock import from_micros, to_micros
 from tacit.policy.predicate import RequestShape, build_branches, sql_literal
 from tacit.records.memory import Kind, Memory, State
 from tacit.records.request import Request
-from tacit.storage import memory_reads, revisions, statements
+from tacit.storage import memory_reads, revisions
+from tacit.storage.engine import (
+    chunks,
+    delete_rows,
+    encode,
+    fetch_rows,
+    has_row,
+    insert_missing,
+    select_set,
+    to_record,
+    upsert,
+)
 from tacit.storage.memories import RELATED_TO, Transaction, edge_inserts, similarity_edges
 from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache, MemoryEdge, fetch_permitted, fetch_visible
-from tacit.storage.rows import chunks, delete_rows, encode, has_row, insert_missing, select_set, to_record, upsert
 from tacit.storage.schema import (
     POLICY_TABLES,
     derived_from,
@@ -54,13 +64,11 @@ def replace_found_edges(tx: Transaction, id: str, likeness: Mapping[str, float],
             tx.connection.execute(statement, {"space": tx.space, "id": id})
     others = sorted(likeness.keys() - {id}, key=lambda one: (-likeness[one], one))
     others = others[: limits.RELATIONS_PER_MEMORY_MAX_COUNT]
-    rows = statements.fetch_rows(tx.connection, _SELECT_ACTIVE, {"space": tx.space, "ids": others})
+    rows = fetch_rows(tx.connection, _SELECT_ACTIVE, {"space": tx.space, "ids": others})
     active = {one for (one,) in rows}
     edges = similarity_edges(id, {one: likeness[one] for one in others if one in active})
     return [
-        MemoryEdge(*row)
-        for step in edge_inserts(tx.space, edges, tx.at)
-        for row in statements.fetch_rows(tx.connection, *step)
+        MemoryEdge(*row) for step in edge_inserts(tx.space, edges, tx.at) for row in fetch_rows(tx.connection, *step)
     ]
 
 

@@ -29,10 +29,10 @@ from tacit.clock import to_micros
 from tacit.policy.predicate import sql_literal
 from tacit.records.memory import HistoryEvent, State
 from tacit.records.results import EventNode, EventOperation
-from tacit.storage import queue, statements
+from tacit.storage import queue
+from tacit.storage.engine import delete_rows, fetch_rows, insert_rows, insert_statement
 from tacit.storage.memories import EventRecord, Transaction
 from tacit.storage.revisions import home_path, increment_revisions, stored_access_paths, update_note_links_of_many
-from tacit.storage.rows import delete_rows
 from tacit.storage.schema import (
     access_log_table,
     blocks,
@@ -59,7 +59,7 @@ _M = memories_table.c
 _IS_ACTIVE: ColumnElement[bool] = _M.state == sql_literal(State.ACTIVE)
 _INDEXED_BELOW_IMPORTANCE = 3  # as in ix_memories_decay
 _WINDOW_MICROS = 100_000
-_INSERT_CHANGE = statements.insert_statement(change_log)
+_INSERT_CHANGE = insert_statement(change_log)
 # Reserves a range of revisions; the last one becomes the revision of the thread. If the thread was
 # idle, the range ends at the current time, so its end does not depend on the number of changes.
 _RESERVE_REVISIONS = text(
@@ -227,7 +227,7 @@ def insert_thread_changes(tx: Transaction, changed: Iterable[tuple[str, str]], s
     changes = []
     for thread in sorted(threads):
         params = {"space": tx.space, "thread": thread, "at": at, "window": _WINDOW_MICROS}
-        ((last,),) = statements.fetch_rows(tx.connection, _RESERVE_REVISIONS, params)
+        ((last,),) = fetch_rows(tx.connection, _RESERVE_REVISIONS, params)
         taken: set[int] = set()
         for id in sorted(threads[thread]):
             place = int(keyed_digest(tx.secret, id)[:12], 16) % _WINDOW_MICROS
@@ -245,7 +245,7 @@ def insert_thread_changes(tx: Transaction, changed: Iterable[tuple[str, str]], s
                 }
             )
     if changes:
-        statements.insert_rows(tx.connection, [(_INSERT_CHANGE, one) for one in changes])
+        insert_rows(tx.connection, [(_INSERT_CHANGE, one) for one in changes])
 
 
 # Rows past their retention: old refusals, counts, compared pairs, idempotency keys, channel

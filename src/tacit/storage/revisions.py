@@ -14,9 +14,8 @@ from tacit import limits
 from tacit.policy.predicate import AccessPath, predicate_parameters, select_audiences
 from tacit.records.memory import Memory, State
 from tacit.records.request import Request
-from tacit.storage import statements
+from tacit.storage.engine import AT_ONCE_COUNT, chunks, fetch_rows, run_statements, update_rows
 from tacit.storage.memory_reads import effective_subjects
-from tacit.storage.rows import AT_ONCE_COUNT, chunks, update_rows
 from tacit.storage.schema import (
     POLICY_TABLES,
     audience_people,
@@ -165,7 +164,7 @@ def increment_revisions(
         params: dict[str, Any] = {"space": space, "new": secrets.randbits(60) + 1}
         params |= {f"d{number}": name for number, name in enumerate(names)}
         statement = _increment_statement(len(names))
-        revisions |= dict(statements.fetch_rows(connection, statement, params))
+        revisions |= dict(fetch_rows(connection, statement, params))
         if removing:
             where = _P.access_path.in_(names)
             update_rows(connection, revisions_table, space, where, cleared_rev=_P.rev)
@@ -207,7 +206,7 @@ _SELECT_REVISION = select(_P.rev, _P.cleared_rev).where(
 
 def person_revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
     """Return the revision of one person's access path."""
-    found = statements.fetch_rows(connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)})
+    found = fetch_rows(connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)})
     return found[0] if found else (0, 0)
 
 
@@ -217,7 +216,7 @@ def read_revisions(connection: Connection, request: Request) -> Revisions:
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
     doors = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
     named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
-    rows = statements.fetch_rows(connection, _SELECT_REVISIONS, named)
+    rows = fetch_rows(connection, _SELECT_REVISIONS, named)
     return {door: (rev, cleared_rev) for door, rev, cleared_rev in rows}
 
 
@@ -254,7 +253,7 @@ _COPY_ITEM = text(
 
 def update_note_links(tx: Transaction, memory: Memory) -> None:
     """Mark the notes of a changed memory; a memory without notes costs two index lookups."""
-    for (path,) in statements.fetch_rows(tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}):
+    for (path,) in fetch_rows(tx.connection, _NOTES_WITH_MEMORY, {"space": tx.space, "id": memory.id}):
         superseded = tx.changed_notes.setdefault(path, set())
         if memory.state is State.SUPERSEDED and memory.superseded_by:
             superseded.add(memory.id)
@@ -309,7 +308,7 @@ def _replace_superseded(tx: Transaction, path: str, id: str) -> None:
     if row is None or after is None or not _is_same_home(tx, row, after):
         return
     params = {"space": tx.space, "path": path, "old": id, "new": row.superseded_by}
-    statements.run_statements(tx.connection, [(_COPY_ITEM, params)])
+    run_statements(tx.connection, [(_COPY_ITEM, params)])
     which = (_N.path == path, _N.summary_id == id)
     update_rows(tx.connection, notes_table, tx.space, *which, summary_id=row.superseded_by)
 

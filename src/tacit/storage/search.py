@@ -44,9 +44,9 @@ from tacit.policy.predicate import (
 from tacit.records.memory import Memory, Purpose, State
 from tacit.records.request import Request
 from tacit.records.results import Stats
-from tacit.storage import revisions, statements
+from tacit.storage import revisions
 from tacit.storage.dialect import Dialect, fts_document, fts_owner_token
-from tacit.storage.engine import Database
+from tacit.storage.engine import Database, fetch_rows
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import (
     AUDIENCE_INDEX,
@@ -348,7 +348,7 @@ class _OwnerQuery(NamedTuple):
     params: dict[str, Any]
 
     def fetch(self, statement: Select[Any], **further: int) -> Sequence[tuple[Any, ...]]:
-        return statements.fetch_rows(self.connection, statement, {**self.params, **further})
+        return fetch_rows(self.connection, statement, {**self.params, **further})
 
     def newest(self, limit: int) -> list[TimePosition]:
         by = None
@@ -404,7 +404,7 @@ def browse_space(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | No
     ids = _newest_ids(_space_queries(tx, wanted, owners), limit)
     if not ids:
         return []
-    rows = statements.fetch_rows(tx.connection, _SELECT_BY_ID, {"p_space": tx.space, "ids": ids})
+    rows = fetch_rows(tx.connection, _SELECT_BY_ID, {"p_space": tx.space, "ids": ids})
     found = tx.audiences.to_memories(tx.connection, tx.space, rows)
     return sorted((apply_expiry(one, tx.at) for one in found), key=_position_of, reverse=True)
 
@@ -418,7 +418,7 @@ def list_owned(tx: Transaction, wanted: ListFilter, owners: Iterable[str] | None
     ids = _newest_ids(_space_queries(tx, wanted, owners), limits.BROWSE_COUNT_MAX_COUNT)
     if not ids:
         return []
-    found = statements.fetch_rows(tx.connection, _SELECT_OWNED, {"p_space": tx.space, "ids": ids})
+    found = fetch_rows(tx.connection, _SELECT_OWNED, {"p_space": tx.space, "ids": ids})
     return list(map(OwnedMemory._make, found))
 
 
@@ -467,7 +467,7 @@ def _split_by_owner(
 
 def _is_few(connection: Connection, counting: Select[Any], params: Mapping[str, Any]) -> bool:
     few = limits.BROWSE_LOOKUP_MAX_COUNT
-    ((found,),) = statements.fetch_rows(connection, counting, {**params, "p_limit": few + 1})
+    ((found,),) = fetch_rows(connection, counting, {**params, "p_limit": few + 1})
     return bool(found <= few)
 
 

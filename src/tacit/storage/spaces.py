@@ -16,8 +16,7 @@ from sqlalchemy import Connection, bindparam, select, union_all
 from tacit import limits
 from tacit.identity import Identities
 from tacit.records.accounts import Link
-from tacit.storage import statements
-from tacit.storage.rows import insert_missing, to_record, update_rows
+from tacit.storage.engine import fetch_rows, insert_missing, to_record, update_rows
 from tacit.storage.schema import identity_links, spaces_table, tombstones
 
 # Ids, and the keyed digests that prevent an erased id from being used again.
@@ -107,7 +106,7 @@ def ensure_space(connection: Connection, space: str, at: datetime) -> None:
 
 def identity_revision(connection: Connection, space: str) -> int:
     """Return the identity revision, or 0 if the space has no row."""
-    found = statements.fetch_rows(connection, _SELECT_IDENTITY_REVISION, {"space": space})
+    found = fetch_rows(connection, _SELECT_IDENTITY_REVISION, {"space": space})
     return int(found[0][0]) if found else 0
 
 
@@ -120,9 +119,9 @@ def increment_identity_revision(connection: Connection, space: str) -> None:
 def lock_space_for_write(connection: Connection, space: str, at: datetime) -> SpaceState:
     """Lock the identities of a space until the transaction ends, and return its state."""
     params = {"space": space}
-    if not (found := statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)):
+    if not (found := fetch_rows(connection, _SELECT_LOCKED_STATE, params)):
         ensure_space(connection, space, at)
-        found = statements.fetch_rows(connection, _SELECT_LOCKED_STATE, params)
+        found = fetch_rows(connection, _SELECT_LOCKED_STATE, params)
     ((rev, secret, erased),) = found
     return SpaceState(rev, secret, bool(erased))
 

@@ -16,12 +16,12 @@ from tacit import limits
 from tacit.errors import StoreUnavailable
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
-from tacit.storage.dialect import DIALECT_OPTION, Dialect, fts_document
+from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, fts_document
+from tacit.storage.engine import insert_statement
 from tacit.storage.schema import memories_table
-from tacit.storage.statements import Statement, insert_statement
 
 if TYPE_CHECKING:
-    from tacit.storage.engine import DatabaseOptions
+    from tacit.storage.backend import DatabaseOptions
 
 _WAL_PAGES = 4_000  # of 4 KiB; fewer checkpoints copy fewer pages twice
 # CROSS JOIN fixes the join order in SQLite: first the index, then the rows.

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, TextClause, and_, bindparam, func, literal_co
 from tacit.clock import to_micros
 from tacit.records.memory import State
 from tacit.records.text import text_to_embed
-from tacit.storage import revisions, statements
+from tacit.storage import revisions
 from tacit.storage.dialect import Dialect
+from tacit.storage.engine import fetch_rows, has_row, insert_missing, run_statements, update_rows
 from tacit.storage.memories import upsert_vector
-from tacit.storage.rows import has_row, insert_missing, update_rows
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 
@@ -30,7 +30,7 @@ def read_vectors(
     params: dict[str, Any] = {"space": space, "home": home, "model": model}
     if ids is not None:
         params["ids"] = list(ids)
-    rows = statements.fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
+    rows = fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
     return {id: dialect.decode_vector(vector) for id, vector in rows}
 
 
@@ -115,7 +115,7 @@ def save_vectors(
         home = revisions.home_path(one.owner, one.learned_in)
         steps.append(upsert_vector(dialect, space, home, one.id, model, vector))
     if kept:
-        statements.run_statements(connection, steps)
+        run_statements(connection, steps)
         revisions.restamp_memories(connection, space, [one.id for one, _ in kept])
     return len(kept)
 

@@ -27,12 +27,12 @@ from tacit.lifecycle.doctor.check import (
 from tacit.lifecycle.duplicates import is_replaced
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
-from tacit.storage import integrity, learned_facts, memories, queue, revisions, spaces, statements, vectors
+from tacit.storage import integrity, learned_facts, memories, queue, revisions, spaces, vectors
+from tacit.storage.engine import delete_rows, has_row, run_statements, select_set, update_rows
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memories import SELECT_KEYED, Transaction, key_precedence, update_precedence_of_people
 from tacit.storage.memory_reads import unpack_people
-from tacit.storage.rows import delete_rows, has_row, select_set, update_rows
 from tacit.storage.schema import (
     change_log,
     chats_table,
@@ -162,7 +162,7 @@ def _repair_people(tx: Transaction, memory: Memory) -> None:
     # A turn has no history.
     revisions.restamp_memories(tx.connection, tx.space, [memory.id])
     delete_rows(tx.connection, memory_people, tx.space, *of)
-    statements.run_statements(tx.connection, memories.people_inserts(whole))
+    run_statements(tx.connection, memories.people_inserts(whole))
     update_rows(
         tx.connection,
         memories_table,

@@ -23,9 +23,9 @@ from tacit.records.accounts import Link, LinkKind, NameKind
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent, Memory
 from tacit.storage import integrity, memories, people, revisions
+from tacit.storage.engine import delete_rows, has_row, insert_missing, select_set, to_record, update_rows
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import unpack_people
-from tacit.storage.rows import delete_rows, has_row, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import (
     audience_people,
     chat_members,
