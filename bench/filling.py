@@ -18,9 +18,9 @@ import tacit
 from bench.crowd import OTHERS, WRITTEN, Group, Memo, sentence
 from bench.sinks import Sink
 from tacit.records.memory import Memory
-from tacit.storage import revisions
 from tacit.storage.dialect import FtsDocument, build_fts_document, fts_lexemes
-from tacit.storage.spaces import audience_id
+from tacit.storage.memory_reads import audience_id
+from tacit.storage.spaces import acl_tokens_of_memory, audience_path, chat_path, person_path
 
 SPACE = "default"
 _CHUNK_COUNT = 20_000
@@ -164,7 +164,7 @@ class Filling:
             person = values["person"]
             pattern = self._memories[memo.pattern]
             copy = replace(pattern, owner=person, speaker=person, learned_in=values["chat"])
-            self._doors[same] = revisions.acl_tokens_of_memory(copy, values["heard"])
+            self._doors[same] = acl_tokens_of_memory(copy, values["heard"])
         return self._doors[same]
 
     def _register(self) -> None:
@@ -243,9 +243,9 @@ class Filling:
         """Everything that leads to a memory, none of which has changed since it was written."""
         people = [f"ext:telegram:{n}" for n in sorted(self._people)]
         rooms = [f"telegram:{n}" for n in sorted(self._people)] + sorted(self._groups)
-        found = [revisions.person_path(one) for one in people]
-        found += [revisions.chat_path(one) for one in rooms]
-        found += [revisions.audience_path(one) for one in sorted(set(self._heard.values()))]
+        found = [person_path(one) for one in people]
+        found += [chat_path(one) for one in rooms]
+        found += [audience_path(one) for one in sorted(set(self._heard.values()))]
         last = max(memory["memories"].stamp for memory in self._patterns.values())
         return [(SPACE, door, last, last) for door in found]
 

@@ -21,7 +21,7 @@ from bench.filling import SPACE
 from bench.listing import fill
 from bench.vectors import Vectors
 from tacit.embeddings.embedder import Embedder
-from tacit.storage import revisions
+from tacit.storage.spaces import audience_path, chat_path, person_path
 
 ALICE = 1_001
 ALICE_COUNT = 1_000
@@ -31,11 +31,11 @@ GROUP_EACH_COUNT = 2_000
 POOL_COUNT = 1_024
 
 _PEOPLE_PER_MEMORY = 1_000  # the others are a thousandth as many as their memories, at least ten
-# Everything that leads to a memory, as tacit.storage.revisions names it.
+# Everything that leads to a memory, as tacit.storage.spaces names it.
 _DOORS = (
-    f"SELECT space_id, '{revisions.person_path('')}' || id AS access_path FROM subjects "
-    f"UNION SELECT space_id, '{revisions.chat_path('')}' || id FROM chats "
-    f"UNION SELECT space_id, '{revisions.audience_path('')}' || audience FROM audience_people"
+    f"SELECT space_id, '{person_path('')}' || id AS access_path FROM subjects "
+    f"UNION SELECT space_id, '{chat_path('')}' || id FROM chats "
+    f"UNION SELECT space_id, '{audience_path('')}' || audience FROM audience_people"
 )
 # No memory has changed since: every door is as new as the newest of them.
 _REVISIONS = (
@@ -49,7 +49,7 @@ _COMPLETE = (
     "INSERT INTO embedded_spaces (space_id, model, done_at) SELECT space_id, %s, 1 FROM spaces "
     "WHERE true ON CONFLICT DO NOTHING"
 )
-_HOME = f"coalesce('{revisions.person_path('')}' || m.owner, '{revisions.chat_path('')}' || m.learned_in, '')"
+_HOME = f"coalesce('{person_path('')}' || m.owner, '{chat_path('')}' || m.learned_in, '')"
 
 
 def everybody(size: int, *, group: bool) -> Iterator[Memo]:

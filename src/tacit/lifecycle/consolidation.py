@@ -37,11 +37,12 @@ from tacit.llm.language_model import LanguageModel
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.text import split_terms
 from tacit.retrieval.retriever import Retriever
-from tacit.storage import learned_facts, memories, relations, revisions, vectors
+from tacit.storage import learned_facts, memories, relations, vectors
 from tacit.storage.engine import chunks, delete_rows, insert_missing, update_rows
 from tacit.storage.memories import RELATED_TO, Transaction
 from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
 from tacit.storage.schema import history_table, memories_table, relations_table
+from tacit.storage.spaces import person_path, restamp_memories
 from tacit.storage.store import Store
 
 # Merge two memories into one, and undo it. The other one stays, superseded; both histories name the
@@ -255,7 +256,7 @@ def undo_merges(tx: Transaction, run: str, kept_id: str, merged: Sequence[MergeR
     if back and back == len(merged):
         _restore_kept(undo, kept, run)
     if back:
-        revisions.restamp_memories(tx.connection, tx.space, [kept_id])
+        restamp_memories(tx.connection, tx.space, [kept_id])
     return back
 
 
@@ -396,7 +397,7 @@ class _Consolidation:
         model = self.retriever.index_cache.model
         if model is None:
             return None
-        dialect, home = self.store.database.dialect, revisions.person_path(owner)
+        dialect, home = self.store.database.dialect, person_path(owner)
         found: dict[str, bytes] = {}
         for ids in chunks(note.id for note in notes):
             found |= vectors.read_vectors(connection, dialect, space, home, ids, model)

@@ -29,7 +29,6 @@ from tacit.storage import (
     notes,
     people,
     queue,
-    revisions,
     spaces,
 )
 from tacit.storage.chats import list_private_chats
@@ -64,7 +63,7 @@ from tacit.storage.schema import (
     thread_revisions,
     tombstones,
 )
-from tacit.storage.spaces import load_identities
+from tacit.storage.spaces import audience_path, chat_path, load_identities, person_path, update_note_links_of_many
 from tacit.storage.store import Store
 
 # Erase in three steps: delete the rows in one transaction, with a signed record of their hashes;
@@ -142,7 +141,7 @@ def remove_memories(tx: Transaction, removal: Removal, ids: Iterable[str]) -> No
         checkpoints.delete_exposed_checkpoints(tx.connection, tx.space, exposed)
         checkpoints.delete_exposed_steps(tx.connection, tx.space, exposed)
         erasures.delete_mentions(tx.connection, tx.space, some)
-        note_paths = revisions.update_note_links_of_many(tx, some)
+        note_paths = update_note_links_of_many(tx, some)
         derived |= notes.list_summaries_of(tx, note_paths)
         hard_delete(tx, some)
         removal.counts["notes"] += notes.delete_empty_sessions(tx, note_paths)
@@ -306,8 +305,8 @@ def remove_person(tx: Transaction, removal: Removal, identities: Collection[str]
     ):
         _delete_counted(tx, removal, table, theirs)
     sets = _delete_unused_audiences(tx, removal, who)
-    paths = [*map(revisions.person_path, who), *map(revisions.chat_path, chats)]
-    paths += map(revisions.audience_path, sets)
+    paths = [*map(person_path, who), *map(chat_path, chats)]
+    paths += map(audience_path, sets)
     _delete_counted(tx, removal, revisions_table, revisions_table.c.access_path.in_(paths))
     spaces.increment_identity_revision(tx.connection, tx.space)
 

@@ -22,10 +22,11 @@ from tacit.records.memory import Kind, State, Trust
 from tacit.records.request import Request
 from tacit.records.text import fold_text, join_neighbors, key_words, split_words, stem_words
 from tacit.retrieval.text_features import KnownNames, date_terms, find_opening, mentions_time
-from tacit.storage import memory_reads, revisions, vectors
+from tacit.storage import memory_reads, vectors
 from tacit.storage.dialect import Dialect
 from tacit.storage.memories import SimilarMemories
 from tacit.storage.memory_reads import MemoryEdge, unpack_people
+from tacit.storage.spaces import person_path, person_revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -562,7 +563,7 @@ class IndexCache:
 
         `rev` and `cleared` are the revisions of the owner's partition.
         """
-        home = revisions.person_path(owner)
+        home = person_path(owner)
         index = self._get_index(space, home)
         if index.complete_at < cleared:  # rows were erased since: they must not be compared
             index = self._get_index(space, home, replace=index.complete_at >= 0)
@@ -577,7 +578,7 @@ class IndexCache:
     def get_cached(self, space: str, owner: str) -> PartitionIndex | None:
         """Return the owner's index as of its `complete_at`, without reading the storage."""
         with self._lock:
-            index = self._indexes.get((space, revisions.person_path(owner)))
+            index = self._indexes.get((space, person_path(owner)))
         if index is None or index.complete_at < 0 or index.is_fragmented:
             return None
         return index
@@ -589,7 +590,7 @@ class IndexCache:
         """
         if row["owner"] is None:
             return
-        index = self._get_index(row["space_id"], revisions.person_path(row["owner"]))
+        index = self._get_index(row["space_id"], person_path(row["owner"]))
         with index.lock:
             if index.complete_at == row["stamp"] - 1 and row["id"] not in index.rows:
                 index.add(memory_reads.RankingFeatures.from_new_row(row), row["stamp"], vector)
@@ -658,7 +659,7 @@ def find_neighbors(
     """
     if request.subject is None:
         return {}
-    rev, cleared = revisions.person_revision(connection, request.space, request.subject)
+    rev, cleared = person_revision(connection, request.space, request.subject)
     index = index_cache.load_owner_index(connection, request.space, request.subject, rev, cleared)
     return _find_nearest(index, vector, link_min).similarity
 

@@ -41,8 +41,8 @@ from tacit.retrieval.text_features import find_personal_topics
 from tacit.storage import memory_reads, people, search
 from tacit.storage.memories import NO_VECTORS, TextVectors
 from tacit.storage.memory_reads import Candidate, MemoryDecision, to_row
-from tacit.storage.revisions import Revisions, chat_path, home_path, is_audience_path, person_path, read_revisions
 from tacit.storage.search import ListFilter
+from tacit.storage.spaces import Revisions, chat_path, home_path, is_audience_path, person_path, read_revisions
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
 

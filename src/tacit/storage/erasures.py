@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, func, or_, select, union
 
 from tacit.records.memory import ChatKind, Kind, Sensitivity, Visibility
-from tacit.storage import access_log, idempotency, memories, revisions
+from tacit.storage import access_log, idempotency, memories
 from tacit.storage.chats import read_chat
 from tacit.storage.engine import (
     chunks,
@@ -58,7 +58,13 @@ from tacit.storage.schema import (
     updates,
     web_sessions,
 )
-from tacit.storage.spaces import keyed_digest, load_identities
+from tacit.storage.spaces import (
+    increment_revisions,
+    keyed_digest,
+    load_identities,
+    remove_note_links,
+    stored_access_paths,
+)
 
 # People to whom memories may have been disclosed: checkpoints of agents in their chats may contain
 # them.
@@ -325,9 +331,9 @@ def hard_delete(tx: Transaction, ids: Sequence[str], *, scrubbed: bool = False) 
     threads = select_set(tx.connection, select(_M.thread).where(*these)) - {None}
     people = select(_P.person).where(_P.space_id == tx.space, _P.memory_id.in_(ids))
     named = select_set(tx.connection, people)
-    through = revisions.stored_access_paths(tx.connection, tx.space, ids)
-    revisions.increment_revisions(tx.connection, tx.space, through, removing=True)
-    revisions.remove_note_links(tx, ids)
+    through = stored_access_paths(tx.connection, tx.space, ids)
+    increment_revisions(tx.connection, tx.space, through, removing=True)
+    remove_note_links(tx, ids)
     tx.dialect.unindex_words(tx.connection, tx.space, ids)
     delete_rows(tx.connection, memories_table, tx.space, _M.id.in_(ids))
     pointing = _M.superseded_by.in_(ids)

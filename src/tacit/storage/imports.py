@@ -37,9 +37,15 @@ from tacit.storage.memories import (
     version_insert,
 )
 from tacit.storage.memory_reads import to_row
-from tacit.storage.revisions import access_paths_of, home_path_of, increment_revisions
 from tacit.storage.schema import imported_items, imports_table, memories_table, spaces_table
-from tacit.storage.spaces import id_range_of_second, keyed_digest, new_id
+from tacit.storage.spaces import (
+    access_paths_of,
+    home_path_of,
+    id_range_of_second,
+    increment_revisions,
+    keyed_digest,
+    new_id,
+)
 
 # Imports: the runs that imported memories from another system, and the items of each run.
 

@@ -27,7 +27,6 @@ from sqlalchemy.sql.expression import ColumnElement, FromClause
 from tacit.identity import Identities
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, Memory, State, Trust
-from tacit.storage import revisions
 from tacit.storage.dialect import Dialect, fts_document, fts_lexemes
 from tacit.storage.engine import delete_rows, run_statements, select_set
 from tacit.storage.memories import Transaction
@@ -47,7 +46,7 @@ from tacit.storage.schema import (
     thread_revisions,
 )
 from tacit.storage.search import FTS_INDEX, FTS_ROWS, LAST_INDEXED
-from tacit.storage.spaces import to_link
+from tacit.storage.spaces import acl_tokens_of_memory, restamp_memories, to_link
 
 # Invariants of stored rows, as queries that return the rows that break them.
 #
@@ -268,7 +267,7 @@ def _is_document_current(memory: Memory, audience: str | None, indexed: Sequence
         return set(indexed[0] or ()) == set(fts_lexemes(words))
     *found, waits = indexed
     said, own = map(" ".join, words)
-    return bool(waits) or found == [said, revisions.acl_tokens_of_memory(memory, audience), own]
+    return bool(waits) or found == [said, acl_tokens_of_memory(memory, audience), own]
 
 
 def list_stray_documents(connection: Connection, dialect: Dialect, space: str) -> list[int]:
@@ -290,10 +289,10 @@ def delete_stray_document(connection: Connection, number: int) -> bool:
 
 def reindex_memory(tx: Transaction, memory: Memory, audience: str | None) -> None:
     """Build the document of a memory again."""
-    through = revisions.acl_tokens_of_memory(memory, audience)
+    through = acl_tokens_of_memory(memory, audience)
     tx.dialect.unindex_words(tx.connection, tx.space, [memory.id])
     # The first statement inserts the memory itself, which exists.
     _, *words = tx.dialect.insert_memory_statements(to_row(memory, audience), memory.content)
     run_statements(tx.connection, words)
     tx.dialect.reindex_words(tx.connection, memory, through)
-    revisions.restamp_memories(tx.connection, tx.space, [memory.id])
+    restamp_memories(tx.connection, tx.space, [memory.id])

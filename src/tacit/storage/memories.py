@@ -34,16 +34,6 @@ from tacit.storage.memory_reads import (
     to_row,
     unpack_object,
 )
-from tacit.storage.revisions import (
-    access_paths_of,
-    acl_tokens_of_memory,
-    chat_path,
-    home_path_of,
-    increment_revisions,
-    person_path,
-    stored_access_paths,
-    update_note_links,
-)
 from tacit.storage.schema import (
     change_log,
     history_table,
@@ -53,7 +43,20 @@ from tacit.storage.schema import (
     tombstones,
     vectors_table,
 )
-from tacit.storage.spaces import keyed_digest, load_identities, new_id, new_memory_id
+from tacit.storage.spaces import (
+    access_paths_of,
+    acl_tokens_of_memory,
+    chat_path,
+    home_path_of,
+    increment_revisions,
+    keyed_digest,
+    load_identities,
+    new_id,
+    new_memory_id,
+    person_path,
+    stored_access_paths,
+    update_note_links,
+)
 
 # The statements that a new memory, a new wording or an event consists of, to be run together.
 

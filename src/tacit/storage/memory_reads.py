@@ -6,6 +6,7 @@ because building one costs more than running it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,7 +57,6 @@ from tacit.storage.schema import (
     relations_table,
     vectors_table,
 )
-from tacit.storage.spaces import audience_id
 
 _M = memories_table.c
 _NOBODY: frozenset[str] = frozenset()
@@ -208,6 +208,11 @@ class AudienceCache:
         """Build memories from rows of MEMORY_COLUMNS."""
         people = self.get_people(connection, space, (row[AUDIENCE_INDEX] for row in rows))
         return [to_memory(row, people[row[AUDIENCE_INDEX]]) for row in rows]
+
+
+def audience_id(people: frozenset[str]) -> str:
+    """Return the id of an audience; equal sets of people have the same id."""
+    return hashlib.sha256("\n".join(sorted(people)).encode()).hexdigest()[:32]
 
 
 def ensure_audience(connection: Connection, space: str, people: frozenset[str]) -> str | None:

@@ -37,7 +37,6 @@ from tacit.storage.erasures import insert_tombstones
 from tacit.storage.memories import Transaction
 from tacit.storage.memory_reads import MEMORY_COLUMNS as MEMORY
 from tacit.storage.memory_reads import AudienceCache, to_memory
-from tacit.storage.revisions import NOTES_PATH, mark_notes_changed, stamp_changed_notes
 from tacit.storage.schema import (
     chat_members,
     memories_table,
@@ -49,7 +48,7 @@ from tacit.storage.schema import (
     tombstones,
 )
 from tacit.storage.schema import revisions_table as revisions
-from tacit.storage.spaces import keyed_digest
+from tacit.storage.spaces import NOTES_PATH, keyed_digest, mark_notes_changed, stamp_changed_notes
 
 # Notes as rows: the notes, and the order of the memories in them.
 #

@@ -15,7 +15,7 @@ from tacit.clock import from_micros, to_micros
 from tacit.policy.predicate import RequestShape, build_branches, sql_literal
 from tacit.records.memory import Kind, Memory, State
 from tacit.records.request import Request
-from tacit.storage import memory_reads, revisions
+from tacit.storage import memory_reads
 from tacit.storage.engine import (
     chunks,
     delete_rows,
@@ -39,6 +39,7 @@ from tacit.storage.schema import (
     reflections,
     relations_table,
 )
+from tacit.storage.spaces import restamp_memories
 
 # Edges between memories: found by similarity, stated by a person, or learned from a turn.
 
@@ -89,7 +90,7 @@ def insert_stated_edge(tx: Transaction, from_id: str, to_id: str, relation_type:
         "created_at": to_micros(tx.at),
     }
     upsert(tx.connection, relations_table, row)
-    revisions.restamp_memories(tx.connection, tx.space, [from_id, to_id])
+    restamp_memories(tx.connection, tx.space, [from_id, to_id])
 
 
 def insert_source_turns(tx: Transaction, id: str, turns: Sequence[str]) -> None:

@@ -32,7 +32,6 @@ from tacit.records.results import EventNode, EventOperation
 from tacit.storage import queue
 from tacit.storage.engine import delete_rows, fetch_rows, insert_rows, insert_statement
 from tacit.storage.memories import EventRecord, Transaction
-from tacit.storage.revisions import home_path, increment_revisions, stored_access_paths, update_note_links_of_many
 from tacit.storage.schema import (
     access_log_table,
     blocks,
@@ -50,7 +49,13 @@ from tacit.storage.schema import (
     updates,
     web_sessions,
 )
-from tacit.storage.spaces import keyed_digest
+from tacit.storage.spaces import (
+    home_path,
+    increment_revisions,
+    keyed_digest,
+    stored_access_paths,
+    update_note_links_of_many,
+)
 
 # Retention: memories that are expired, unused, over the quota or due for purge, and the bulk write
 # that retires them.

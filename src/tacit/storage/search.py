@@ -44,7 +44,6 @@ from tacit.policy.predicate import (
 from tacit.records.memory import Memory, Purpose, State
 from tacit.records.request import Request
 from tacit.records.results import Stats
-from tacit.storage import revisions
 from tacit.storage.dialect import Dialect, fts_document, fts_owner_token
 from tacit.storage.engine import Database, fetch_rows
 from tacit.storage.memories import Transaction
@@ -62,6 +61,7 @@ from tacit.storage.memory_reads import (
     to_memory,
 )
 from tacit.storage.schema import POLICY_TABLES, memories_table, memory_people
+from tacit.storage.spaces import acl_tokens_of_memory, acl_tokens_of_request
 
 # The full-text index of SQLite is updated lazily: a write inserts a number for each document to
 # index, and a search by words indexes them first. Such searches are rare: they happen only when
@@ -106,7 +106,7 @@ def _index_batch(connection: Connection) -> int:
     rows = []
     for number, *row in found:
         memory = to_memory(tuple(row), _NOBODY)
-        through = revisions.acl_tokens_of_memory(memory, row[AUDIENCE_INDEX])
+        through = acl_tokens_of_memory(memory, row[AUDIENCE_INDEX])
         said, own = map(" ".join, fts_document(memory))
         rows.append({"rowid": number, "content": said, "acl_tokens": through, "owner_words": own})
     if rows:
@@ -162,7 +162,7 @@ def list_memories(
     if wanted.words:
         require_fresh_index(connection, dialect)
         behind = {
-            branch.access_path: partial(revisions.acl_tokens_of_request, connection, request, branch.access_path)
+            branch.access_path: partial(acl_tokens_of_request, connection, request, branch.access_path)
             for branch in policy_branches(request)
         }
         params |= dialect.word_match_params(wanted.words, behind)

@@ -30,7 +30,7 @@ from tacit.records.checkpoints import GraphStep, StepValue, StoredGraphStep, dum
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Request
 from tacit.records.results import EventOperation
-from tacit.storage import chats, history, queue, revisions, search, spaces
+from tacit.storage import chats, history, queue, search, spaces
 from tacit.storage.auth import ApiKeyCache
 from tacit.storage.engine import Database
 from tacit.storage.memories import NO_VECTORS, EventRecord, TextVectors, Transaction
@@ -46,7 +46,7 @@ from tacit.storage.memory_reads import (
 )
 from tacit.storage.queue import LEARN_JOB
 from tacit.storage.schema import jobs, memories_table, spaces_table, updates
-from tacit.storage.spaces import load_identities
+from tacit.storage.spaces import load_identities, stamp_changed_notes
 from tacit.telemetry import metrics
 from tacit.telemetry.metrics import EVENT_COUNT, NO_METER, GaugeReader, Meter, StopCallback
 
@@ -717,5 +717,5 @@ def _with_retry_flag(attempt: Callable[..., T]) -> Callable[[Connection], T]:
 def _stamp_notes_of(tx: Transaction, done: T) -> T:
     """Stamp the notes that this write changed, as the last step of the write."""
     if tx.changed_notes:
-        revisions.stamp_changed_notes(tx)
+        stamp_changed_notes(tx)
     return done

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, TextClause, and_, bindparam, func, literal_co
 from tacit.clock import to_micros
 from tacit.records.memory import State
 from tacit.records.text import text_to_embed
-from tacit.storage import revisions
 from tacit.storage.dialect import Dialect
 from tacit.storage.engine import fetch_rows, has_row, insert_missing, run_statements, update_rows
 from tacit.storage.memories import upsert_vector
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
+from tacit.storage.spaces import chat_path, home_path, person_path, restamp_memories
 
 # Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
 # encodes the values, the rows are the same.
@@ -55,7 +55,7 @@ _S = all_spaces.c
 _IS_EMBEDDABLE = _M.state.in_([State.ACTIVE.value, State.PENDING.value])
 # Joins by the whole key of a vector: with less, the planner might use the space alone.
 HOME_PATH = func.coalesce(
-    revisions.person_path("") + _M.owner, revisions.chat_path("") + func.coalesce(_M.learned_in, literal_column("''"))
+    person_path("") + _M.owner, chat_path("") + func.coalesce(_M.learned_in, literal_column("''"))
 )
 _HAS_VECTOR_OF_MODEL = and_(
     _V.space_id == _M.space_id, _V.home_path == HOME_PATH, _V.memory_id == _M.id, _V.model == bindparam("model")
@@ -112,11 +112,11 @@ def save_vectors(
     kept = [(one, vector) for one, vector in made if stands.get(one.id) == one.version]
     steps = []
     for one, vector in kept:
-        home = revisions.home_path(one.owner, one.learned_in)
+        home = home_path(one.owner, one.learned_in)
         steps.append(upsert_vector(dialect, space, home, one.id, model, vector))
     if kept:
         run_statements(connection, steps)
-        revisions.restamp_memories(connection, space, [one.id for one, _ in kept])
+        restamp_memories(connection, space, [one.id for one, _ in kept])
     return len(kept)
 
 

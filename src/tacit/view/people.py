@@ -14,10 +14,11 @@ from tacit.records.accounts import NameKind, Person
 from tacit.records.memory import Memory
 from tacit.records.request import Request
 from tacit.records.results import Page
-from tacit.storage import people, revisions
+from tacit.storage import people
 from tacit.storage.idempotency import IdempotentResult
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
+from tacit.storage.spaces import increment_revisions, person_path
 from tacit.view.context import Arguments, Replay, Resource, ViewContext, not_found, read, write
 from tacit.view.idempotency import record_nothing
 
@@ -86,9 +87,7 @@ class People(Resource, name="people"):
         def work(tx: Transaction) -> Person:
             (who,) = people.resolve_or_create_people(tx, [person], "person")
             people.add_person_name(tx, who, wanted, what)
-            revisions.increment_revisions(
-                tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities)
-            )
+            increment_revisions(tx.connection, tx.space, map(person_path, tx.request.own_identities))
             named = people.person_label(tx.connection, tx.request, [who], wanted, what)
             assert named is not None
             return named
@@ -131,7 +130,7 @@ def _parse_person_id(person: object, field: str) -> str:
 
 def _reload_person(tx: Transaction, person: str) -> Person:
     # Invalidate the requester's caches, which hold the earlier names.
-    revisions.increment_revisions(tx.connection, tx.space, map(revisions.person_path, tx.request.own_identities))
+    increment_revisions(tx.connection, tx.space, map(person_path, tx.request.own_identities))
     return find_known_person(tx.connection, tx.request, person) or people.build_person({person}, set())
 
 

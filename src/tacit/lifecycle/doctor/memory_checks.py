@@ -27,7 +27,7 @@ from tacit.lifecycle.doctor.check import (
 from tacit.lifecycle.duplicates import is_replaced
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
-from tacit.storage import integrity, learned_facts, memories, queue, revisions, spaces, vectors
+from tacit.storage import integrity, learned_facts, memories, queue, spaces, vectors
 from tacit.storage.engine import delete_rows, has_row, run_statements, select_set, update_rows
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import StoredFact
@@ -46,7 +46,7 @@ from tacit.storage.schema import (
     vectors_table,
 )
 from tacit.storage.schema import jobs as jobs_table
-from tacit.storage.spaces import load_identities
+from tacit.storage.spaces import load_identities, restamp_memories
 
 # Rows that are written with every memory: versions, history, people, revisions.
 
@@ -160,7 +160,7 @@ def _repair_people(tx: Transaction, memory: Memory) -> None:
         memories.update_fields(tx, whole, HistoryEvent.UPDATE, None, {"fields": "people"})
         return
     # A turn has no history.
-    revisions.restamp_memories(tx.connection, tx.space, [memory.id])
+    restamp_memories(tx.connection, tx.space, [memory.id])
     delete_rows(tx.connection, memory_people, tx.space, *of)
     run_statements(tx.connection, memories.people_inserts(whole))
     update_rows(
@@ -466,7 +466,7 @@ def _make_confidential(tx: Transaction, problem: Problem) -> None:
     strict = select(chats_table.c.id).where(chat, chats_table.c.confidential.is_(True)).exists()
     this = (_M.id == id, strict)
     if update_rows(tx.connection, memories_table, tx.space, *this, confidential=True):
-        revisions.restamp_memories(tx.connection, tx.space, [id])
+        restamp_memories(tx.connection, tx.space, [id])
 
 
 CONFIDENTIAL_CHECK = DoctorCheck(
@@ -501,7 +501,7 @@ def _delete_stray_vector(tx: Transaction, problem: Problem) -> None:
     if has_row(tx.connection, _PLACED_VECTORS.where(*of)):
         delete_rows(tx.connection, vectors_table, tx.space, *of)
         delete_rows(tx.connection, embedded_spaces, tx.space)
-        revisions.restamp_memories(tx.connection, tx.space, [id])
+        restamp_memories(tx.connection, tx.space, [id])
 
 
 STRAY_VECTORS_CHECK = DoctorCheck(

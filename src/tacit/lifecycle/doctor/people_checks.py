@@ -22,10 +22,10 @@ from tacit.lifecycle.doctor.check import (
 from tacit.records.accounts import Link, LinkKind, NameKind
 from tacit.records.conversation import Role
 from tacit.records.memory import HistoryEvent, Memory
-from tacit.storage import integrity, memories, people, revisions
+from tacit.storage import integrity, memories, people
 from tacit.storage.engine import delete_rows, has_row, insert_missing, select_set, to_record, update_rows
 from tacit.storage.memories import Transaction
-from tacit.storage.memory_reads import unpack_people
+from tacit.storage.memory_reads import audience_id, unpack_people
 from tacit.storage.schema import (
     audience_people,
     chat_members,
@@ -37,7 +37,7 @@ from tacit.storage.schema import (
     people_table,
     person_names,
 )
-from tacit.storage.spaces import audience_id, load_identities
+from tacit.storage.spaces import load_identities, restamp_memories
 
 # Audiences: the id is a hash of the people in it, so each one can be verified.
 
@@ -104,7 +104,7 @@ def _clear_audience(tx: Transaction, audience: str, id: str) -> None:
     if memory is None or get_audience_id(tx, id) != audience:
         return
     if memory.is_turn:
-        revisions.restamp_memories(tx.connection, tx.space, [id])  # for those who could see it
+        restamp_memories(tx.connection, tx.space, [id])  # for those who could see it
         update_rows(tx.connection, memories_table, tx.space, _M.id == id, audience=None)
         integrity.reindex_memory(tx, memory, None)
     else:
