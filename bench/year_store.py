@@ -15,8 +15,8 @@ from bench.crowd import sentence
 from bench.sinks import Sink, open_sink
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.records.text import split_terms
 from tacit.storage.spaces import new_memory_id
+from tacit.text import split_terms
 
 _TABLES = ("memories", "memory_versions", "memory_people", "history", "change_log")
 _LASTING = ("knowledge", "preference", "identity", "relationship")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.records.text import fold_text
-from tacit.unicode import COMBINING_MARKS_MAX_COUNT, NormalForm, normalize_unicode
+from tacit.text import COMBINING_MARKS_MAX_COUNT, NormalForm, fold_text, normalize_unicode
 
 FORMS: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 MARKS = st.sampled_from("\u0301\u0316\u0344\u0f81\uff9e\u3099\u05b0")

@@ -24,7 +24,7 @@ from tacit.llm.language_model import LanguageModel, MeasuredLanguageModel
 from tacit.memory import Memory
 from tacit.prompts.block import Style
 from tacit.records.results import Backup, Restored
-from tacit.records.text import estimate_tokens, load_token_counter
+from tacit.records.token_counts import estimate_tokens, load_token_counter
 from tacit.records.validation import parse_space
 from tacit.settings import Settings
 from tacit.storage.backend import DatabaseOptions, database_file, migrate_schema, open_database, require_current_schema

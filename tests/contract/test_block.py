@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 import tacit
 from tacit import SessionDraft, TopicDraft
 from tacit.memory import Memory
-from tacit.records.text import estimate_tokens
+from tacit.records.token_counts import estimate_tokens
 from tacit.settings import Settings
 from tacit.settings.sections import CategorySetting, PromptSettings
 from tacit.storage.schema import metadata

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import tacit
 from tacit.memory import Memory
-from tacit.records.text import estimate_tokens
+from tacit.records.token_counts import estimate_tokens
 from tacit.settings import load
 from tests.contract.conftest import Open
 from tests.contract.refusals import refuses

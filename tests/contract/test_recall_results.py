@@ -10,7 +10,7 @@ from tokenizers.trainers import BpeTrainer
 
 from tacit.memory import Memory
 from tacit.records.results import Recalled
-from tacit.records.text import TokenCounter, estimate_tokens, load_token_counter
+from tacit.records.token_counts import TokenCounter, estimate_tokens, load_token_counter
 from tacit.settings import Settings
 from tacit.settings.sections import RecallSettings
 from tacit.view.view import View

@@ -19,7 +19,7 @@ from tacit.learning.extraction.locale import (
     make_rewrite,
     may_match,
 )
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 WITH_REWRITES = [code for code in list_locales() if load_restatements(code).said]
 

@@ -10,7 +10,7 @@ from tacit import limits
 from tacit.prompts.fence import FENCE_CLOSE, FENCE_OPEN, MemoryLine
 from tacit.prompts.fresh_context import render_changes, render_fresh_context, render_recalled, select_changes
 from tacit.records.results import Change
-from tacit.records.text import token_upper_bound
+from tacit.records.token_counts import token_upper_bound
 from tests.prompts.strategies import ids, lines, memories, texts
 
 NOW = datetime(2026, 2, 5, tzinfo=UTC)

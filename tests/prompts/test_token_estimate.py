@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from tacit.records.text import estimate_tokens
+from tacit.records.token_counts import estimate_tokens
 from tests.prompts.strategies import texts
 
 OFF_BY_MAX = 0.2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from tacit.errors import InvalidInput, MissingExtra
-from tacit.records.text import TokenCounter, count_parts_within, load_token_counter, token_upper_bound
+from tacit.records.token_counts import TokenCounter, count_parts_within, load_token_counter, token_upper_bound
 from tests.prompts.strategies import texts
 
 WORDS = "Ana lives in Lisbon and prefers short answers. Alec is her boss at the bakery. " * 20

@@ -15,10 +15,10 @@ from tacit.learning.extraction.locale import load_locale
 from tacit.learning.extraction.rules import extract_by_rules
 from tacit.learning.extraction.sentences import squeeze_spaces
 from tacit.prompts.fence import make_inert
-from tacit.records.text import split_words
 from tacit.records.validation import fold_name
 from tacit.screening.instructions import find_instruction
 from tacit.screening.secrets import find_secret
+from tacit.text import split_words
 
 GROWTH_MAX = 3.0  # a square would be 4
 CHARS = 8_000

@@ -21,7 +21,7 @@ from tacit.records.conversation import ModelTurn, TalkTurn, ToolCall, ToolSpec, 
 from tacit.records.memory import Sensitivity
 from tacit.records.request import Requester
 from tacit.records.results import Proposal
-from tacit.records.text import estimate_tokens
+from tacit.records.token_counts import estimate_tokens
 from tacit.settings import ChatSettings
 from tacit.tools import Answer, Tool, tools
 from tacit.tools.tool import boolean_schema, dump_json, object_schema, string_schema

@@ -38,9 +38,9 @@ from tacit.errors import Conflict, NotFound, StoreError, TacitError, TooManyRequ
 from tacit.memory import Memory, View, iter_pages
 from tacit.records.memory import ChatKind, HistoryEvent, Sensitivity, State, Visibility
 from tacit.records.memory import Memory as Record
-from tacit.records.text import show_with_key
 from tacit.server.authentication import sign_in_url
 from tacit.settings import ConsoleSettings
+from tacit.text import show_with_key
 
 _ID_PUNCTUATION = "[](){}<>`'\".,"  # people copy it along with an id
 

@@ -14,7 +14,7 @@ from importlib import resources
 
 from tacit.records.request import Requester
 from tacit.records.results import Recalled
-from tacit.unicode import normalize_unicode
+from tacit.text import normalize_unicode
 
 
 class Token(StrEnum):

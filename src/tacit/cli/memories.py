@@ -19,7 +19,7 @@ from tacit.records.accounts import NameKind
 from tacit.records.memory import Kind, Memory, State, Visibility
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS
 from tacit.records.results import Block, Bullet, Fresh, Page, Recalled, Remembered
-from tacit.records.text import show_with_key
+from tacit.text import show_with_key
 
 _CATEGORY_AND_KEY = (arg("category", "CATEGORY"), arg("key", "KEY"))
 _DATE = "such as 2026-03-01 or 2026-03-01T12:00Z"

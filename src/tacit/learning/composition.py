@@ -18,12 +18,12 @@ from tacit.records.drafts import Draft
 from tacit.records.memory import CATEGORY_OF_KIND, ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
 from tacit.records.request import Request
 from tacit.records.results import Remembered
-from tacit.records.text import fold_case, split_key
 from tacit.storage import learned_facts, memories, people
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import NO_VECTORS, Transaction
 from tacit.storage.spaces import load_identities
+from tacit.text import fold_case, split_key
 
 # The sensitivity floor of a write: the least sensitivity that its words allow, in any locale.
 #

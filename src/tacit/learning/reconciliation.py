@@ -21,12 +21,12 @@ from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.records.accounts import NameKind
 from tacit.records.memory import ChatKind, Memory, Sensitivity
-from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.storage import learned_facts, memory_reads, people
 from tacit.storage.learned_facts import ComparedMemory, StoredFact, normalized_digest
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import person_names
+from tacit.text import split_terms
 
 # Resolve the people that a statement is about: first by the speaker's own names, then by those
 # present. A new person is created. An ambiguous name is not guessed.

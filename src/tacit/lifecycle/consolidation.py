@@ -35,7 +35,6 @@ from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, 
 from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.records.memory import HistoryEvent, Memory, State
-from tacit.records.text import split_terms
 from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, relations, vectors
 from tacit.storage.engine import chunks, delete_rows, insert_missing, update_rows
@@ -44,6 +43,7 @@ from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.spaces import person_path, restamp_memories
 from tacit.storage.store import Store
+from tacit.text import split_terms
 
 # Merge two memories into one, and undo it. The other one stays, superseded; both histories name the
 # run.

@@ -15,11 +15,11 @@ from tacit.learning.corrections.supersession import KnownFact, replaces
 from tacit.learning.facts import Mention, StatedFact
 from tacit.learning.reconciliation import LIKENESS_MIN, FactPair, is_worth_asking
 from tacit.records.memory import Memory
-from tacit.records.text import split_terms, stem_words
 from tacit.storage import learned_facts
 from tacit.storage.learned_facts import StoredFact
 from tacit.storage.memory_reads import effective_subjects
 from tacit.storage.relations import STATED_BY_PERSON, PairCheck, PairKey, WordedMemory, pair_key
+from tacit.text import split_terms, stem_words
 
 # Which two memories of an owner may be duplicates, and which certainly are. Memories with different
 # disclosure are never a pair.

@@ -16,7 +16,6 @@ from tacit.learning.verification import check_well_formed
 from tacit.lifecycle.tasks import StepProgress
 from tacit.llm.budget import Allowance, Budget
 from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
-from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
@@ -24,6 +23,7 @@ from tacit.storage import memories, relations
 from tacit.storage.learned_facts import DatabaseLedger
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
+from tacit.text import split_terms
 
 T = TypeVar("T")
 # An inference is about a person, never about the model that writes it.

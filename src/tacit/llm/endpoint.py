@@ -33,7 +33,7 @@ from tacit.records.conversation import (
     parse_tools,
     parse_turns,
 )
-from tacit.records.text import token_upper_bound
+from tacit.records.token_counts import token_upper_bound
 
 if TYPE_CHECKING:
     from tacit.llm.answer_schema import AnswerSchema

@@ -32,10 +32,10 @@ from tacit.records import validation
 from tacit.records.conversation import ParsedMessage, Role, select_last_messages
 from tacit.records.memory import Kind, Sensitivity
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteLink, Section, SessionDraft, TaskDraft, TopicDraft
-from tacit.records.text import split_terms
 from tacit.records.validation import clean_display_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
+from tacit.text import split_terms
 
 # Tasks that a later session finished: which open tasks of recent days to tick.
 

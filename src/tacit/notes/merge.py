@@ -19,9 +19,8 @@ from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.prompts.fence import clip_text, make_inert
 from tacit.records.notes import CHECKBOX_SECTIONS, SECTION_HEADINGS, NoteItem, NoteLink, Section
-from tacit.records.text import stem_words
 from tacit.screening.instructions import find_instruction
-from tacit.unicode import normalize_unicode
+from tacit.text import normalize_unicode, stem_words
 
 # Whether two wordings say the same, by words alone: numbers, names and negations must agree.
 

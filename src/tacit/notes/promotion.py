@@ -29,13 +29,13 @@ from tacit.records.conversation import ParsedMessage, Role, select_last_messages
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, Kind, Memory, State
 from tacit.records.notes import CHECKBOX_SECTIONS, NoteItem, NoteKind, NoteRef, Section, SessionDraft
-from tacit.records.text import split_terms
 from tacit.records.validation import fold_name
 from tacit.screening import secrets
 from tacit.screening.instructions import find_instruction
 from tacit.storage import learned_facts, memories
 from tacit.storage.memories import Transaction
 from tacit.storage.notes import NoteRow, ensure_note, list_visible_items, put_item, remove_item, update_note
+from tacit.text import split_terms
 
 # What enters a person's long-term index: very little, and only what they asked to keep.
 

@@ -39,7 +39,7 @@ from tacit.records.notes import NoteSummary
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Block
-from tacit.records.text import TokenCounter
+from tacit.records.token_counts import TokenCounter
 from tacit.retrieval.index_cache import (
     CATEGORY,
     CREATED,

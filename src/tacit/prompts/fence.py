@@ -12,8 +12,7 @@ from functools import cache
 from tacit import limits
 from tacit.records.memory import Memory, Trust
 from tacit.records.notes import is_task_done
-from tacit.records.text import show_with_key
-from tacit.unicode import normalize_unicode
+from tacit.text import normalize_unicode, show_with_key
 
 # The tag of the fence in every spelling that looks like it: cases, scripts, accents, dashes.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tacit import limits
 from tacit.prompts.fence import MemoryLine, category_label, category_title, make_label, render_line, wrap_in_fence
 from tacit.records.results import Change
-from tacit.records.text import TokenCounter, count_parts_within
+from tacit.records.token_counts import TokenCounter, count_parts_within
 
 _SIGNS = {
     "created": "+",

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
 from tacit.screening.secrets import find_secret, may_name_secret
-from tacit.unicode import normalize_unicode, strip_invisible
+from tacit.text import normalize_unicode, strip_invisible
 
 EnumT = TypeVar("EnumT", bound=StrEnum)
 

@@ -20,13 +20,13 @@ from tacit.clock import from_micros
 from tacit.records.accounts import Person
 from tacit.records.memory import Kind, State, Trust
 from tacit.records.request import Request
-from tacit.records.text import fold_text, join_neighbors, key_words, split_words, stem_words
 from tacit.retrieval.text_features import KnownNames, date_terms, find_opening, mentions_time
 from tacit.storage import memory_reads, vectors
 from tacit.storage.dialect import Dialect
 from tacit.storage.memories import SimilarMemories
 from tacit.storage.memory_reads import MemoryEdge, unpack_people
 from tacit.storage.spaces import person_path, person_revision
+from tacit.text import fold_text, join_neighbors, key_words, split_words, stem_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ from tacit.records.accounts import Person
 from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Decision, Request
-from tacit.records.text import join_neighbors, split_terms
 from tacit.retrieval.index_cache import CREATED, EXPIRES, CandidateIds, CandidateSet, Floats, IndexCache, PartitionIndex
 from tacit.retrieval.scoring import (
     RecallAnswer,
@@ -45,6 +44,7 @@ from tacit.storage.search import ListFilter
 from tacit.storage.spaces import Revisions, chat_path, home_path, is_audience_path, person_path, read_revisions
 from tacit.storage.store import Store
 from tacit.telemetry.metrics import EMBEDDING_FAILURES
+from tacit.text import join_neighbors, split_terms
 
 # A permitted set caches the ids that a request may see between queries. The ids came through the
 # disclosure predicate and are kept with the revisions of their access paths. Every query reads the

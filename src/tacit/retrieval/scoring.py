@@ -17,7 +17,6 @@ from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, Trust
 from tacit.records.queries import RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Signals
-from tacit.records.text import fold_text, join_neighbors, split_words, stem_word, stem_words
 from tacit.retrieval.index_cache import (
     ABOUT_OWNER,
     AGENT,
@@ -62,6 +61,7 @@ from tacit.retrieval.text_features import (
 )
 from tacit.storage import people
 from tacit.storage.memory_reads import MemoryDecision, MemoryEdge
+from tacit.text import fold_text, join_neighbors, split_words, stem_word, stem_words
 
 # The question: terms, people, dates and topics.
 

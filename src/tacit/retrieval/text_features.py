@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.records.accounts import Person
 from tacit.records.request import Request
-from tacit.records.text import fold_text, key_words, split_words, stem_word
+from tacit.text import fold_text, key_words, split_words, stem_word
 
 # Dates in questions and memories.
 

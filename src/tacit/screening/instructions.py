@@ -12,7 +12,7 @@ from importlib import resources
 from itertools import pairwise
 from typing import Literal
 
-from tacit.unicode import list_readings
+from tacit.text import list_readings
 
 # Prompt markers, tool calls, hidden characters, encoded text and exfiltration links.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tacit.screening import secret_checks
 from tacit.screening.secret_checks import is_placeholder, is_random, mixes_letters_and_digits
-from tacit.unicode import list_readings
+from tacit.text import list_readings
 
 # Numbers with a checksum: payment cards, bank accounts, social security numbers.
 

@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from tacit import limits
 from tacit.policy.predicate import AccessPath
 from tacit.records.memory import Memory
-from tacit.records.text import index_terms, join_neighbors, key_words
 from tacit.storage.schema import spaces_table
+from tacit.text import index_terms, join_neighbors, key_words
 
 Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its parameters
 

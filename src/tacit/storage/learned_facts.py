@@ -17,7 +17,6 @@ from tacit.clock import from_micros, to_micros
 from tacit.llm.budget import Usage
 from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, sql_literal
 from tacit.records.memory import Memory, State, Trust
-from tacit.records.text import split_terms
 from tacit.storage.engine import (
     Database,
     delete_rows,
@@ -40,6 +39,7 @@ from tacit.storage.schema import (
     memory_people,
     proposals,
 )
+from tacit.text import split_terms
 
 # What learning compares of memories: the normalized wording and the slot.
 

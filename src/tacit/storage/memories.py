@@ -21,7 +21,6 @@ from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
-from tacit.records.text import text_to_embed
 from tacit.storage import memory_reads
 from tacit.storage.chats import read_chat
 from tacit.storage.dialect import Dialect, Statement
@@ -57,6 +56,7 @@ from tacit.storage.spaces import (
     stored_access_paths,
     update_note_links,
 )
+from tacit.text import text_to_embed
 
 # The statements that a new memory, a new wording or an event consists of, to be run together.
 

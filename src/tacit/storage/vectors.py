@@ -11,13 +11,13 @@ from sqlalchemy import Connection, TextClause, and_, bindparam, func, literal_co
 
 from tacit.clock import to_micros
 from tacit.records.memory import State
-from tacit.records.text import text_to_embed
 from tacit.storage.dialect import Dialect
 from tacit.storage.engine import fetch_rows, has_row, insert_missing, run_statements, update_rows
 from tacit.storage.memories import upsert_vector
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 from tacit.storage.spaces import chat_path, home_path, person_path, restamp_memories
+from tacit.text import text_to_embed
 
 # Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
 # encodes the values, the rows are the same.

@@ -44,7 +44,7 @@ from tacit.records.memory import Memory, State, Visibility
 from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Delta, EmbeddingStatus, Page, Remembered
-from tacit.records.text import TokenCounter, estimate_tokens
+from tacit.records.token_counts import TokenCounter, estimate_tokens
 from tacit.retrieval.index_cache import find_cached_neighbors, find_neighbors
 from tacit.retrieval.indexer import VectorIndexer
 from tacit.retrieval.retriever import Retriever, list_known_people

@@ -23,11 +23,11 @@ from tacit.records.drafts import CategorizedFields, Draft, MemoryFields
 from tacit.records.memory import CATEGORY_OF_KIND, HistoryEntry, HistoryEvent, Kind, Memory, State, Version, Visibility
 from tacit.records.request import Request
 from tacit.records.results import Delta, Erased, Page, Recorded, Remembered, Stats
-from tacit.records.text import text_to_embed
 from tacit.storage import memories, memory_reads, relations, search
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import FAST_PATH_MISS
+from tacit.text import text_to_embed
 from tacit.view.context import Resource, not_found, read, write
 from tacit.view.idempotency import CHANGED, COUNT, EPISODES, ERASED, FORGOTTEN, REMEMBERED
 

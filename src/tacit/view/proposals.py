@@ -14,10 +14,10 @@ from tacit.records import validation
 from tacit.records.memory import Memory, Sensitivity, State
 from tacit.records.request import Request
 from tacit.records.results import Proposal
-from tacit.records.text import show_with_key
 from tacit.storage import learned_facts, memories
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction
+from tacit.text import show_with_key
 from tacit.view.context import Resource, read, write
 from tacit.view.idempotency import NOTHING
 

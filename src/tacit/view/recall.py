@@ -22,7 +22,7 @@ from tacit.records.memory import Memory
 from tacit.records.queries import RecallFilters, RecallQuery
 from tacit.records.request import Request
 from tacit.records.results import Block, Bullet, Delta, EventNode, EventOperation, EventStatus, Fresh, Recalled
-from tacit.records.text import count_parts_within
+from tacit.records.token_counts import count_parts_within
 from tacit.retrieval.scoring import RecallAnswer
 from tacit.retrieval.text_features import LazyPersonLabels
 from tacit.storage import history, memory_reads

@@ -20,10 +20,10 @@ from tacit.records.memory import Kind, Memory, Sensitivity, State, Visibility
 from tacit.records.queries import ANY_STATE, MATCH_ALL, Search, decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Edge, Graph, Node, Page
-from tacit.records.text import parse_prefix_terms
 from tacit.storage import chats, people, relations
 from tacit.storage.search import ListFilter, browse_own, count_own
 from tacit.storage.spaces import load_identities
+from tacit.text import parse_prefix_terms
 from tacit.view.context import Resource, read
 
 # Turn a Search into a ListFilter. The people and chats that it names are resolved in the

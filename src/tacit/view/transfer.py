@@ -23,12 +23,12 @@ from tacit.records.memory import ExportFormat, Memory, Sensitivity, State
 from tacit.records.queries import decode_cursor, make_page, memory_position
 from tacit.records.request import Request
 from tacit.records.results import Imported, Page
-from tacit.records.text import text_to_embed
 from tacit.storage import checkpoints, imports, memory_reads, people, retention, search
 from tacit.storage.chats import list_memberships
 from tacit.storage.checkpoints import StoredCheckpoint
 from tacit.storage.memories import NO_VECTORS, TextVectors, Transaction, update_key_precedence
 from tacit.storage.search import ListFilter
+from tacit.text import text_to_embed
 from tacit.transfer import export
 from tacit.transfer import imports as transfer
 from tacit.transfer.imports import CheckedItem, ImportBatch, SortedBatch

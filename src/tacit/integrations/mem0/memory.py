@@ -30,7 +30,7 @@ from tacit.records.drafts import MemoryFields
 from tacit.records.memory import Kind, State
 from tacit.records.memory import Memory as Record
 from tacit.records.queries import ANY_STATE
-from tacit.records.text import split_terms
+from tacit.text import split_terms
 
 if TYPE_CHECKING:
     import tacit.memory

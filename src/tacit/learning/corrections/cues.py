@@ -23,7 +23,7 @@ from tacit.learning.extraction.locale import (
     make_rewrite,
     may_match,
 )
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 # How a language says that something known has changed, read from the data files in
 # `amendments/`.

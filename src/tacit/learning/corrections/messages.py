@@ -26,7 +26,7 @@ from tacit.learning.corrections.cues import (
 from tacit.learning.corrections.outlines import ClauseOutline, is_finite, outline_clauses, outline_fragment
 from tacit.learning.extraction.locale import Locale, may_match
 from tacit.learning.extraction.sentences import blank_quotations, split_sentences
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 # A message read for what it may correct, and what is asked of it together with something known.
 

@@ -46,7 +46,7 @@ from tacit.learning.extraction.sentences import (
 )
 from tacit.learning.facts import Mention, StatedFact
 from tacit.records.memory import Kind
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 # What stands in the places of a form: whether it may, and how a slot says it.
 

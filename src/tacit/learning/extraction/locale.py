@@ -15,7 +15,7 @@ import yaml
 from tacit.errors import InvalidInput
 from tacit.learning.facts import Hold
 from tacit.records.memory import Kind, Sensitivity
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 # The literals that a regex needs, so that most patterns need not be tried.
 

@@ -20,7 +20,7 @@ from tacit.learning.extraction.locale import (
 )
 from tacit.learning.extraction.mentions import is_name, make_mention
 from tacit.learning.facts import Hold, Mention
-from tacit.records.text import fold_case
+from tacit.text import fold_case
 
 # What is the same for every clause of a message: who speaks, when, and how.
 

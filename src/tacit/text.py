@@ -1,20 +1,117 @@
-"""Fold, split and stem text for search, show keys as words, and count tokens."""
+"""Normalize, fold, split and stem text, undo disguises, and show keys as words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Literal
 
 from Stemmer import Stemmer
 
 from tacit import limits
-from tacit.errors import InvalidInput, MissingExtra
-from tacit.unicode import normalize_unicode
+
+# The standard library sorts a run of combining marks by insertion: half a million marks in one
+# request would take minutes. No writing system puts more than a few marks on a letter, so marks
+# after the 64th of a run are dropped before normalization. This applies to text that is compared,
+# searched or shown; stored text stays as written.
+
+NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+COMBINING_MARKS_MAX_COUNT = 64  # in a row, counted after decomposition
+# `re` treats no combining mark as a letter or digit, except two that become marks when normalized.
+# A mark decomposes into at most two, so a run of half the limit cannot exceed the limit.
+_MARK_RUN = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{COMBINING_MARKS_MAX_COUNT // 2 + 1},}}")
+
+
+def normalize_unicode(form: NormalForm, text: str) -> str:
+    """Normalize like `unicodedata.normalize`, keeping at most 64 combining marks in a row."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _MARK_RUN.sub(_limit_marks, text))
+
+
+def _limit_marks(run: re.Match[str]) -> str:
+    kept: list[str] = []
+    count = 0
+    for char in run[0]:
+        parts = unicodedata.normalize("NFKD", char)
+        if not unicodedata.combining(parts[0]):
+            count = 0
+        elif (count := count + len(parts)) > COMBINING_MARKS_MAX_COUNT:
+            continue
+        kept.append(char)
+    return "".join(kept)
+
+
+# Text as a reader sees it, used by checks and never stored.
+
+# Controls, soft hyphen, joiners, direction marks, tags, fillers and variation selectors.
+INVISIBLE_CHARS = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff"
+)
+_INVISIBLE_RUN = re.compile(f"[{INVISIBLE_CHARS}]+")
+_FOREIGN_DIGIT = re.compile(r"[^\D0-9]")
+# NFKC does not map these characters to the ones that they look like.
+_LOOKALIKES = str.maketrans(
+    {
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+        **dict.fromkeys("\u2236\ua789\u02d0", ":"),
+        **dict.fromkeys("\u2044\u2215", "/"),
+        "\u2800": " ",
+        # Ligatures of a whole sentence: NFKC would expand them to 18 and 8 letters.
+        "\ufdfa": "\u0635",
+        "\ufdfb": "\u062c",
+        "\u2028": "\n",
+        "\u2029": "\n",
+    }
+)
+_LATIN = re.compile(r"[A-Za-z]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_HOMOGLYPHS = str.maketrans(
+    "\u0430\u0410\u0412\u0441\u0421\u0435\u0415\u041d\u0456\u0406\u0458\u0408\u041a\u043a\u041c"
+    "\u043e\u041e\u0440\u0420\u0455\u0405\u0422\u0445\u0425\u0443\u0423\u04bb\u0501\u051b\u051d"
+    "\u03b1\u0391\u0392\u0395\u0397\u0399\u03b9\u039a\u03ba\u039c\u039d\u03bf\u039f\u03a1\u03c1"
+    "\u03a4\u03a7\u03a5\u03bd\u0131",
+    "aABcCeEHiIjJKkMoOpPsSTxXyYhdqwaABEHIiKkMNoOPpTXYvi",
+)
+
+
+def strip_invisible(text: str) -> str:
+    """Remove invisible characters."""
+    return _INVISIBLE_RUN.sub("", text)
+
+
+def list_readings(text: str) -> tuple[str, ...]:
+    """Return the text as a reader sees it, in two variants if invisible characters may split words.
+
+    One variant removes the invisible characters, the other replaces them by spaces.
+    """
+    if text.isascii() and not _INVISIBLE_RUN.search(text):
+        return (text,)
+    joined = _normalize_reading(_INVISIBLE_RUN.sub("", text))
+    parted = _normalize_reading(_INVISIBLE_RUN.sub(" ", text))
+    return (joined,) if joined == parted else (joined, parted)
+
+
+def _normalize_reading(text: str) -> str:
+    text = normalize_unicode("NFKC", text.translate(_LOOKALIKES))
+    text = _FOREIGN_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return _LETTERS.sub(_unify_script, text)
+
+
+def _unify_script(word: re.Match[str]) -> str:
+    """Map homoglyphs to Latin in a word that mixes scripts; a wholly Cyrillic word stays."""
+    letters = word[0]
+    if letters.isascii() or not _LATIN.search(letters):
+        return letters
+    return letters.translate(_HOMOGLYPHS)
+
 
 # Terms of the in-memory index: folded, split, without stop words, English words stemmed. Runs of
 # Han, kana and Hangul become single characters and pairs.
@@ -41,9 +138,15 @@ STOP_WORDS = frozenset(
 _CJK = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK_WIDE = _CJK + "\U00020000-\U0003134f"
 _EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
-_PIECE = re.compile(rf"[{_CJK_WIDE}]+|[^\W_{_CJK_WIDE}]+|[{_EMOJI}]")
-_IS_CJK = re.compile(rf"[{_CJK_WIDE}]")
+_PIECE = rf"[{_CJK_WIDE}]+|[^\W_{_CJK_WIDE}]+|[{_EMOJI}]"
+_IS_CJK = rf"[{_CJK_WIDE}]"
 _PLAIN = re.compile(r"[a-z]+\Z")
+
+
+@cache
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compile at the first use: classes of Han characters take milliseconds, and every import pays."""
+    return re.compile(source)
 
 
 def fold_case(text: str) -> str:
@@ -70,16 +173,16 @@ def _accents() -> re.Pattern[str]:
 
 def split_words(text: str) -> list[str]:
     """Return the folded words of a text in order, stop words included; a CJK run is one word."""
-    return [one[:_WORD_MAX_CHARS] for one in _PIECE.findall(fold_text(text))]
+    return [one[:_WORD_MAX_CHARS] for one in _pattern(_PIECE).findall(fold_text(text))]
 
 
 def stem_words(text: str) -> list[str]:
     """Return the index terms of a text in order, repetitions included."""
     found: list[str] = []
-    for piece in _PIECE.findall(fold_text(text)):
+    for piece in _pattern(_PIECE).findall(fold_text(text)):
         if piece in STOP_WORDS:
             continue
-        if piece.isascii() or not _IS_CJK.match(piece):
+        if piece.isascii() or not _pattern(_IS_CJK).match(piece):
             found.append(stem_word(piece[:_WORD_MAX_CHARS]))
         else:
             found.extend(piece)
@@ -106,8 +209,8 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
-_SCRIPT_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_SCRIPT_RUN = f"[{_UNSPACED}]+|[^{_UNSPACED}]+"
+_IS_UNSPACED = f"[{_UNSPACED}]"
 _PIECE_CHARS = 8  # length of an indexed piece of a run without spaces
 _PIECES_MAX_COUNT = 2_000  # per memory; the rest of a longer text is not indexed
 
@@ -125,7 +228,7 @@ def index_terms(text: str) -> list[str]:
     whole = [word[: limits.RECALL_WORD_MAX_CHARS] for word in _split_folded(text)]
     pieces: list[str] = []
     for word in whole:
-        if not word.isascii() and _IS_UNSPACED.search(word):
+        if not word.isascii() and _pattern(_IS_UNSPACED).search(word):
             pieces += _split_unspaced(word)
     return whole + pieces[:_PIECES_MAX_COUNT]
 
@@ -135,18 +238,18 @@ def parse_prefix_terms(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in _split_folded(text):
         cut = word[: limits.RECALL_WORD_MAX_CHARS]
-        if cut.isascii() or not _IS_UNSPACED.search(cut):
+        if cut.isascii() or not _pattern(_IS_UNSPACED).search(cut):
             found.append(cut)
             continue
-        for run in _SCRIPT_RUN.findall(cut):
-            step = _PIECE_CHARS if _IS_UNSPACED.match(run) else len(run)
+        for run in _pattern(_SCRIPT_RUN).findall(cut):
+            step = _PIECE_CHARS if _pattern(_IS_UNSPACED).match(run) else len(run)
             found += [run[at : at + step] for at in range(0, len(run), step)]
     return tuple(dict.fromkeys(found))
 
 
 def _split_unspaced(word: str) -> Iterator[str]:
-    for run in _SCRIPT_RUN.findall(word):
-        if not _IS_UNSPACED.match(run):
+    for run in _pattern(_SCRIPT_RUN).findall(word):
+        if not _pattern(_IS_UNSPACED).match(run):
             yield run
             continue
         for at in range(len(run)):
@@ -206,148 +309,3 @@ def _adds_information(key: str, content: str) -> bool:
         return False
     start, following = content[: len(name[0])], content[len(name[0]) : len(name[0]) + 1]
     return start.casefold() != name[0].casefold() or following not in (" ", ":")
-
-
-# Token counts: exact with a tokenizer file, otherwise an estimate or an upper bound.
-
-TokenCounter = Callable[[str], int]
-_FORMS: Final = ("NFC", "NFKC")
-_NORMALIZED_CHARS: Final = 256
-
-# Parameters of `estimate_tokens`, fitted to the byte-pair vocabulary o200k_base.
-_UPPER = "A-Z\u00c0-\u00d6\u00d8-\u00de"
-_LOWER = "a-z\u00df-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-_LATIN_WORD = re.compile(rf"[{_UPPER}]?[{_LOWER}]+|[{_UPPER}]+")
-_ENDING = re.compile(r"(?<=[a-z])['\u2019](?:s|t|m|d|re|ve|ll)\b")
-_DIGITS = re.compile(r" ?[0-9]{1,3}")  # a space before digits is a token of its own
-_BLANKS = re.compile(r"[^\S\n]{2,}|\t|(?<=[\w ])\n")
-_MARKS = re.compile(
-    r"([!-/:-@\[-`{-~\u00a1-\u00bf\u00d7\u00f7\u2010-\u2027\u2030-\u205e]+)"
-    r"(?:(?<!\")(?=([^\W\d_])))?"
-)
-_OTHER_SCRIPT = re.compile(r"[\u0250-\u1dff\u1f00-\u200f\u2028-\u202f\u205f-\U0010ffff]")
-# Words and letters that mark a line as not English.
-_FOREIGN = re.compile(
-    r"(?i:\b(?:als|auf|aus|das|dem|den|der|die|ein|eine|einen|f\u00fcr|hat|ich|im|ist|mein|meine|"
-    r"mit|nach|nicht|noch|seit|sind|und|vom|von|wie|wir|zu|zum|dans|des|du|est|et|je|les|pour|une|"
-    r"con|el|las|los|para|por|que|una|che|da|della|di|il|nel|sono|em|uma|een|het|ik|niet|van|att|"
-    r"ett|jag|och|som|jako|jest|na|od|bir|ve)\b)|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
-)
-_FOREIGN_SHARE: Final = 0.17  # share of such words in a line that is wholly in another language
-_ONE_TOKEN_CHARS: Final = 9  # up to here an English word is one token
-_ONE_TOKEN_FOREIGN_CHARS: Final = 4.7
-_TOKENS_PER_LETTER: Final = 0.12  # tokens for each further letter
-_TOKENS_PER_FOREIGN_LETTER: Final = 0.27
-# Tokens for a character of another script: (first code point after it, tokens).
-_SCRIPTS: Final = (
-    (0x0900, 0.37),  # Greek, Cyrillic, Hebrew, Arabic
-    (0x0E00, 0.3),  # Indic
-    (0x0F00, 0.46),  # Thai, Lao
-    (0x2000, 0.6),
-    (0x2E80, 1.4),  # symbols
-    (0x3040, 0.9),  # CJK punctuation
-    (0x3100, 0.8),  # kana
-    (0xA000, 0.86),  # Han
-    (0xAC00, 1.0),
-    (0xD7B0, 0.7),  # Hangul
-    (0xF900, 1.5),
-    (0xFE00, 0.9),
-    (0xFE10, 0.8),  # variation selectors
-    (0x10000, 0.9),  # full-width forms
-    (0x110000, 1.8),  # emoji
-)
-_SCRIPT_ENDS: Final = [end for end, _ in _SCRIPTS]
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate the number of tokens of a current byte-pair tokenizer.
-
-    Within 20 % of o200k_base on ordinary text of twenty tokens or more. Each line is estimated
-    alone, because the language of a line decides how many of its words are one token.
-    """
-    if not text:
-        return 0
-    return max(1, round(sum(map(_estimate_line, text.splitlines(keepends=True)))))
-
-
-def _estimate_line(line: str) -> float:
-    plain, endings = _ENDING.subn("", line)
-    lengths = [len(word) for word in _LATIN_WORD.findall(plain)]
-    digits = _DIGITS.findall(plain)
-    tokens: float = len(lengths) + 0.25 * endings + len(digits) + len(_BLANKS.findall(plain))
-    tokens += _TOKENS_PER_LETTER * sum(size - _ONE_TOKEN_CHARS for size in lengths if size > _ONE_TOKEN_CHARS)
-    tokens += sum(part[0] == " " for part in digits)
-    for marks, letter in _MARKS.findall(plain):
-        # A mark before a word is often one token with it: "_id", ".com", "(see".
-        tokens += 0.7 + 0.3 * len(marks) - (0.6 if letter else 0.0)
-    foreign = len(_FOREIGN.findall(plain)) if lengths else 0
-    if foreign:
-        share = min(1.0, foreign / (_FOREIGN_SHARE * len(lengths)))
-        tokens += share * sum(map(_further_tokens, lengths))
-    if not plain.isascii():
-        found = _OTHER_SCRIPT.findall(plain)
-        tokens += sum(_SCRIPTS[bisect_right(_SCRIPT_ENDS, ord(char))][1] for char in found)
-    return tokens
-
-
-def _further_tokens(size: int) -> float:
-    """Return how many more tokens a word of this length has in another language than in English."""
-    english = _TOKENS_PER_LETTER * max(0, size - _ONE_TOKEN_CHARS)
-    return max(0.0, _TOKENS_PER_FOREIGN_LETTER * (size - _ONE_TOKEN_FOREIGN_CHARS) - english)
-
-
-def token_upper_bound(text: str) -> int:
-    """Return an upper bound for every byte-level or byte-fallback tokenizer.
-
-    Such a tokenizer makes at most one token per byte. Some normalize first, which can lengthen a
-    text: the longest form counts. Some prepend a space: one more. Tokens of a chat template are
-    not counted.
-    """
-    if not text:
-        return 0
-    if text.isascii():
-        return len(text) + 1
-    # In parts: normalizing a part alone never makes it shorter, and a long run of marks is slow.
-    parts = [text[at : at + _NORMALIZED_CHARS] for at in range(0, len(text), _NORMALIZED_CHARS)]
-    forms = (text, *("".join(unicodedata.normalize(form, one) for one in parts) for form in _FORMS))
-    return max(len(form.encode("utf-8", "surrogatepass")) for form in forms) + 1
-
-
-def load_token_counter(path: str) -> TokenCounter:
-    """Return a counter that uses a `tokenizer.json`; a chat template's tokens are not counted."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtra("embeddings", "counting tokens with a tokenizer file") from None
-    try:
-        tokenizer = Tokenizer.from_file(path)
-    except Exception as problem:  # the library raises nothing narrower
-        raise InvalidInput(
-            "tokenizer", f"{path} is not a readable tokenizer.json ({problem}); check the path"
-        ) from problem
-    # A file may enable truncation or padding, and both would give a wrong count.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-
-    def count(text: str) -> int:
-        return len(tokenizer.encode(text, add_special_tokens=False).ids)
-
-    return count
-
-
-def count_parts_within(
-    parts: Sequence[str], budget: int, count: TokenCounter, *, join: Callable[[Sequence[str]], str] = "\n".join
-) -> int:
-    """Return how many parts, from the first on, fit the budget when joined.
-
-    Counts the joined text, because token counts do not add up. With a tokenizer whose count does
-    not always grow with the text, the result may be a few parts too small, never too large.
-    """
-    fits, too_many = 0, len(parts) + 1
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        if count(join(parts[:middle])) <= budget:
-            fits = middle
-        else:
-            too_many = middle
-    return fits
