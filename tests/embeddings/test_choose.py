@@ -7,8 +7,7 @@ import pytest
 
 from tacit.embeddings.embedder import create_embedder
 from tacit.embeddings.endpoint import EndpointEmbedder
-from tacit.embeddings.local import LocalEmbedder
-from tacit.embeddings.onnx_model import FolderEmbedder
+from tacit.embeddings.local import FolderEmbedder, LocalEmbedder
 from tacit.errors import MissingExtra
 from tests.embeddings import tiny_onnx
 

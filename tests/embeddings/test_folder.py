@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.embeddings import local
-from tacit.embeddings.local import LocalEmbedder
-from tacit.embeddings.onnx_model import FolderEmbedder
+from tacit.embeddings.local import FolderEmbedder, LocalEmbedder
 from tacit.errors import EmbeddingFailed, InvalidInput
 from tests.embeddings import tiny_onnx
 

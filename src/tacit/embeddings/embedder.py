@@ -71,7 +71,7 @@ def create_embedder(
     if provider == "none":
         return None
     if provider == "folder":
-        from tacit.embeddings.onnx_model import FolderEmbedder
+        from tacit.embeddings.local import FolderEmbedder
 
         return FolderEmbedder(folder or Path(), threads=threads)
     if provider == "endpoint":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit import limits
 from tacit.clock import Clock, system_clock
 from tacit.embeddings.embedder import Embedder
-from tacit.embeddings.onnx_model import empty_rows, normalize_rows, truncate_text
+from tacit.embeddings.local import empty_rows, normalize_rows, truncate_text
 from tacit.errors import EmbeddingFailed, InvalidInput, MissingExtra
 from tacit.http import (
     backoff_seconds,
