@@ -36,9 +36,10 @@ from tacit.llm.budget import Allowance
 from tacit.llm.language_model import LanguageModel
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.retrieval.retriever import Retriever
-from tacit.storage import learned_facts, memories, relations, vectors
+from tacit.storage import learned_facts, memories, relations
 from tacit.storage.engine import chunks, delete_rows, insert_missing, update_rows
 from tacit.storage.memories import RELATED_TO, Transaction
+from tacit.storage.memory_reads import read_vectors
 from tacit.storage.relations import FOREVER, STATED_BY_PERSON, PairCheck
 from tacit.storage.schema import history_table, memories_table, relations_table
 from tacit.storage.spaces import person_path, restamp_memories
@@ -400,7 +401,7 @@ class _Consolidation:
         dialect, home = self.store.database.dialect, person_path(owner)
         found: dict[str, bytes] = {}
         for ids in chunks(note.id for note in notes):
-            found |= vectors.read_vectors(connection, dialect, space, home, ids, model)
+            found |= read_vectors(connection, dialect, space, home, ids, model)
         return found
 
     def _ask_model(self, space: str, alike: Sequence[MemoryPair]) -> list[bool]:

@@ -21,10 +21,10 @@ from tacit.records.accounts import Person
 from tacit.records.memory import Kind, State, Trust
 from tacit.records.request import Request
 from tacit.retrieval.text_features import KnownNames, date_terms, find_opening, mentions_time
-from tacit.storage import memory_reads, vectors
+from tacit.storage import memory_reads
 from tacit.storage.dialect import Dialect
 from tacit.storage.memories import SimilarMemories
-from tacit.storage.memory_reads import MemoryEdge, unpack_people
+from tacit.storage.memory_reads import MemoryEdge, read_vectors, unpack_people
 from tacit.storage.spaces import person_path, person_revision
 from tacit.text import fold_text, join_neighbors, key_words, split_words, stem_words
 
@@ -616,7 +616,7 @@ class IndexCache:
             stamps, found = dict(wanted), {}
             if self.model is not None:
                 some = missing if len(missing) <= _VECTORS_BY_ID_MAX_COUNT else None
-                found = vectors.read_vectors(connection, self._dialect, space, home, some, self.model)
+                found = read_vectors(connection, self._dialect, space, home, some, self.model)
             for row in memory_reads.read_features(connection, space, missing):
                 index.add(row, stamps[row.id], found.get(row.id))
             for edge in memory_reads.list_edges(connection, space, missing):

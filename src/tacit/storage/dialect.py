@@ -77,8 +77,8 @@ class Dialect(ABC):
     defers_fts_index = True  # a search indexes pending documents first: see `search.py`
     plans_go_stale = False  # a prepared statement keeps its plan for empty tables
     remains_after_scrub = ""  # what files may hold after `scrub`, as in `erasures.remains`
-    vector_in = ":vector"  # SQL expression of a vector parameter
-    vector_out = "vector"  # SQL expression that selects a vector
+    vector_in: str  # SQL expression of a vector parameter
+    vector_out: str  # SQL expression that selects a vector
     read_options: Mapping[str, Any]
     write_options: Mapping[str, Any]  # with the dialect under DIALECT_OPTION
     bare_options: Mapping[str, Any]  # outside any transaction
@@ -110,7 +110,8 @@ class Dialect(ABC):
         """
         return statement.with_for_update(key_share=True)
 
-    def notify_workers(self, connection: Connection) -> None:  # noqa: B027
+    @abstractmethod
+    def notify_workers(self, connection: Connection) -> None:
         """Wake the workers of every process when this transaction commits."""
 
     @abstractmethod
@@ -153,13 +154,13 @@ class Dialect(ABC):
         memories are searched; None for all owners.
         """
 
+    @abstractmethod
     def encode_vector(self, vector: bytes) -> bytes:
         """Encode float32, little-endian, as the parameter of `vector_in`."""
-        return vector
 
+    @abstractmethod
     def decode_vector(self, sent: bytes) -> bytes:
         """Decode a value of `vector_out` to float32, little-endian."""
-        return sent
 
     def index_vectors(self, connection: Connection) -> list[str]:  # noqa: ARG002
         """Create a nearest-neighbor index for each model with many vectors; report the actions."""

@@ -17,7 +17,21 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, and_, bindparam, false, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+    false,
+    func,
+    or_,
+    select,
+    text,
+)
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
@@ -574,6 +588,31 @@ def _fetch_in_chunks(
     for start in range(0, len(ids), _IDS_AT_ONCE_COUNT):
         params = {"space": space, "ids": list(ids[start : start + _IDS_AT_ONCE_COUNT])}
         yield from fetch_rows(connection, statement, params)
+
+
+# Vectors are grouped by home path. Each database has its own vector type: the dialect decodes it.
+
+
+def read_vectors(
+    connection: Connection, dialect: Dialect, space: str, home: str, ids: Sequence[str] | None, model: str
+) -> dict[str, bytes]:
+    """Return this model's vectors of a home path: of these ids, or of all if `ids` is None."""
+    params: dict[str, Any] = {"space": space, "home": home, "model": model}
+    if ids is not None:
+        params["ids"] = list(ids)
+    rows = fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
+    return {id: dialect.decode_vector(vector) for id, vector in rows}
+
+
+@lru_cache(maxsize=16)
+def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
+    every = (
+        f"SELECT memory_id, {dialect.vector_out} FROM vectors "  # noqa: S608
+        "WHERE space_id = :space AND home_path = :home AND model = :model"
+    )
+    if not some:
+        return text(every)
+    return text(f"{every} AND memory_id IN :ids").bindparams(bindparam("ids", expanding=True))
 
 
 _SELECT_EDGES = [

@@ -115,6 +115,7 @@ class SQLite(Dialect):
     name = "sqlite"
     read_options: Mapping[str, Any] = {}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
+    vector_in, vector_out = ":vector", "vector"  # a BLOB of float32, little-endian
 
     def __init__(self) -> None:
         self.write_options = {"tacit_writes": True, DIALECT_OPTION: self}
@@ -123,6 +124,9 @@ class SQLite(Dialect):
         return isinstance(error.orig, sqlite3.OperationalError) and any(
             sign in str(error.orig) for sign in ("database is locked", "table is locked", "busy")
         )
+
+    def notify_workers(self, connection: Connection) -> None:
+        """Do nothing: other processes look into the file again and again."""
 
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
         return [(_INSERT_MEMORY, row), (_INSERT_SEARCH_ROW, {"space": row["space_id"], "id": row["id"]})]
@@ -172,6 +176,12 @@ class SQLite(Dialect):
         column = "content" if owner is None else "owner_words"
         words = {f"b_begun_{n}": word for n, word in enumerate(begun)}
         return {"b_begun": f"{column} : ({wanted})", **words}
+
+    def encode_vector(self, vector: bytes) -> bytes:
+        return vector
+
+    def decode_vector(self, sent: bytes) -> bytes:
+        return sent
 
     def scrub(self, connection: Connection) -> bool:
         """Rebuild the full-text index, rewrite the file and truncate the WAL: each keeps old bytes.

@@ -1,49 +1,22 @@
-"""Store vectors of memories, and find memories without a vector of a model."""
+"""Find memories without a vector of a model, and store their vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Connection, TextClause, and_, bindparam, func, literal_column, select, text
+from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
 
 from tacit.clock import to_micros
 from tacit.records.memory import State
 from tacit.storage.dialect import Dialect
-from tacit.storage.engine import fetch_rows, has_row, insert_missing, run_statements, update_rows
+from tacit.storage.engine import has_row, insert_missing, run_statements, update_rows
 from tacit.storage.memories import upsert_vector
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
 from tacit.storage.spaces import chat_path, home_path, person_path, restamp_memories
 from tacit.text import text_to_embed
-
-# Vectors of memories, grouped by home path. Each database has its own vector type: the dialect
-# encodes the values, the rows are the same.
-
-
-def read_vectors(
-    connection: Connection, dialect: Dialect, space: str, home: str, ids: Sequence[str] | None, model: str
-) -> dict[str, bytes]:
-    """Return this model's vectors of a home path: of these ids, or of all if `ids` is None."""
-    params: dict[str, Any] = {"space": space, "home": home, "model": model}
-    if ids is not None:
-        params["ids"] = list(ids)
-    rows = fetch_rows(connection, _select_vectors(dialect, ids is not None), params)
-    return {id: dialect.decode_vector(vector) for id, vector in rows}
-
-
-@lru_cache(maxsize=16)
-def _select_vectors(dialect: Dialect, some: bool) -> TextClause:
-    every = (
-        f"SELECT memory_id, {dialect.vector_out} FROM vectors "  # noqa: S608
-        "WHERE space_id = :space AND home_path = :home AND model = :model"
-    )
-    if not some:
-        return text(every)
-    return text(f"{every} AND memory_id IN :ids").bindparams(bindparam("ids", expanding=True))
-
 
 # Memories without a vector of a model. For the embedding job only: these reads skip the predicate.
 
