@@ -17,8 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from tacit.errors import DisclosureBreach
-from tacit.policy.predicate import build_predicate
-from tacit.policy.rules import decide
+from tacit.policy.rules import build_predicate, decide
 from tacit.records.memory import ChatKind, Memory, Purpose, Sensitivity, State, Visibility
 from tacit.records.request import Request
 from tacit.storage import memories, memory_reads, search, spaces

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from tacit import limits
 from tacit.lifecycle import clock_guard
 from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
-from tacit.policy.predicate import sql_literal
+from tacit.policy.rules import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
 from tacit.storage.engine import chunks, select_set, update_rows

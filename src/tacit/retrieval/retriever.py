@@ -18,8 +18,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed
-from tacit.policy.predicate import AccessPath, PredicateBranch, predicate_parameters
-from tacit.policy.rules import can_see_all_fields, may_enter_prompt
+from tacit.policy.rules import AccessPath, PredicateBranch, can_see_all_fields, may_enter_prompt, predicate_parameters
 from tacit.records.accounts import Person
 from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery

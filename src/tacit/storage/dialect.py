@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Executable, Select, TextClause
 from sqlalchemy.exc import DBAPIError
 
 from tacit import limits
-from tacit.policy.predicate import AccessPath
+from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage.schema import spaces_table
 from tacit.text import index_terms, join_neighbors, key_words

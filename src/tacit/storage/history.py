@@ -29,8 +29,7 @@ from sqlalchemy import (
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import DisclosureBreach
-from tacit.policy.predicate import RequestShape, predicate_parameters, sql_literal
-from tacit.policy.rules import decide, may_enter_prompt
+from tacit.policy.rules import RequestShape, decide, may_enter_prompt, predicate_parameters, sql_literal
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, State
 from tacit.records.request import Request
 from tacit.records.results import (

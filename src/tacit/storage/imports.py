@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, or_, select, text
 
 from tacit.clock import to_micros
 from tacit.errors import Conflict
-from tacit.policy.predicate import sql_literal
+from tacit.policy.rules import sql_literal
 from tacit.records.drafts import ImportRun
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.records.request import Request

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.expression import ColumnElement, FromClause
 
 from tacit.identity import Identities
-from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.policy.rules import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, Memory, State, Trust
 from tacit.storage.dialect import Dialect, fts_document, fts_lexemes
 from tacit.storage.engine import delete_rows, run_statements, select_set

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, bindparam, or_, select, text
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.llm.budget import Usage
-from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, sql_literal
+from tacit.policy.rules import ROLE_MENTIONED, ROLE_SUBJECT, sql_literal
 from tacit.records.memory import Memory, State, Trust
 from tacit.storage.engine import (
     Database,

@@ -15,7 +15,7 @@ from tacit import limits
 from tacit.clock import to_micros
 from tacit.errors import StoreBusy
 from tacit.identity import ACCOUNT_PREFIX, Identities
-from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD, sql_literal
+from tacit.policy.rules import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD, sql_literal
 from tacit.records import validation
 from tacit.records.drafts import Draft
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, State

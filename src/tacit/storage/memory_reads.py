@@ -36,15 +36,16 @@ from sqlalchemy import (
 from tacit import limits
 from tacit.clock import from_micros, to_micros
 from tacit.errors import DisclosureBreach
-from tacit.policy.predicate import (
+from tacit.policy.rules import (
     PredicateBranch,
     RequestShape,
     build_branches,
+    can_see_data,
+    decide,
     predicate_parameters,
     shape_of_request,
     sql_literal,
 )
-from tacit.policy.rules import can_see_data, decide
 from tacit.records.memory import (
     ChatKind,
     HistoryEntry,

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, FromClause, Select, bindparam, exists, func, insert, or_, select, union_all, update
 
 from tacit.errors import Conflict, InvalidInput, NotFound
-from tacit.policy.predicate import sql_literal
+from tacit.policy.rules import sql_literal
 from tacit.records.memory import ChatKind, Memory, State
 from tacit.records.notes import NoteKind, NoteLink, Section
 from tacit.records.request import Request

@@ -30,7 +30,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from tacit import limits
 from tacit.errors import MissingExtra
-from tacit.policy.predicate import AccessPath
+from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage import erasures
 from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, build_fts_document, fts_document, fts_lexemes

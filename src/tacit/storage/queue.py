@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, exists,
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.policy.predicate import sql_literal
+from tacit.policy.rules import sql_literal
 from tacit.records.conversation import PendingUpdate
 from tacit.records.conversation import Update as ConversationUpdate
 from tacit.records.results import JobRun, LearningQueueStatus

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delet
 
 from tacit import limits
 from tacit.clock import from_micros, to_micros
-from tacit.policy.predicate import RequestShape, build_branches, sql_literal
+from tacit.policy.rules import RequestShape, build_branches, sql_literal
 from tacit.records.memory import Kind, Memory, State
 from tacit.records.request import Request
 from tacit.storage import memory_reads

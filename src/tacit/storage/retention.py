@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.policy.predicate import sql_literal
+from tacit.policy.rules import sql_literal
 from tacit.records.memory import HistoryEvent, State
 from tacit.records.results import EventNode, EventOperation
 from tacit.storage import queue

@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from tacit.policy.predicate import PolicyTables
+from tacit.policy.rules import PolicyTables
 
 # Every table, primary key and foreign key, and nearly every index, begins with `space_id`, so that
 # the same schema shards by space: the functions below add it. Times are whole microseconds since

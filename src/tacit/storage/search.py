@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.policy.predicate import (
+from tacit.policy.rules import (
     ROLE_MENTIONED,
     ROLE_SUBJECT,
     RequestShape,

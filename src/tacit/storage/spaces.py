@@ -15,7 +15,7 @@ from sqlalchemy import CompoundSelect, Connection, TextClause, bindparam, select
 
 from tacit import limits
 from tacit.identity import Identities
-from tacit.policy.predicate import AccessPath, predicate_parameters, select_audiences
+from tacit.policy.rules import AccessPath, predicate_parameters, select_audiences
 from tacit.records.accounts import Link
 from tacit.records.memory import Memory, State
 from tacit.records.request import Request

@@ -14,7 +14,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from tacit import limits
 from tacit.errors import StoreUnavailable
-from tacit.policy.predicate import AccessPath
+from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, fts_document
 from tacit.storage.engine import insert_statement

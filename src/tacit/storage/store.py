@@ -25,7 +25,7 @@ from tacit import limits
 from tacit.clock import Clock, from_micros, to_micros
 from tacit.errors import StoreBusy, StoreError
 from tacit.identity import RawRequest, resolve_request
-from tacit.policy.predicate import RequestShape, predicate_parameters, shape_of_request
+from tacit.policy.rules import RequestShape, predicate_parameters, shape_of_request
 from tacit.records.checkpoints import GraphStep, StepValue, StoredGraphStep, dump_compact_json
 from tacit.records.memory import ChatKind, Memory
 from tacit.records.request import Request

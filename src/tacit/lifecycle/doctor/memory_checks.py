@@ -25,7 +25,7 @@ from tacit.lifecycle.doctor.check import (
     repair_pair,
 )
 from tacit.lifecycle.duplicates import is_replaced
-from tacit.policy.predicate import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
+from tacit.policy.rules import ROLE_MENTIONED, ROLE_SUBJECT, ROLE_WITHHELD
 from tacit.records.memory import ChatKind, HistoryEvent, Memory, Sensitivity, State, Visibility
 from tacit.storage import integrity, learned_facts, memories, queue, spaces, vectors
 from tacit.storage.engine import delete_rows, has_row, run_statements, select_set, update_rows
