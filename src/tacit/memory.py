@@ -11,7 +11,7 @@ from tacit.admin.bots import Inbox, Llm
 from tacit.admin.chats import Chats
 from tacit.admin.jobs import Jobs
 from tacit.admin.notes import Notes
-from tacit.admin.space import Admin, SpaceContext
+from tacit.admin.space import Admin
 from tacit.identity import parse_request
 from tacit.learning.composition import refuse_profile_sentence
 from tacit.operator import Operator
@@ -29,6 +29,7 @@ from tacit.view.context import (
     Operation,
     Repeat,
     Resource,
+    SpaceContext,
     ViewContext,
     bind_arguments,
     iter_pages,
@@ -36,7 +37,8 @@ from tacit.view.context import (
     resource,
     type_hints_of,
 )
-from tacit.view.view import VIEW_OPERATIONS, View, disabled_view, is_remote, open_view, remote_view
+from tacit.view.idempotency import MeasuredDispatch
+from tacit.view.view import VIEW_OPERATIONS, View, disabled_view, is_remote, remote_view
 
 # RULE_TEXTS explains each disclosure rule by its name. The functions and FENCE_CLOSE quote the text
 # of memories for a model. The operations of a view are what a server serves and a client sends;
@@ -117,7 +119,8 @@ class Memory(SpaceContext):
             return disabled_view(NO_IDENTITY)
         options = self._options if only is None else replace(self._options, only=only)
         context = ViewContext(self._runtime, asking, self._space, named or asking.chat, options, acting)
-        return open_view(context, self._storage.meter)
+        meter = self._storage.meter
+        return View(context, MeasuredDispatch(meter) if meter.on else None)
 
     def space(self, name: str) -> Memory:
         """Return another space (tenant) of the same database. No data crosses spaces."""

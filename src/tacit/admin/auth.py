@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from tacit import limits
-from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput, NotFound, SignInRefused, StoreBusy
 from tacit.identity import parse_external_key, parse_subject
 from tacit.records import validation
@@ -21,6 +20,7 @@ from tacit.records.accounts import Key, NewKey, NewSignIn, Scope, SignedIn, WebS
 from tacit.storage import auth, spaces
 from tacit.storage.auth import SignInOwner
 from tacit.storage.memories import Transaction
+from tacit.view.context import SpaceContext
 
 # Tokens: an id that finds the record, and a secret of which only a hash is stored.
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tacit import limits
-from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.identity import parse_subject
 from tacit.learning.extraction.locale import AUTO
@@ -18,6 +17,7 @@ from tacit.records.conversation import PendingUpdate, TalkReply, TalkTurn, ToolS
 from tacit.records.memory import Sensitivity
 from tacit.records.validation import check_storable
 from tacit.storage import queue
+from tacit.view.context import SpaceContext
 
 # The inbox: an update is stored before the channel gets its acknowledgement, and handled after.
 #

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tacit.admin.space import SpaceContext
 from tacit.identity import parse_chat_id, parse_request, parse_subject
 from tacit.records import validation
 from tacit.records.memory import ChatKind
 from tacit.records.request import Chat, Requester
 from tacit.storage import chats
+from tacit.view.context import SpaceContext
 
 
 class Chats(SpaceContext):

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from tacit import limits
-from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput
 from tacit.jobs.worker import JobRunner
 from tacit.learning.pipeline import LearningPipeline
@@ -32,6 +31,7 @@ from tacit.records.results import (
 )
 from tacit.storage import queue
 from tacit.storage.queue import TaskStatus, count_queue, unpark_jobs
+from tacit.view.context import SpaceContext
 
 ReportT = TypeVar("ReportT", Consolidated, Reflected, Summarised)
 

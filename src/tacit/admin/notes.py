@@ -8,10 +8,10 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING
 
 from tacit import limits
-from tacit.admin.space import SpaceContext
 from tacit.errors import InvalidInput, SettingsError
 from tacit.records import validation
 from tacit.records.notes import NoteChange, NotesReport
+from tacit.view.context import SpaceContext
 
 if TYPE_CHECKING:  # imported only if notes are mirrored as files
     from tacit.notes.mirror import MirrorThread, NotesMirror

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 from tacit import limits
 from tacit.clock import to_micros
@@ -38,28 +37,7 @@ from tacit.records.results import (
 from tacit.storage import auth, history, people, search, spaces
 from tacit.storage.history import EventPosition
 from tacit.storage.memories import Transaction
-from tacit.view.context import Runtime, ViewOptions
-
-T = TypeVar("T")
-
-
-class SpaceContext:
-    """One space of an open database."""
-
-    def __init__(self, runtime: Runtime, options: ViewOptions, space: str, enabled: bool) -> None:
-        self._runtime = runtime
-        self._storage = runtime.storage
-        self._options = options
-        self._space = space
-        self._enabled = enabled
-
-    @property
-    def _shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
-        return self._runtime, self._options, self._space, self._enabled
-
-    def _write_identities(self, work: Callable[[Transaction], T]) -> T:
-        """Run a transaction that changes people, links or chats."""
-        return self._storage.change_identities(self._space, "system", work)
+from tacit.view.context import SpaceContext
 
 
 class Admin(SpaceContext):

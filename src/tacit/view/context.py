@@ -203,6 +203,25 @@ class ViewOptions:
     web_session_hours: int = limits.WEB_SESSION_DEFAULT_HOURS
 
 
+class SpaceContext:
+    """One space of an open database."""
+
+    def __init__(self, runtime: Runtime, options: ViewOptions, space: str, enabled: bool) -> None:
+        self._runtime = runtime
+        self._storage = runtime.storage
+        self._options = options
+        self._space = space
+        self._enabled = enabled
+
+    @property
+    def _shared(self) -> tuple[Runtime, ViewOptions, str, bool]:
+        return self._runtime, self._options, self._space, self._enabled
+
+    def _write_identities(self, work: Callable[[Transaction], T]) -> T:
+        """Run a transaction that changes people, links or chats."""
+        return self._storage.change_identities(self._space, "system", work)
+
+
 @dataclass(frozen=True, slots=True)
 class ViewContext:
     """The requester, chat and options of one view, with reads and writes under disclosure rules."""

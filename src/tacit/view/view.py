@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType, NoneType
 from typing import Self
 
-from tacit.telemetry.metrics import Meter, register_operations
+from tacit.telemetry.metrics import register_operations
 from tacit.view.account import Account
 from tacit.view.audience import Audience, ViewExplain
 from tacit.view.audit import Audit
 from tacit.view.checkpoints import Checkpoints
-from tacit.view.context import Dispatch, Operation, Repeat, ViewContext, list_operations, resource
+from tacit.view.context import Dispatch, Operation, Repeat, list_operations, resource
 from tacit.view.idempotency import DisabledDispatch, IdempotentDispatch, MeasuredDispatch, run_once
 from tacit.view.learning import ViewLearning
 from tacit.view.memories import ViewMemories
@@ -56,10 +56,6 @@ class View(ViewMemories, ViewSearch, ViewRecall, ViewLearning, ViewExplain, View
         """
         dispatch = self._dispatch
         return type(self)(self._context, run_once(key) if dispatch is None else dispatch.once(key))
-
-
-def open_view(context: ViewContext, meter: Meter) -> View:
-    return View(context, MeasuredDispatch(meter) if meter.on else None)
 
 
 def disabled_view(why: str) -> View:
