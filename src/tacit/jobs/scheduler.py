@@ -54,7 +54,7 @@ def build_reembed_task(store: Store, embedder: Embedder) -> TaskStep:
             with database.read() as connection:
                 if has_all_vectors(connection, space, model):
                     return before.advance(None, embedded=0)
-            database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
+            database.write(lambda c: begin_embedding_check(c, space, model))
         made = embed_page(store, embedder, space, before.cursor or "")
 
         def work(connection: Connection) -> StepProgress:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from tacit import limits
 from tacit.clock import to_micros
-from tacit.storage.engine import insert_missing, update_rows
+from tacit.storage.engine import insert_missing, lock_rows, update_rows
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import clock_guard, memories_table, spaces_table
 
@@ -83,7 +83,7 @@ def _lock_last_sweep(tx: Transaction) -> Any:
     Before the first one, use the time at which the space was made: nothing in a space newer than
     the allowed gap can be purged early.
     """
-    last = tx.dialect.lock_memory(select(clock_guard).where(_S.space_id == tx.space))
+    last = lock_rows(select(clock_guard).where(_S.space_id == tx.space))
     found = tx.connection.execute(last).first()
     if found is None:
         row = {"seen_at": _get_space_creation(tx)}

@@ -199,7 +199,7 @@ def erase_space(connection: Connection, store: Store, space: str) -> RecordedEra
 
     Return None where the space does not exist.
     """
-    store.database.dialect.lock_space(connection, space)
+    spaces.lock_space(connection, space)
     secret = imports.get_space_secret(connection, space)
     store.database.dialect.unindex_space(connection, space)
     tables = reversed(metadata.sorted_tables)

@@ -17,7 +17,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
-    false,
     func,
     literal_column,
     or_,
@@ -753,26 +752,6 @@ class _BranchBuilder:
         if not self.shape.aliases:
             return identity
         return case(dict(self.shape.aliases), value=identity, else_=identity)
-
-
-@dataclass(frozen=True)
-class DisclosurePredicate:
-    """The filter that a database applies before ranking and LIMIT."""
-
-    branches: tuple[PredicateBranch, ...]
-    params: Mapping[str, Any]
-
-    @property
-    def condition(self) -> SqlCondition:
-        """All branches in one condition, for a row that its id or key selects."""
-        return or_(false(), *(branch.condition for branch in self.branches))
-
-
-def build_predicate(request: Request, rows: PolicyTables) -> DisclosurePredicate:
-    shape = shape_of_request(request)
-    if shape is None:
-        return DisclosurePredicate((), {})
-    return DisclosurePredicate(build_branches(shape, rows), predicate_parameters(request))
 
 
 def predicate_parameters(request: Request) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class VectorIndexer:
         """Repeat until no memory without a vector was written during a full pass."""
         database, model = self._store.database, self._embedder.name
         while not self._closing.is_set():
-            database.write(lambda c: begin_embedding_check(c, database.dialect, space, model))
+            database.write(lambda c: begin_embedding_check(c, space, model))
             begun = time.monotonic()
             made = self._embed_pages(space, made, progress)
             if not self._closing.is_set() and database.write(

@@ -16,7 +16,6 @@ from tacit.identity import RawRequest, StoredChat
 from tacit.records.memory import ChatKind
 from tacit.records.validation import fold_name
 from tacit.storage import spaces
-from tacit.storage.dialect import dialect_of
 from tacit.storage.engine import fetch_mappings, fetch_rows, insert_missing, select_set, to_record, update_rows
 from tacit.storage.schema import chat_members, chats_table, memories_table, person_names, subjects
 
@@ -101,9 +100,8 @@ def is_chat_known(connection: Connection, space: str, asking: RawRequest) -> boo
 
 def register_chat(connection: Connection, space: str, asking: RawRequest, at: datetime) -> None:
     """Insert the chat and the people that an adapter reports; do nothing if all are known."""
-    dialect = dialect_of(connection)
     spaces.ensure_space(connection, space, at)
-    dialect.lock_space(connection, space)
+    spaces.lock_space(connection, space)
     known = read_chat(connection, space, asking.chat)
     changed = _register_people(connection, space, asking, at)
     if asking.vouched:  # otherwise, no adapter confirms that they are present

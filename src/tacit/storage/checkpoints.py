@@ -41,6 +41,7 @@ from tacit.storage.engine import (
     insert_for,
     insert_row,
     insert_statement,
+    lock_rows,
     run_statements,
     select_set,
     to_record,
@@ -102,7 +103,7 @@ def save_checkpoint(
     version differs.
     """
     mine = tx.request.own_identities
-    this = tx.dialect.lock_memory(_select_own(tx.space, mine, thread))
+    this = lock_rows(_select_own(tx.space, mine, thread))
     row = tx.connection.execute(this).first()
     kept = None if row is None else _to_checkpoint(row)
     if kept is not None and not kept.is_open_to(allowed):

@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Executable, Select, TextClause, select
+from sqlalchemy import ColumnElement, Connection, Executable, TextClause
 from sqlalchemy.exc import DBAPIError
 
 from tacit import limits
 from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
-from tacit.storage.schema import spaces_table
 from tacit.text import index_terms, join_neighbors, key_words
 
 Statement = tuple[Executable, Mapping[str, Any]]  # a statement and its parameters
@@ -65,11 +64,7 @@ DIALECT_OPTION = "tacit_dialect"
 
 
 class Dialect(ABC):
-    """What a database does differently. Each has one instance, because statements are cached by it.
-
-    The locks are PostgreSQL's. On SQLite, BEGIN IMMEDIATE already serializes all writers, and
-    SQLAlchemy renders no FOR UPDATE.
-    """
+    """What a database does differently. Each has one instance, because statements are cached by it."""
 
     name: str
     one_writer = True
@@ -92,23 +87,6 @@ class Dialect(ABC):
 
     def acquire_lock(self, connection: Connection, what: str) -> None:  # noqa: B027
         """Wait for concurrent transactions that hold the lock of this name."""
-
-    def lock_space(self, connection: Connection, space: str) -> None:
-        """Lock for a change of people, links or chats: wait for writes that rely on them."""
-        row = select(spaces_table.c.space_id).where(spaces_table.c.space_id == space)
-        connection.execute(row.with_for_update())
-
-    def lock_space_shared(self, statement: Select[Any]) -> Select[Any]:
-        """Lock for a write: people, links and chats of the selected space do not change."""
-        return statement.with_for_update(read=True)
-
-    def lock_memory(self, statement: Select[Any]) -> Select[Any]:
-        """Lock the selected memory until the transaction ends.
-
-        FOR NO KEY UPDATE: a concurrent transaction, which this one may wait for, can insert an edge
-        to the memory.
-        """
-        return statement.with_for_update(key_share=True)
 
     @abstractmethod
     def notify_workers(self, connection: Connection) -> None:

@@ -482,6 +482,15 @@ def chunks(items: Iterable[T]) -> Iterator[list[T]]:
         yield todo[start : start + AT_ONCE_COUNT]
 
 
+def lock_rows(statement: Select[Any]) -> Select[Any]:
+    """Lock the selected rows until the transaction ends.
+
+    FOR NO KEY UPDATE: a concurrent transaction, which this one may wait for, can insert rows that
+    refer to them. On SQLite, where BEGIN IMMEDIATE serializes all writers, nothing is rendered.
+    """
+    return statement.with_for_update(key_share=True)
+
+
 def select_set(connection: Connection, statement: Executable) -> set[Any]:
     """Return the distinct values of the first column."""
     return set(connection.execute(statement).scalars())

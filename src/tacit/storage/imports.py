@@ -22,6 +22,7 @@ from tacit.storage.engine import (
     insert_row,
     insert_rows,
     insert_statement,
+    lock_rows,
     run_statements,
     select_set,
     to_record,
@@ -218,7 +219,7 @@ def list_imported(tx: Transaction, run: str, most: int) -> list[ImportedMemory]:
         .limit(most)
     )
     found = []
-    for row in tx.connection.execute(tx.dialect.lock_memory(rows)):
+    for row in tx.connection.execute(lock_rows(rows)):
         untouched = row.state == State.ACTIVE and (row.version, row.updated_at) == (1, row.at)
         changed = not untouched and row.state in (State.ACTIVE, State.SUPERSEDED)
         found.append(to_record(ImportedMemory, row, is_untouched=untouched, is_changed=changed))

@@ -24,7 +24,7 @@ from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.storage import memory_reads
 from tacit.storage.chats import read_chat
 from tacit.storage.dialect import Dialect, Statement
-from tacit.storage.engine import delete_rows, fetch_rows, insert_statement, run_statements, update_rows
+from tacit.storage.engine import delete_rows, fetch_rows, insert_statement, lock_rows, run_statements, update_rows
 from tacit.storage.memory_reads import (
     MEMORY_COLUMNS,
     AudienceCache,
@@ -316,7 +316,7 @@ def _is_erased_id(tx: Transaction, id: str) -> bool:
 
 def get_for_update(tx: Transaction, id: str) -> Memory | None:
     """Lock and return a memory. The caller must ask `may_change` before revealing that it exists."""
-    rows = tx.connection.execute(tx.dialect.lock_memory(_SELECT_MEMORY), {"space": tx.space, "id": id}).all()
+    rows = tx.connection.execute(lock_rows(_SELECT_MEMORY), {"space": tx.space, "id": id}).all()
     return next(iter(tx.audiences.to_memories(tx.connection, tx.space, rows)), None)
 
 

@@ -346,8 +346,7 @@ def schedule_task(connection: Connection, names: Collection[str], task: str, eve
     """Insert task rows for these spaces, each due at its own phase of the period."""
     # Lock each space separately, so that a space that is being erased does not keep a task: a
     # sharded database locks rows of one space at a time.
-    known = select(_S.space_id).where(_S.space_id == bindparam("space"))
-    locked = dialect.dialect_of(connection).lock_space_shared(known)
+    locked = select(_S.space_id).where(_S.space_id == bindparam("space")).with_for_update(read=True)
     for space in sorted(names):
         if connection.execute(locked, {"space": space}).first() is not None:
             due_at = now + every * task_phase(space, task)

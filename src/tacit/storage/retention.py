@@ -30,7 +30,7 @@ from tacit.policy.rules import sql_literal
 from tacit.records.memory import HistoryEvent, State
 from tacit.records.results import EventNode, EventOperation
 from tacit.storage import queue
-from tacit.storage.engine import delete_rows, fetch_rows, insert_rows, insert_statement
+from tacit.storage.engine import delete_rows, fetch_rows, insert_rows, insert_statement, lock_rows
 from tacit.storage.memories import EventRecord, Transaction
 from tacit.storage.schema import (
     access_log_table,
@@ -147,7 +147,7 @@ def list_due_for_purge(tx: Transaction, most: int) -> Sequence[Row[Any]]:
         .order_by(_M.purge_at, _M.id)
         .limit(most)
     )
-    return tx.connection.execute(tx.dialect.lock_memory(due)).all()
+    return tx.connection.execute(lock_rows(due)).all()
 
 
 def _active_in(space: str, *, turns: bool = False) -> tuple[ColumnElement[bool], ...]:
@@ -155,7 +155,7 @@ def _active_in(space: str, *, turns: bool = False) -> tuple[ColumnElement[bool],
 
 
 def _lock_ids(tx: Transaction, statement: Select[Any]) -> list[str]:
-    return list(tx.connection.execute(tx.dialect.lock_memory(statement)).scalars())
+    return list(tx.connection.execute(lock_rows(statement)).scalars())
 
 
 def retire_memories(
@@ -184,7 +184,7 @@ def _retire_active(
     Their content, people and access paths do not change.
     """
     active = _SELECT_RETIRED.where(_M.space_id == tx.space, _M.id.in_(list(ids)), _IS_ACTIVE)
-    rows = tx.connection.execute(tx.dialect.lock_memory(active)).all() if ids else []
+    rows = tx.connection.execute(lock_rows(active)).all() if ids else []
     if not rows:
         return 0
     at, found = to_micros(tx.at), [row.id for row in rows]

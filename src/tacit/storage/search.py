@@ -36,7 +36,6 @@ from tacit.policy.rules import (
     ROLE_SUBJECT,
     RequestShape,
     build_branches,
-    build_predicate,
     predicate_parameters,
     shape_of_request,
     sql_literal,
@@ -53,6 +52,7 @@ from tacit.storage.memory_reads import (
     SELECT_VERSIONS,
     AudienceCache,
     MemoryDecision,
+    any_branch_condition,
     apply_expiry,
     fetch_permitted,
     fetch_visible,
@@ -561,13 +561,14 @@ def _newest_first(found: Select[Any]) -> Select[Any]:
 
 
 def read_owner_stats(connection: Connection, request: Request, categories: Sequence[str] | None = None) -> Stats:
-    own = build_predicate(request.for_management(), POLICY_TABLES)
-    if not own.branches:
+    managing = request.for_management()
+    shape = shape_of_request(managing)
+    if shape is None:
         return Stats()
-    which = own.condition
+    which = any_branch_condition(shape)
     if categories is not None:
         which = and_(which, _M.category.in_(categories))
-    return _read_stats(connection, which, dict(own.params))
+    return _read_stats(connection, which, predicate_parameters(managing))
 
 
 def read_space_stats(connection: Connection, space: str, at: datetime) -> Stats:

@@ -149,6 +149,12 @@ def lock_space_for_write(connection: Connection, space: str, at: datetime) -> Sp
     return SpaceState(rev, secret, bool(erased))
 
 
+def lock_space(connection: Connection, space: str) -> None:
+    """Lock for a change of people, links or chats: wait for writes that rely on them."""
+    row = select(spaces_table.c.space_id).where(spaces_table.c.space_id == space)
+    connection.execute(row.with_for_update())
+
+
 def list_spaces(connection: Connection) -> list[str]:
     s = spaces_table.c.space_id
     return list(connection.execute(select(s).order_by(s)).scalars())

@@ -661,7 +661,7 @@ class Store:
         at = self.clock()
         if changing:
             spaces.ensure_space(connection, space, at)
-            self.database.dialect.lock_space(connection, space)
+            spaces.lock_space(connection, space)
         return at, spaces.lock_space_for_write(connection, space, at)
 
     def _begin(

@@ -11,11 +11,11 @@ from sqlalchemy import Connection, and_, bindparam, func, literal_column, select
 from tacit.clock import to_micros
 from tacit.records.memory import State
 from tacit.storage.dialect import Dialect
-from tacit.storage.engine import has_row, insert_missing, run_statements, update_rows
+from tacit.storage.engine import has_row, insert_missing, lock_rows, run_statements, update_rows
 from tacit.storage.memories import upsert_vector
 from tacit.storage.schema import embedded_spaces, memories_table, vectors_table
 from tacit.storage.schema import spaces_table as all_spaces
-from tacit.storage.spaces import chat_path, home_path, person_path, restamp_memories
+from tacit.storage.spaces import chat_path, home_path, lock_space, person_path, restamp_memories
 from tacit.text import text_to_embed
 
 # Memories without a vector of a model. For the embedding job only: these reads skip the predicate.
@@ -81,7 +81,7 @@ def save_vectors(
     ids = [one.id for one, _ in made]
     # Lock the rows, so that a newer wording does not get the vector of an older one.
     standing = select(_M.id, _M.version).where(_M.space_id == space, _M.id.in_(ids)).order_by(_M.id)
-    stands: dict[str, int] = dict(connection.execute(dialect.lock_memory(standing)).all())
+    stands: dict[str, int] = dict(connection.execute(lock_rows(standing)).all())
     kept = [(one, vector) for one, vector in made if stands.get(one.id) == one.version]
     steps = []
     for one, vector in kept:
@@ -93,13 +93,13 @@ def save_vectors(
     return len(kept)
 
 
-def begin_embedding_check(connection: Connection, dialect: Dialect, space: str, model: str) -> None:
+def begin_embedding_check(connection: Connection, space: str, model: str) -> None:
     """Mark the space as being checked; a write without a vector of this model removes the mark.
 
     Writers that started earlier saw no mark to remove. The lock waits for them, so the scan sees
     what they wrote.
     """
-    dialect.lock_space(connection, space)
+    lock_space(connection, space)
     row = {"model": model, "done_at": _CHECKING}
     insert_missing(connection, embedded_spaces, space, [row])
 
