@@ -141,8 +141,8 @@ class Jobs(SpaceContext):
 
     def retry_learning(self) -> int:
         """Queue the turns again that failed; return how many."""
-        now = self._storage.clock()
-        count = self._storage.database.write(lambda c: unpark_jobs(c, self._space, now))
+        database, now = self._storage.database, self._storage.clock()
+        count = database.write(lambda c: unpark_jobs(c, database.dialect, self._space, now))
         self._runtime.wake_learners()
         return count
 

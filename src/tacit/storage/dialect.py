@@ -60,8 +60,6 @@ def fts_owner_token(space: str, owner: str) -> str:
 
 # The differences of the two databases, as one small interface. All other code is shared.
 
-DIALECT_OPTION = "tacit_dialect"
-
 
 class Dialect(ABC):
     """What a database does differently. Each has one instance, because statements are cached by it."""
@@ -75,7 +73,7 @@ class Dialect(ABC):
     vector_in: str  # SQL expression of a vector parameter
     vector_out: str  # SQL expression that selects a vector
     read_options: Mapping[str, Any]
-    write_options: Mapping[str, Any]  # with the dialect under DIALECT_OPTION
+    write_options: Mapping[str, Any]
     bare_options: Mapping[str, Any]  # outside any transaction
 
     @abstractmethod
@@ -181,9 +179,3 @@ class Dialect(ABC):
     @abstractmethod
     def compact(self, connection: Connection) -> None:
         """Free the disk space of deleted rows."""
-
-
-def dialect_of(connection: Connection) -> Dialect:
-    """Return the dialect of a connection that writes."""
-    found: Dialect = connection.get_execution_options()[DIALECT_OPTION]
-    return found

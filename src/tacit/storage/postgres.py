@@ -33,7 +33,7 @@ from tacit.errors import MissingExtra
 from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
 from tacit.storage import erasures
-from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, build_fts_document, fts_document, fts_lexemes
+from tacit.storage.dialect import Dialect, Statement, build_fts_document, fts_document, fts_lexemes
 from tacit.storage.engine import insert_statement
 from tacit.storage.schema import memories_table, metadata
 
@@ -269,10 +269,8 @@ class PostgreSQL(Dialect):
     vector_out = "vector_send(vector)"
     # A read may take several statements: they see one snapshot.
     read_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    write_options: Mapping[str, Any] = {"isolation_level": "READ COMMITTED"}
     bare_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
-
-    def __init__(self) -> None:
-        self.write_options = {"isolation_level": "READ COMMITTED", DIALECT_OPTION: self}
 
     def is_busy(self, error: DBAPIError) -> bool:
         return getattr(error.orig, "sqlstate", None) in _RETRYABLE_STATES

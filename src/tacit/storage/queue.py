@@ -18,8 +18,8 @@ from tacit.policy.rules import sql_literal
 from tacit.records.conversation import PendingUpdate
 from tacit.records.conversation import Update as ConversationUpdate
 from tacit.records.results import JobRun, LearningQueueStatus
-from tacit.storage import dialect
 from tacit.storage.chats import list_private_chats
+from tacit.storage.dialect import Dialect
 from tacit.storage.engine import (
     chunks,
     delete_rows,
@@ -189,12 +189,12 @@ def postpone_job(
         _change_held(connection, job, **values, **_RELEASED)
 
 
-def unpark_jobs(connection: Connection, space: str, now: datetime) -> int:
+def unpark_jobs(connection: Connection, dialect: Dialect, space: str, now: datetime) -> int:
     """Retry parked jobs; return how many there are."""
     again = {"parked": False, "attempts": 0, "due_at": now}
     count = update_rows(connection, jobs, space, _IS_LEARN_JOB, _J.parked.is_(True), **again)
     if count:
-        dialect.dialect_of(connection).notify_workers(connection)
+        dialect.notify_workers(connection)
     return count
 
 

@@ -16,7 +16,7 @@ from tacit import limits
 from tacit.errors import StoreUnavailable
 from tacit.policy.rules import AccessPath
 from tacit.records.memory import Memory
-from tacit.storage.dialect import DIALECT_OPTION, Dialect, Statement, fts_document
+from tacit.storage.dialect import Dialect, Statement, fts_document
 from tacit.storage.engine import insert_statement
 from tacit.storage.schema import memories_table
 
@@ -114,11 +114,9 @@ def _match_any_word(words: Sequence[str]) -> str:
 class SQLite(Dialect):
     name = "sqlite"
     read_options: Mapping[str, Any] = {}
+    write_options: Mapping[str, Any] = {"tacit_writes": True}
     bare_options: Mapping[str, Any] = {"tacit_bare": True}
     vector_in, vector_out = ":vector", "vector"  # a BLOB of float32, little-endian
-
-    def __init__(self) -> None:
-        self.write_options = {"tacit_writes": True, DIALECT_OPTION: self}
 
     def is_busy(self, error: DBAPIError) -> bool:
         return isinstance(error.orig, sqlite3.OperationalError) and any(

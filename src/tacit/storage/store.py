@@ -543,7 +543,7 @@ def _count_events(connection: Connection, now: datetime) -> GaugeValues:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Store:
     database: Database
     clock: Clock
@@ -562,12 +562,11 @@ class Store:
     _unwatch: StopCallback = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "accesses", AccessCounter(self.database))
-        object.__setattr__(self, "events", EventLog(self.database, self.keep_events_days))
-        object.__setattr__(self, "leases", LeaseRenewer(self.database, self.clock))
+        self.accesses = AccessCounter(self.database)
+        self.events = EventLog(self.database, self.keep_events_days)
+        self.leases = LeaseRenewer(self.database, self.clock)
         self.after_erasure.append(self.recent_steps.clear)
-        stop = register_gauges(self.meter, self.database, self.clock)
-        object.__setattr__(self, "_unwatch", stop)
+        self._unwatch = register_gauges(self.meter, self.database, self.clock)
 
     def read(
         self, space: str, asking: RawRequest, work: Callable[[Connection, Request], T], *, union: bool = True

@@ -307,7 +307,7 @@ def _find_parked_jobs(connection: Connection, context: DoctorContext) -> Iterato
 
 
 def _retry_parked_jobs(tx: Transaction, problems: Sequence[Problem]) -> int:
-    queue.unpark_jobs(tx.connection, tx.space, tx.at)
+    queue.unpark_jobs(tx.connection, tx.dialect, tx.space, tx.at)
     return len(problems)
 
 
