@@ -91,7 +91,7 @@ def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> Rec
             thread = memory.thread or tx.thread
             removal.counts["jobs"] += queue.delete_jobs(tx.connection, tx.space, owners, thread)
         ids |= set(memories.list_key_siblings(tx, memory))
-        ids |= _find_superseded(tx, ids, owners)
+        ids |= erasures.list_superseded(tx.connection, tx.space, ids, owners)
         if turns:
             ids |= _find_source_turns(tx, ids, owners)
     remove_memories(tx, removal, ids)
@@ -99,17 +99,6 @@ def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> Rec
     whole = operator or (own and tx.request.private)
     count = None if whole else len(ids) if tx.request.private else 1
     return erasure_records.record_erasure(tx, removal, count=count, whole=whole)
-
-
-def _find_superseded(tx: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
-    """Find what these memories superseded, transitively, where it has the same owner."""
-    found: set[str] = set()
-    frontier = set(ids)
-    while frontier:
-        before = _select_ids(tx, _M.superseded_by.in_(frontier), _M.owner.in_(sorted(owners)))
-        frontier = before - found - ids
-        found |= frontier
-    return found
 
 
 def _find_source_turns(tx: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:

@@ -14,8 +14,8 @@ from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, 
 from tacit.policy.rules import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
-from tacit.storage.engine import chunks, select_set, update_rows
-from tacit.storage.erasures import hard_delete
+from tacit.storage.engine import chunks, update_rows
+from tacit.storage.erasures import hard_delete, list_superseded
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import memories_table
 from tacit.storage.spaces import load_identities
@@ -43,7 +43,8 @@ def _purge_due(tx: Transaction, options: LifecycleOptions, before: StepProgress)
     update_rows(tx.connection, memories_table, tx.space, _M.id.in_(late), purge_at=until)
     gone = [row for row in rows if row.purge_at > done]
     _forget_overridden(tx, gone, until)
-    ids = _with_superseded(tx, [row.id for row in gone])
+    ids = {row.id for row in gone}
+    ids |= list_superseded(tx.connection, tx.space, ids)  # of any owner: it could not be restored
     for some in chunks(ids):
         purge_memories(tx, some)
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
@@ -60,19 +61,6 @@ def purge_memories(tx: Transaction, ids: Sequence[str]) -> None:
     otherwise.
     """
     hard_delete(tx, ids, scrubbed=True)
-
-
-def _with_superseded(tx: Transaction, ids: Sequence[str]) -> set[str]:
-    """Add what these superseded, transitively and of any owner: it could not be restored."""
-    found = frontier = set(ids)
-    while frontier:
-        before: set[str] = set()
-        for some in chunks(frontier):
-            superseded = select(_M.id).where(_M.space_id == tx.space, _M.superseded_by.in_(some))
-            before |= select_set(tx.connection, superseded)
-        frontier = before - found
-        found = found | frontier
-    return found
 
 
 def _forget_overridden(tx: Transaction, gone: Sequence[Any], until: datetime) -> None:

@@ -272,6 +272,22 @@ def list_derived_memories(connection: Connection, space: str, ids: Collection[st
     return select_set(connection, thought)
 
 
+def list_superseded(
+    connection: Connection, space: str, ids: Collection[str], owners: Collection[str] | None = None
+) -> set[str]:
+    """List what these memories superseded, transitively, of these owners or of any."""
+    of = () if owners is None else (_M.owner.in_(sorted(owners)),)
+    found, frontier = set(ids), set(ids)
+    while frontier:
+        before: set[str] = set()
+        for some in chunks(frontier):
+            superseded = select(_M.id).where(_M.space_id == space, _M.superseded_by.in_(some), *of)
+            before |= select_set(connection, superseded)
+        frontier = before - found
+        found |= frontier
+    return found.difference(ids)
+
+
 def list_owners_of(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
     """Return the owners of these memories; for memories of a chat, the speakers."""
     who = func.coalesce(_M.owner, _M.speaker)
