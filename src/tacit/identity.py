@@ -162,7 +162,7 @@ class Identities:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_now", _group_identities(x for x in self.links if x.holds))
-        object.__setattr__(self, "_ever", _group_identities(x for x in self.links if x.held))
+        object.__setattr__(self, "_ever", _group_identities(x for x in self.links if x.was_verified))
 
     def current_identities(self, identity: str) -> frozenset[str]:
         return self._now.get(identity, frozenset({identity}))

@@ -86,7 +86,7 @@ def test_links_keep_their_history(memory: Memory, clock: SetClock) -> None:
     memory.admin.link(PHONE.key, "acct:other", verified=False)
     first, second = memory.admin.links(PHONE.key)
     assert (first.source, first.target, first.actor) == ("ext:telegram:1001", "acct:alice", "admin")
-    assert (first.holds, first.held, second.holds, second.held) == (False, True, False, False)
+    assert (first.holds, first.was_verified, second.holds, second.was_verified) == (False, True, False, False)
     assert first.ended_at is not None
     assert first.created_at < first.ended_at < second.created_at
     assert [one.id for one in memory.admin.links("acct:alice")] == [first.id]

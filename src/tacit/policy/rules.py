@@ -56,7 +56,7 @@ class _Facts:
     inferred: bool
     provenance: bool
     group_learned: bool
-    here: bool
+    learned_here: bool  # in the chat of the request
     confidential: bool
     private_only: bool
     public_ok: bool
@@ -81,7 +81,7 @@ class _Facts:
         return self.me in self.heard
 
     @property
-    def may_leave(self) -> bool:
+    def may_leave_group(self) -> bool:
         return self.group_learned and not self.confidential and self.portable and self.public
 
 
@@ -97,6 +97,8 @@ def _always(_: _Facts) -> bool:
     return True
 
 
+# M: the owner manages their memories. D: hidden in every chat. P: private chats. G: groups. The second
+# letter of PV, GS and GV names what decides (visibility, sensitivity); a 0 is what no other rule allows.
 RULES: tuple[Rule, ...] = (
     Rule("M1", True, lambda f: f.manage and f.mine and f.private, "it is your own memory"),
     Rule("M0", False, lambda f: f.manage, "only its owner can manage it, in a private chat"),
@@ -116,7 +118,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "P3b",
         True,
-        lambda f: f.private and f.may_leave and f.about_me,
+        lambda f: f.private and f.may_leave_group and f.about_me,
         "it is a lasting, public fact from a group about the person who asks",
     ),
     Rule(
@@ -132,14 +134,17 @@ RULES: tuple[Rule, ...] = (
         "G1a",
         True,
         lambda f: (
-            f.in_group and f.here and f.public and all(s in f.heard or s == f.speaker for s in f.subjects & f.audience)
+            f.in_group
+            and f.learned_here
+            and f.public
+            and all(s in f.heard or s == f.speaker for s in f.subjects & f.audience)
         ),
         "it is public and was said in this very group",
     ),
     Rule(
         "G1b",
         True,
-        lambda f: f.in_group and f.here and (f.about_me or f.said_by_me),
+        lambda f: f.in_group and f.learned_here and (f.about_me or f.said_by_me),
         "it was said in this very group, and its subject or speaker asks",
     ),
     Rule(
@@ -152,13 +157,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "G3a",
         True,
-        lambda f: f.in_group and f.may_leave and f.about_me and f.subjects <= f.audience,
+        lambda f: f.in_group and f.may_leave_group and f.about_me and f.subjects <= f.audience,
         "it is a lasting, public fact about the person who asks",
     ),
     Rule(
         "G3b",
         True,
-        lambda f: f.in_group and f.may_leave and f.complete and f.audience <= f.heard,
+        lambda f: f.in_group and f.may_leave_group and f.complete and f.audience <= f.heard,
         "everyone here has heard it",
     ),
     Rule("G0", False, _always, "no rule allows this group to see it"),
@@ -225,7 +230,7 @@ def _derive_facts(request: Request, memory: Memory) -> _Facts:
         inferred=inferred,
         provenance=group_learned or private_learned,
         group_learned=group_learned,
-        here=group_learned and place in request.chat_ids,
+        learned_here=group_learned and place in request.chat_ids,
         confidential=bool(memory.confidential),
         private_only=private_only,
         public_ok=public_ok and not private_only,
@@ -294,8 +299,8 @@ def can_see_all_fields(request: Request, memory: Memory) -> bool:
 def can_see_data(request: Request, memory: Memory) -> bool:
     """Whether the request may see the data, which belongs to the wording.
 
-    Other data given elsewhere makes another memory. So the data of a memory of this chat was given
-    in this chat, and its owner may read it here.
+    Writing other data in another chat creates a new memory. The data of a memory that was learned in this
+    chat was therefore given in this chat, and its owner may read it here.
     """
     here = memory.learned_kind is ChatKind.GROUP and memory.learned_in in request.chat_ids
     return can_see_all_fields(request, memory) or (here and is_owner(request, memory))
@@ -556,7 +561,9 @@ def sql_literal(value: str) -> ColumnElement[str]:
 def build_branches(shape: RequestShape, rows: PolicyTables) -> tuple[PredicateBranch, ...]:
     build = _BranchBuilder(shape, rows)
     if shape.purpose is Purpose.MANAGE:
-        return (PredicateBranch(AccessPath.ME, and_(build.space, build.kept, build.owner_is_me), by_owner=True),)
+        return (
+            PredicateBranch(AccessPath.ME, and_(build.space, build.is_turn_matches, build.owner_is_me), by_owner=True),
+        )
     if shape.private:
         return build.private_branches()
     return build.shared_branches()
@@ -584,7 +591,7 @@ class _BranchBuilder:
         m = rows.memories.c
         self.m, self.rows, self.shape = m, rows, shape
         self.space: SqlCondition = m.space_id == bindparam("p_space")
-        self.kept: SqlCondition = m.is_turn.is_(shape.turns)  # never both memories and episodes
+        self.is_turn_matches: SqlCondition = m.is_turn.is_(shape.turns)  # never both memories and episodes
         self.owner_is_me: SqlCondition = m.owner.in_(_expanding("p_me"))
         self.said_by_me: SqlCondition = m.speaker.in_(_expanding("p_me"))
         # Not IS NOT NULL: an index on learned_in would answer that with every row of the space.
@@ -603,7 +610,7 @@ class _BranchBuilder:
         self.not_sensitive: SqlCondition = and_(
             m.sensitivity != sql_literal(Sensitivity.SENSITIVE), m.inferred.is_(False)
         )
-        self.may_leave: SqlCondition = and_(
+        self.may_leave_group: SqlCondition = and_(
             self.group_learned, m.confidential.is_(False), m.portable.is_(True), self.public
         )
         self.heard_by_me: SqlCondition = m.audience.in_(self.audiences_with_me())
@@ -612,7 +619,7 @@ class _BranchBuilder:
         )
         self.live: SqlCondition = and_(
             self.space,
-            self.kept,
+            self.is_turn_matches,
             m.state != sql_literal(State.ACTIVE) if shape.inactive else active,
             m.overridden.is_(False),
             self._not_withheld(),
@@ -633,7 +640,7 @@ class _BranchBuilder:
                     m.inferred.is_(False),
                 ),
             ),
-            PredicateBranch(AccessPath.ME, and_(self.live, about_me, self.open, self.may_leave)),  # P3b
+            PredicateBranch(AccessPath.ME, and_(self.live, about_me, self.open, self.may_leave_group)),  # P3b
             PredicateBranch(  # P3a, P4
                 AccessPath.HEARD_BY_ME,
                 and_(self.live, self.heard_by_me, self.open, self.group_learned, or_(self.not_sensitive, about_me)),
@@ -666,12 +673,12 @@ class _BranchBuilder:
             ),
         )
         about = PredicateBranch(  # G3a
-            AccessPath.ME, and_(sayable, about_me, self.may_leave, self._subjects_all_here())
+            AccessPath.ME, and_(sayable, about_me, self.may_leave_group, self._subjects_all_here())
         )
         if not self.shape.complete:
             return (owned, room, about)
         heard = PredicateBranch(  # G3b
-            AccessPath.HEARD_BY_ALL, and_(sayable, m.audience.in_(self.audiences_with_all()), self.may_leave)
+            AccessPath.HEARD_BY_ALL, and_(sayable, m.audience.in_(self.audiences_with_all()), self.may_leave_group)
         )
         return (owned, room, about, heard)
 

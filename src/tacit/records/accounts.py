@@ -53,7 +53,7 @@ class Link:
         return self.verified_at is not None and self.ended_at is None
 
     @property
-    def held(self) -> bool:
+    def was_verified(self) -> bool:
         """Whether the link was ever verified, ended or not."""
         return self.verified_at is not None
 

@@ -95,7 +95,7 @@ class Dialect(ABC):
         """Build the inserts of a memory, with its document or a pending index entry."""
 
     @abstractmethod
-    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+    def reindex_words(self, connection: Connection, memory: Memory, paths: str) -> None:
         """Update the document after a change of the memory's words or access paths."""
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:  # noqa: B027
@@ -105,12 +105,12 @@ class Dialect(ABC):
         """Delete the documents of a space, if they do not go with their rows."""
 
     @abstractmethod
-    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
+    def word_match_condition(self, path: AccessPath) -> ColumnElement[bool]:
         """Match memories that contain at least one of the words and have this access path."""
 
     @abstractmethod
     def word_match_params(
-        self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
+        self, words: Sequence[str], paths: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         """Return the parameters of `word_match_condition`; no word acts as an operator."""
 

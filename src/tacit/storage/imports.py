@@ -278,7 +278,7 @@ def bulk_insert(tx: Transaction, memories: Sequence[Memory]) -> None:
         one: memory_reads.ensure_audience(tx.connection, tx.space, one)
         for one in {memory.heard_by for memory in memories}
     }
-    through = {door for memory in memories for door in access_paths_of(memory, audience_ids[memory.heard_by])}
+    through = {path for memory in memories for path in access_paths_of(memory, audience_ids[memory.heard_by])}
     revisions = increment_revisions(tx.connection, tx.space, through)
     made: list[Statement] = []
     for memory in memories:

@@ -295,7 +295,7 @@ def any_branch_condition(shape: RequestShape) -> ColumnElement[bool]:
 
 
 def sees_all_condition(shape: RequestShape) -> ColumnElement[bool]:
-    """Test whether the requester sees every field, as `policy.redaction` decides."""
+    """Test whether the requester sees every field, as `policy.rules.can_see_all_fields` decides."""
     of_room = _M.owner.is_(None)
     mine = _M.owner.in_(bindparam("p_me", expanding=True))
     return or_(of_room, mine) if shape.private else of_room

@@ -572,7 +572,7 @@ def begin_link(tx: Transaction, source: str, target: str, kind: LinkKind, *, act
 
 def verify_link(tx: Transaction, source: str) -> Link:
     link = _require_link(tx, source)
-    return link if link.held else update_link(tx, replace(link, verified_at=tx.at))
+    return link if link.was_verified else update_link(tx, replace(link, verified_at=tx.at))
 
 
 def end_link(tx: Transaction, source: str, kind: LinkKind) -> Link:

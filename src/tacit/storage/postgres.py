@@ -290,19 +290,19 @@ class PostgreSQL(Dialect):
         words = fts_lexemes(build_fts_document(row["space_id"], owner, content, row["key"]))
         return [(_INSERT_MEMORY, {**row, "words": _array_literal(words)})]
 
-    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:  # noqa: ARG002
+    def reindex_words(self, connection: Connection, memory: Memory, paths: str) -> None:  # noqa: ARG002
         words = fts_lexemes(fts_document(memory))
         connection.execute(_SET_WORDS, {"space": memory.space, "id": memory.id, "words": words})
 
-    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
+    def word_match_condition(self, path: AccessPath) -> ColumnElement[bool]:
         """Match words by the GIN index for audiences; otherwise test the rows of the branch."""
-        heard = door in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL)
+        heard = path in (AccessPath.HEARD_BY_ME, AccessPath.HEARD_BY_ALL)
         return _MATCHES_BY_INDEX if heard else _MATCHES_BY_ROW
 
     def word_match_params(
         self,
         words: Sequence[str],
-        doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]],  # noqa: ARG002
+        paths: Mapping[AccessPath, Callable[[], Sequence[str] | None]],  # noqa: ARG002
     ) -> dict[str, str]:
         quoted = ("'" + word.replace("\\", "").replace("'", "''") + "'" for word in words)
         return {"p_words": " | ".join(quoted)}
@@ -314,8 +314,8 @@ class PostgreSQL(Dialect):
         return _PREFIX_MATCH_CONDITION
 
     def prefix_match_params(self, begun: Sequence[str], owner: str | None) -> dict[str, str]:
-        door = "" if owner is None else f"_{owner}"
-        return {"b_begun": " & ".join(f"'{door}{word}':*" for word in begun)}
+        path = "" if owner is None else f"_{owner}"
+        return {"b_begun": " & ".join(f"'{path}{word}':*" for word in begun)}
 
     def encode_vector(self, vector: bytes) -> EncodedVector:
         return EncodedVector(struct.pack("!HH", len(vector) // 4, 0) + _swap_bytes(vector))

@@ -1,4 +1,4 @@
-"""Store what the rows of a space share: ids, identities, and the revisions that guard caches."""
+"""Create ids, load identities, and read and increment the revisions that caches are checked against."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def list_spaces(connection: Connection) -> list[str]:
     return list(connection.execute(select(s).order_by(s)).scalars())
 
 
-# Identities, as far as the links of some people reach.
+# Load the identities that links connect with given ones.
 
 _K = identity_links.c
 _LINKS_AROUND = union_all(
@@ -184,7 +184,7 @@ def load_identities(connection: Connection, space: str, identities: Iterable[str
         for row in rows:
             link = to_link(row)
             found[link.id] = link
-            if link.held:
+            if link.was_verified:
                 fringe |= {link.source, link.target} - reached
     return Identities(tuple(found.values()))
 
@@ -217,22 +217,22 @@ def acl_tokens_of_memory(memory: Memory, audience: str | None) -> str:
     return " ".join(sorted(_acl_token(memory.space, kind, name) for kind, name in named if name))
 
 
-def acl_tokens_of_request(connection: Connection, request: Request, door: AccessPath) -> list[str] | None:
+def acl_tokens_of_request(connection: Connection, request: Request, path: AccessPath) -> list[str] | None:
     """Return the tokens of an access path, or None if there are too many.
 
     The list is never empty: without an access path, no memory matches. With None, the condition of
     the branch still filters the rows.
     """
     params = predicate_parameters(request)
-    asked = select_audiences(door, request, POLICY_TABLES)
+    asked = select_audiences(path, request, POLICY_TABLES)
     if asked is not None:
         most = asked.limit(_AUDIENCES_MAX_COUNT + 1)
         sets = connection.execute(most, params).scalars().all()
         many = len(sets) > _AUDIENCES_MAX_COUNT
         return None if many else _acl_tokens(request.space, "heard", sets)
-    if door is AccessPath.ROOM:
+    if path is AccessPath.ROOM:
         return _acl_tokens(request.space, "room", params["p_rooms"])
-    return _acl_tokens(request.space, "person", params["p_me" if door is AccessPath.ME else "p_here"])
+    return _acl_tokens(request.space, "person", params["p_me" if path is AccessPath.ME else "p_here"])
 
 
 def _acl_tokens(space: str, kind: str, names: Iterable[str]) -> list[str]:
@@ -272,12 +272,12 @@ def audience_path(audience: str) -> str:
     return audience
 
 
-def is_audience_path(door: str) -> bool:
-    return not door.startswith(("p:", "r:", "n:"))
+def is_audience_path(path: str) -> bool:
+    return not path.startswith(("p:", "r:", "n:"))
 
 
 def home_path(owner: str | None, learned_in: str | None) -> str:
-    """Return the home path of a memory: its owner, or the chat that owns it."""
+    """Return the access path that a memory is stored under: its owner's, or that of the chat that owns it."""
     return person_path(owner) if owner else chat_path(learned_in or "")
 
 
@@ -288,12 +288,12 @@ def home_path_of(memory: Memory) -> str:
 def access_paths_of(memory: Memory, audience: str | None) -> set[str]:
     """Return all access paths of a memory, including its home path."""
     people = effective_subjects(memory) | {memory.owner, memory.speaker}
-    doors = {person_path(one) for one in people if one} | {home_path_of(memory)}
+    paths = {person_path(one) for one in people if one} | {home_path_of(memory)}
     if memory.learned_in:
-        doors.add(chat_path(memory.learned_in))
+        paths.add(chat_path(memory.learned_in))
     if audience:
-        doors.add(audience_path(audience))
-    return doors
+        paths.add(audience_path(audience))
+    return paths
 
 
 _SELECT_STORED = select(_M.id, _M.owner, _M.speaker, _M.learned_in, _M.audience).where(
@@ -307,26 +307,26 @@ _SELECT_STORED_PEOPLE = select(_W.person).where(
 def stored_access_paths(connection: Connection, space: str, ids: Collection[str]) -> set[str]:
     """Return the stored access paths of memories, before they are changed or deleted."""
     params = {"space": space, "ids": sorted(ids)}
-    doors = set(map(person_path, connection.execute(_SELECT_STORED_PEOPLE, params).scalars()))
+    paths = set(map(person_path, connection.execute(_SELECT_STORED_PEOPLE, params).scalars()))
     for row in connection.execute(_SELECT_STORED, params):
-        doors |= {person_path(one) for one in (row.owner, row.speaker) if one}
-        doors.add(home_path(row.owner, row.learned_in))
+        paths |= {person_path(one) for one in (row.owner, row.speaker) if one}
+        paths.add(home_path(row.owner, row.learned_in))
         if row.learned_in:
-            doors.add(chat_path(row.learned_in))
+            paths.add(chat_path(row.learned_in))
         if row.audience:
-            doors.add(audience_path(row.audience))
-    return doors
+            paths.add(audience_path(row.audience))
+    return paths
 
 
 def increment_revisions(
-    connection: Connection, space: str, doors: Iterable[str], *, removing: bool = False
+    connection: Connection, space: str, paths: Iterable[str], *, removing: bool = False
 ) -> dict[str, int]:
     """Increment these revisions and return the new ones.
 
     Rows are locked in a fixed order, so that two writers never deadlock.
     """
     revisions: dict[str, int] = {}
-    for names in chunks(set(doors)):
+    for names in chunks(set(paths)):
         # A random start: no revision of this name had it before its space was erased.
         params: dict[str, Any] = {"space": space, "new": secrets.randbits(60) + 1}
         params |= {f"d{number}": name for number, name in enumerate(names)}
@@ -339,7 +339,7 @@ def increment_revisions(
 
 
 def restamp_memories(connection: Connection, space: str, ids: Collection[str]) -> None:
-    """Restamp memories whose dependent rows changed while their own rows did not."""
+    """Stamp memories with the new revision of their home path, because rows that depend on them changed."""
     revisions = increment_revisions(connection, space, stored_access_paths(connection, space, ids))
     for row in connection.execute(_SELECT_STORED, {"space": space, "ids": sorted(ids)}).all():
         stamp = revisions[home_path(row.owner, row.learned_in)]
@@ -357,7 +357,7 @@ def _increment_statement(count: int) -> TextClause:
 
 _SELECT_REVISIONS = union_all(
     select(_P.access_path, _P.rev, _P.cleared_rev).where(
-        _P.space_id == bindparam("p_space"), _P.access_path.in_(bindparam("doors", expanding=True))
+        _P.space_id == bindparam("p_space"), _P.access_path.in_(bindparam("paths", expanding=True))
     ),
     # Audiences that contain the requester; this includes those with everyone present.
     select(_P.access_path, _P.rev, _P.cleared_rev)
@@ -367,13 +367,13 @@ _SELECT_REVISIONS = union_all(
 
 
 _SELECT_REVISION = select(_P.rev, _P.cleared_rev).where(
-    _P.space_id == bindparam("space"), _P.access_path == bindparam("door")
+    _P.space_id == bindparam("space"), _P.access_path == bindparam("path")
 )
 
 
 def person_revision(connection: Connection, space: str, owner: str) -> tuple[int, int]:
     """Return the revision of one person's access path."""
-    found = fetch_rows(connection, _SELECT_REVISION, {"space": space, "door": person_path(owner)})
+    found = fetch_rows(connection, _SELECT_REVISION, {"space": space, "path": person_path(owner)})
     return found[0] if found else (0, 0)
 
 
@@ -381,10 +381,10 @@ def read_revisions(connection: Connection, request: Request) -> Revisions:
     """Return the revisions of every access path of this request, in this snapshot."""
     params = predicate_parameters(request)
     people = set(params["p_me"]) | (set() if request.private else set(params["p_here"]))
-    doors = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
-    named = {"p_space": request.space, "p_me": params["p_me"], "doors": sorted(doors)}
+    paths = [person_path(one) for one in people] + [chat_path(one) for one in params["p_rooms"]]
+    named = {"p_space": request.space, "p_me": params["p_me"], "paths": sorted(paths)}
     rows = fetch_rows(connection, _SELECT_REVISIONS, named)
-    return {door: (rev, cleared_rev) for door, rev, cleared_rev in rows}
+    return {path: (rev, cleared_rev) for path, rev, cleared_rev in rows}
 
 
 # Links between memories and notes: a change of a memory changes its notes.

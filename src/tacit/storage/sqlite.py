@@ -129,11 +129,11 @@ class SQLite(Dialect):
     def insert_memory_statements(self, row: Mapping[str, Any], content: str) -> list[Statement]:  # noqa: ARG002
         return [(_INSERT_MEMORY, row), (_INSERT_SEARCH_ROW, {"space": row["space_id"], "id": row["id"]})]
 
-    def reindex_words(self, connection: Connection, memory: Memory, doors: str) -> None:
+    def reindex_words(self, connection: Connection, memory: Memory, paths: str) -> None:
         of = {"space": memory.space, "id": memory.id}
         number = connection.execute(_SELECT_NUMBER, of).scalar_one()
         said, own = map(" ".join, fts_document(memory))
-        words = {"number": number, "content": said, "acl_tokens": doors, "owner_words": own}
+        words = {"number": number, "content": said, "acl_tokens": paths, "owner_words": own}
         connection.execute(_SET_WORDS, words)  # no-op for words that are not indexed yet
 
     def unindex_words(self, connection: Connection, space: str, ids: Sequence[str]) -> None:
@@ -147,19 +147,19 @@ class SQLite(Dialect):
         connection.execute(_DELETE_SPACE_WORDS, {"space": space})
         connection.execute(_DELETE_SPACE_ROWS, {"space": space})
 
-    def word_match_condition(self, door: AccessPath) -> ColumnElement[bool]:
-        matching = _SELECT_MATCHING_IDS.replace(":p_words", f":p_words_{door}")
+    def word_match_condition(self, path: AccessPath) -> ColumnElement[bool]:
+        matching = _SELECT_MATCHING_IDS.replace(":p_words", f":p_words_{path}")
         return literal_column("memories.id").in_(text(matching))
 
     def word_match_params(
-        self, words: Sequence[str], doors: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
+        self, words: Sequence[str], paths: Mapping[AccessPath, Callable[[], Sequence[str] | None]]
     ) -> dict[str, str]:
         wanted = f"content : ({_match_any_word(words)})"
         params = {}
-        for door, tokens in doors.items():
+        for path, tokens in paths.items():
             behind = tokens()
             through = "" if behind is None else f" AND acl_tokens : ({_match_any_word(behind)})"
-            params[f"p_words_{door}"] = wanted + through
+            params[f"p_words_{path}"] = wanted + through
         return params
 
     def prefix_match_ids(self) -> TextClause:

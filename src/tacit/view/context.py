@@ -1,4 +1,4 @@
-"""What an operation of a view is declared with, and what it runs in."""
+"""`ViewContext` and the runtime in which operations run, and the decorators that declare operations."""
 
 from __future__ import annotations
 
@@ -344,10 +344,10 @@ class ViewContext:
 
     def get_visible(self, connection: Connection, request: Request, id: str) -> MemoryDecision:
         """Return a memory that may be shown here; for the owner in private, in any state."""
-        good = validation.parse_memory_id(id)
-        if good is not None:
+        parsed_id = validation.parse_memory_id(id)
+        if parsed_id is not None:
             for asked in (request, request.for_management()):
-                found = memory_reads.get_memory(connection, self.storage.audiences, asked, good)
+                found = memory_reads.get_memory(connection, self.storage.audiences, asked, parsed_id)
                 if found is not None and self.may_use(found[0]):
                     return found
         raise NotFound
@@ -357,8 +357,8 @@ class ViewContext:
 
         Raises NotFound both if it is absent and if the change is refused, so that they look alike.
         """
-        good = validation.parse_memory_id(id)
-        memory = memories.get_for_update(tx, good) if good is not None else None
+        parsed_id = validation.parse_memory_id(id)
+        memory = memories.get_for_update(tx, parsed_id) if parsed_id is not None else None
         if memory is None:
             raise NotFound
         if may_change(act, tx.request, memory, to) is None:
@@ -390,9 +390,9 @@ class ViewContext:
         cursor: str | None,
         *,
         manage: bool = False,
-        orders: bool = True,
+        include_instructions: bool = True,
     ) -> Page[Memory]:
-        """List one page of memories. `orders` includes instructions that other people gave."""
+        """List one page of memories. With or without instructions that other people gave."""
         most = validation.parse_int("limit", limit, 1, limits.PAGE_MAX_COUNT)
         after = decode_cursor(cursor)
 
@@ -413,7 +413,7 @@ class ViewContext:
             shown = (
                 self.redact(connection, request, memory, called)
                 for memory in page
-                if orders or may_enter_prompt(request, memory)
+                if include_instructions or may_enter_prompt(request, memory)
             )
             return replace(page, items=tuple(shown))
 
@@ -530,7 +530,7 @@ class Operation:
     disabled: Any  # answer of a disabled view: a value, or a function that makes or raises it
     measured_as: str  # name of the operation in metrics
     lines: bool  # returns an iterator; timed until it is exhausted
-    endpoint: Endpoint | None  # None: only where the memory is open
+    endpoint: Endpoint | None  # None: not offered over HTTP, only in the process that opened the memory
 
     @property
     def writes(self) -> bool:
@@ -585,7 +585,7 @@ class Resource:
 class ResourceOwner(Protocol):
     @property
     def _shared(self) -> tuple[Any, ...]:
-        """What a resource of it is made from."""
+        """Return the arguments from which its resources are made."""
 
 
 class resource(Generic[R]):  # noqa: N801 (a descriptor, used like property)

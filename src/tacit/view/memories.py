@@ -83,7 +83,7 @@ class ViewMemories(Resource):
         With `state`, list your own memories in that state, in private only.
         """
         wanted = self._build_filter(category, prefix, kind, state, pinned)
-        return self._context.list_page(wanted, limit, cursor, manage=state is not None, orders=False)
+        return self._context.list_page(wanted, limit, cursor, manage=state is not None, include_instructions=False)
 
     @read("GET /api/count", disabled=0)
     def count(

@@ -26,7 +26,7 @@ from tacit.learning.extraction.locale import (
 from tacit.text import fold_case
 
 # How a language says that something known has changed, read from the data files in
-# `amendments/`.
+# `learning/locales/corrections/`: `en.yaml`, and parts of it in `en_patterns.yaml` and `en_topics.yaml`.
 
 _FOLDER = "locales/corrections"
 _PARTS = ("", "_patterns", "_topics")
