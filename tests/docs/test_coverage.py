@@ -40,8 +40,7 @@ API = (DOCS / "api.md").read_text()
 # Not refused: cut, counted no further, or a bound of the process that nobody's input meets.
 CUT = {
     "BLOCK_ITEMS_MAX_COUNT", "BLOCK_MAX_CHARS", "GRAPH_EDGES_MAX_COUNT", "GRAPH_LABEL_MAX_CHARS",
-    "LEARN_CONTEXT_MAX_CHARS", "LEARN_CONTEXT_MAX_COUNT", "RECALL_WORD_MAX_CHARS",
-    "SUGGESTION_CANDIDATES_MAX_COUNT",
+    "LEARN_CONTEXT_MAX_CHARS", "LEARN_CONTEXT_MAX_COUNT", "SUGGESTION_CANDIDATES_MAX_COUNT",
 }  # fmt: skip
 
 
