@@ -94,18 +94,15 @@ def test_what_some_tasks_did_is_not_done_again_when_another_one_failed(memory: M
             self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
         ) -> None:
             super().put_writes(config, writes, task_id, task_path)
-            saved.release()
+            if any(channel == "said" for channel, _ in writes):
+                saved.release()
 
     checkpointer = Telling(private(memory, ALICE))
-
-    def count_saved() -> int:
-        found = checkpointer.get_tuple(AT)
-        return sum(channel == "said" for _, channel, _ in (found and found.pending_writes) or ())
 
     def work(state: dict[str, str]) -> State:
         done.append(state["what"])
         if state["what"] == "bad" and done.count("bad") == 1:
-            while count_saved() < 2:  # LangGraph abandons what is not saved when a task fails
+            for _ in ("a", "c"):  # LangGraph abandons what is not saved when a task fails
                 assert saved.acquire(timeout=60)
             raise RuntimeError("once")
         return {"said": [state["what"]]}
