@@ -24,7 +24,8 @@ from torch import nn
 WIDTH = 384
 # How much each part of the loss counts.
 TAG_WEIGHT, SPAN_WEIGHT, MESSAGE_WEIGHT, PAIR_WEIGHT = 3.0, 1.0, 0.5, 1.0
-THRESHOLDS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+TOKEN_MIN_CHANCE = 0.4
 SPAN_MIN_SHARE, FACT_MIN_SHARE = 0.5, 0.6
 
 
@@ -56,11 +57,12 @@ def encode(model: Reader, items: list[Example] | list[Pair], device: str) -> tor
     return model(ids, (ids != 0).long(), segments)
 
 
-def message_loss(model: Reader, items: list[Example], device: str) -> torch.Tensor:
+def message_loss(model: Reader, items: list[Example], device: str, smooth: float) -> torch.Tensor:
     cross = nn.functional.cross_entropy
     hidden = encode(model, items, device)
     tags = pad([one.tags for one in items], -100, device)
-    loss = TAG_WEIGHT * cross(model.tag(hidden).flatten(0, 1), tags.flatten(), ignore_index=-100)
+    guessed = model.tag(hidden).flatten(0, 1)
+    loss = TAG_WEIGHT * cross(guessed, tags.flatten(), ignore_index=-100, label_smoothing=smooth)
     whole = hidden[:, 0]
     for name, head in model.message.items():
         gold = torch.tensor([one.labels[name] for one in items], device=device)
@@ -79,19 +81,21 @@ def pair_loss(model: Reader, items: list[Pair], device: str) -> torch.Tensor:
     return PAIR_WEIGHT * nn.functional.cross_entropy(model.pair(encode(model, items, device)[:, 0]), gold)
 
 
-def find_spans(begin: np.ndarray, inside: np.ndarray, threshold: float) -> list[tuple[int, int]]:
-    """Read spans off the probabilities of tags: a token is in a fact from the threshold on."""
-    spans: list[tuple[int, int]] = []
+def find_spans(begin: np.ndarray, inside: np.ndarray) -> list[tuple[int, int, float]]:
+    """Read spans off the probabilities of tags, each with its score: the mean chance that its tokens are in a fact.
+
+    A token is in a span from a low chance on; one begins anew where beginning is likelier than going on.
+    """
+    spans: list[tuple[int, int, float]] = []
     start = None
-    for n in range(len(begin)):
-        held = begin[n] + inside[n] >= threshold
+    inner = begin + inside
+    for n in range(len(begin) + 1):
+        held = n < len(begin) and inner[n] >= TOKEN_MIN_CHANCE
         if start is not None and (not held or begin[n] > inside[n]):
-            spans.append((start, n))
+            spans.append((start, n, float(inner[start:n].mean())))
             start = None
         if held and start is None:
             start = n
-    if start is not None:
-        spans.append((start, len(begin)))
     return spans
 
 
@@ -134,9 +138,9 @@ def count_spans(one: Example, tags: np.ndarray, curves: dict[float, Counter[str]
         return
     first, last = own[0], own[-1] + 1
     stated = {k for a, b, _ in one.spans for k in range(a, b)}
+    spans = find_spans(tags[first:last, 1], tags[first:last, 2])
     for threshold, counts in curves.items():
-        spans = find_spans(tags[first:last, 1], tags[first:last, 2], threshold)
-        found = [range(a + first, b + first) for a, b in spans]
+        found = [range(a + first, b + first) for a, b, score in spans if score >= threshold]
         covered = {k for span in found for k in span}
         counts["found"] += len(found)
         counts["right"] += sum(sum(k in stated for k in span) >= SPAN_MIN_SHARE * len(span) for span in found)
@@ -196,7 +200,7 @@ def train(options: argparse.Namespace) -> None:
             loss = torch.zeros((), device=device)
             with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
                 if batch:
-                    loss = loss + message_loss(model, batch, device)
+                    loss = loss + message_loss(model, batch, device, options.smooth)
                 if share:
                     loss = loss + pair_loss(model, share, device)
             if not loss.requires_grad:
@@ -237,6 +241,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--vocabulary", type=Path, required=True)
+    parser.add_argument("--smooth", type=float, default=0.1, help="label smoothing of the tags")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--test", nargs="*", default=["kirsi", "leo", "nils"])

@@ -9,7 +9,7 @@ TAG_MAX_CHARS = 64
 TAGS_MAX_COUNT = 32
 PEOPLE_PER_MEMORY_MAX_COUNT = 64
 MESSAGES_MAX_COUNT = 500  # in one call
-MESSAGES_MAX_CHARS = 150_000  # in one call, so that a request takes less than a second
+MESSAGES_MAX_CHARS = 80_000  # in one call, so that a request takes less than a second
 
 # Identifiers. External keys leave room for an `ext:` prefix inside an identifier column.
 ID_CHARS = 8
@@ -333,7 +333,7 @@ NOTE_DAYS_MAX = 366
 NOTE_ITEMS_SHOWN_DEFAULT_COUNT = 20  # lines of a block in the notes style
 NOTES_RECENT_MAX_COUNT = 1_000  # recent sessions read
 FILES_LISTED_MAX_COUNT = 500  # newest sessions; older ones are read by path
-FILE_MAX_CHARS = 50_000  # per write of a model
+FILE_MAX_CHARS = 40_000  # per write of a model
 FILE_CHANGED_LINES_MAX_COUNT = 200  # added, changed or removed lines
 PAGES_MAX_COUNT = 1_000  # of one person
 SESSION_PARTS_MAX_COUNT = 200  # topics, facts, tasks and links of a session, each

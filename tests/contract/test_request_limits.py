@@ -39,16 +39,16 @@ def screened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_messages_are_counted_together_before_any_is_read(memory: Memory, screened: list[int]) -> None:
     view = private(memory, ALICE)
-    many = [*turns(9, limits.CONTENT_MAX_CHARS), *turns(1, 6_001)]
+    many = [*turns(5, limits.CONTENT_MAX_CHARS), *turns(1, 1)]
     assert sum(len(one.content) for one in many) == limits.MESSAGES_MAX_CHARS + 1
     for act in (view.learn, view.record, view.sessions.end):
         screened.clear()
-        with pytest.raises(tacit.InvalidInput, match=r"150,001 characters.*150,000.*send fewer"):
+        with pytest.raises(tacit.InvalidInput, match=r"80,001 characters.*80,000.*send fewer"):
             act(many)
         assert not screened
     assert memory.jobs.pending().turns == 0
-    view.learn(turns(37, 4_000))
-    assert memory.jobs.pending().turns == 37
+    view.learn(turns(20, 4_000))
+    assert memory.jobs.pending().turns == 20
 
 
 def test_things_to_import_are_counted_together_also_where_data_holds_itself(
