@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ class Example:
     tokens: list[int]
     segments: list[int]
     tags: list[int]  # -100 outside of the message itself
+    who: list[int]  # 1 for the words that name somebody whom a fact is about, in the message or before it
     spans: list[tuple[int, int, dict[str, int]]]  # first token, token after the last, labels
     labels: dict[str, int]
     row: Row
@@ -57,27 +59,37 @@ def read_jsonl(folder: Path, writers: Iterable[str], name: str) -> list[Row]:
 
 
 def message_example(row: Row, tokenizer: Tokenizer) -> Example:
-    """Encode `[CLS] turn before [SEP] message [SEP]` and align the spans with its tokens."""
-    before = tokenizer.encode(row.get("before", ""), add_special_tokens=False).ids[-MAX_BEFORE_TOKENS:]
-    head = [CLS, *before, SEP]
+    """Encode `[CLS] turn before [SEP] message [SEP]` and align the spans and the people with its tokens."""
+    before = tokenizer.encode(row.get("before", ""), add_special_tokens=False)
+    dropped = max(0, len(before.ids) - MAX_BEFORE_TOKENS)
+    head = [CLS, *before.ids[dropped:], SEP]
     own = tokenizer.encode(row["text"], add_special_tokens=False)
     ids, offsets = own.ids[: MAX_TOKENS - len(head) - 1], own.offsets
     tags = [0] * len(ids)
     spans = []
+    named: set[int] = set()
+    named_before: set[int] = set()
     for fact in row.get("facts", ()):
         start = row["text"].index(fact["span"])
-        end = start + len(fact["span"])
-        inside = [n for n in range(len(ids)) if offsets[n][0] < end and offsets[n][1] > start]
+        inside = _covered(offsets[: len(ids)], start, start + len(fact["span"]))
         if not inside:
             continue
         first, last = inside[0], inside[-1] + 1
         for n in range(first, last):
             tags[n] = 1 if n == first else 2
         spans.append((first + len(head), last + len(head), _span_labels(fact)))
+        for person in fact["about"]:
+            if person not in ("me", "us", "group"):
+                found = _mentioned(row["text"], person, offsets[: len(ids)])
+                named |= found
+                if not found:
+                    named_before |= _mentioned(row.get("before", ""), person, before.offsets)
+    who = [0, *(int(n in named_before) for n in range(dropped, len(before.ids))), 0]
     return Example(
         tokens=[*head, *ids, SEP],
         segments=[0] * len(head) + [1] * (len(ids) + 1),
         tags=[-100] * len(head) + tags + [-100],
+        who=[*who, *(int(n in named) for n in range(len(ids))), 0],
         spans=spans,
         labels={
             "rest": RESTS.index(row.get("rest", "none")),
@@ -86,6 +98,24 @@ def message_example(row: Row, tokenizer: Tokenizer) -> Example:
         },
         row=row,
     )
+
+
+def _covered(offsets: list[tuple[int, int]], start: int, end: int) -> list[int]:
+    return [n for n, (a, b) in enumerate(offsets) if a < end and b > start]
+
+
+def _mentioned(text: str, person: str, offsets: list[tuple[int, int]]) -> set[int]:
+    """Return the tokens of a text that name a person, as far as the name or its last word stands there."""
+    for name in (
+        person,
+        re.sub(r"^(my|her|his|their|our|the) ", "", person, flags=re.IGNORECASE),
+        person.rsplit(maxsplit=1)[-1],
+    ):
+        places = re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        found = {n for place in places for n in _covered(offsets, *place.span())}
+        if found:
+            return found
+    return set()
 
 
 def _span_labels(fact: Row) -> dict[str, int]:

@@ -8,6 +8,7 @@ Writers of the test part are never trained on. Prints figures on them after the 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import time
@@ -23,7 +24,8 @@ from torch import nn
 
 WIDTH = 384
 # How much each part of the loss counts.
-TAG_WEIGHT, SPAN_WEIGHT, MESSAGE_WEIGHT, PAIR_WEIGHT = 3.0, 1.0, 0.5, 1.0
+TAG_WEIGHT, WHO_WEIGHT, SPAN_WEIGHT, MESSAGE_WEIGHT, PAIR_WEIGHT = 3.0, 1.0, 1.0, 0.5, 1.0
+WORDS = "encoder.embeddings.word_embeddings.weight"
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 TOKEN_MIN_CHANCE = 0.4
 SPAN_MIN_SHARE, FACT_MIN_SHARE = 0.5, 0.6
@@ -37,6 +39,7 @@ class Reader(nn.Module):
         self.encoder = base_encoder(base, layers)
         self.drop = nn.Dropout(0.1)
         self.tag = nn.Linear(WIDTH, len(TAGS))
+        self.who = nn.Linear(WIDTH, 2)
         self.span = nn.ModuleDict({name: nn.Linear(2 * WIDTH, len(values)) for name, values in SPAN_HEADS.items()})
         self.message = nn.ModuleDict({name: nn.Linear(WIDTH, len(values)) for name, values in MESSAGE_HEADS.items()})
         self.pair = nn.Linear(WIDTH, len(RELATIONS))
@@ -63,6 +66,8 @@ def message_loss(model: Reader, items: list[Example], device: str, smooth: float
     tags = pad([one.tags for one in items], -100, device)
     guessed = model.tag(hidden).flatten(0, 1)
     loss = TAG_WEIGHT * cross(guessed, tags.flatten(), ignore_index=-100, label_smoothing=smooth)
+    who = pad([one.who for one in items], -100, device)
+    loss = loss + WHO_WEIGHT * cross(model.who(hidden).flatten(0, 1), who.flatten(), ignore_index=-100)
     whole = hidden[:, 0]
     for name, head in model.message.items():
         gold = torch.tensor([one.labels[name] for one in items], device=device)
@@ -109,6 +114,9 @@ def evaluate(model: Reader, examples: list[Example], pairs: list[Pair], device: 
         items = examples[start : start + 256]
         hidden = encode(model, items, device)
         tags = model.tag(hidden).softmax(-1).float().cpu().numpy()
+        people = model.who(hidden).argmax(-1).tolist()
+        for one, best in zip(items, people, strict=True):
+            right["who"] += [got == gold for gold, got in zip(one.who, best, strict=False) if gold or got]
         for name, head in model.message.items():
             best = head(hidden[:, 0]).argmax(-1).tolist()
             right[name] += [one.labels[name] == got for one, got in zip(items, best, strict=True)]
@@ -219,22 +227,31 @@ def train(options: argparse.Namespace) -> None:
         for name, value in evaluate(model, held, held_pairs, device).items():
             print(f"{name:24} {value}")
     if options.out:
-        save(model, options.out / "reader.npz", options.layers)
+        save(model, options.out, options.layers)
 
 
-def save(model: Reader, path: Path, layers: list[int]) -> None:
-    """Write the weights as int8 with a scale for each row; what is small stays float."""
-    arrays: dict[str, np.ndarray] = {"layers": np.array(len(layers))}
+def save(model: Reader, folder: Path, layers: list[int]) -> None:
+    """Write the weights as int8 with a scale for each row, the table of tokens in a file of its own."""
+    table: dict[str, np.ndarray] = {}
+    rest: dict[str, np.ndarray] = {"layers": np.array(len(layers))}
     for name, value in model.state_dict().items():
         array = value.detach().float().cpu().numpy()
+        arrays = table if name == WORDS else rest
         if array.ndim == 2 and min(array.shape) > 64:
             scale = np.maximum(np.abs(array).max(1, keepdims=True), 1e-12) / 127
             arrays[f"{name}|q"] = np.clip(np.round(array / scale), -127, 127).astype(np.int8)
             arrays[f"{name}|s"] = scale.astype(np.float32)
         elif "position_ids" not in name:
             arrays[name] = array.astype(np.float32)
-    np.savez(path, **arrays)
-    print(json.dumps({"file": path.name, "bytes": path.stat().st_size}))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, arrays in (("words", table), ("layers", rest)):
+        path = folder / f"{name}.npz"
+        np.savez(path, **arrays)
+        print(json.dumps({"file": path.name, "bytes": path.stat().st_size, "sha256": digest(path)}))
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

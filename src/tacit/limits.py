@@ -176,7 +176,9 @@ TALK_CALL_MAX_DEPTH = 32
 TALK_ANSWER_MAX_CHARS = 100_000
 
 # Learning.
-LEARN_WRITES_PER_TURN_MAX_COUNT = 3
+LEARN_WRITES_PER_TURN_MAX_COUNT = 6
+READ_MAX_TOKENS = 1_000  # of a message, by the trained reader: what follows stays unread
+READ_BEFORE_MAX_CHARS = 400  # of what was said before a message
 LEARN_ATTEMPTS_MAX_COUNT = 10  # then a turn is parked until an operator retries it
 LEARN_RETRY_FIRST_SECONDS = 30.0  # doubles each time
 LEARN_RETRY_MAX_SECONDS = 3_600.0

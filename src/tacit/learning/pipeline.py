@@ -19,6 +19,7 @@ from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
 from tacit.learning.extraction.sentences import HoldScope, combine_holds, squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.memory_writes import LearnedFact, supersede_hearsay
+from tacit.learning.reading import find_reader, read_facts
 from tacit.learning.reconciliation import (
     LIKENESS_MIN,
     AmbiguousPerson,
@@ -107,6 +108,7 @@ def _imperative(step: str, locale: Locale) -> str:
 
 # Extract what a turn states: by rules, or by a language model whose claims are verified.
 
+_COVERED_MIN_SHARE = 0.3  # of the words of a fact, in those of another
 _SAME_MIN_SHARE = 0.6  # minimum share of common significant words
 _WORD = re.compile(r"\w+")
 
@@ -124,7 +126,7 @@ def choose_locale(locale: str, text: str) -> Locale:
 
 
 def extract_statements(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None) -> Extraction:
-    """Extract at most three statements. Those found by rules do not depend on a model."""
+    """Extract what a turn states. What rules and the trained reader find does not depend on a language model."""
     found = _extracted(turn, speaker, locale, reader)
     return Extraction(
         statements=tuple(
@@ -156,8 +158,12 @@ def _extracted(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader
     if how is not None:
         return Extraction(statements=(how,), inferred=frozenset())
     plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, locale)
+    trained = find_reader(locale)
+    if trained is not None:
+        read = read_facts(trained, turn.text, turn.said_before, speaker, turn.said_at, locale)
+        plain = add_read_facts(turn.text, plain, read)
     if reader is None:
-        return Extraction(statements=tuple(plain), inferred=frozenset())
+        return Extraction(statements=tuple(plain[: limits.LEARN_WRITES_PER_TURN_MAX_COUNT]), inferred=frozenset())
     return merge_readings(plain, reader.read(turn, speaker, locale), speaker, locale)
 
 
@@ -184,6 +190,18 @@ def merge_readings(plain: Sequence[StatedFact], read: LlmReading, speaker: str, 
         inferred=read.inferred - {one.content for one in plain},
         refused=read.refused,
     )
+
+
+def add_read_facts(text: str, plain: Sequence[StatedFact], read: Sequence[StatedFact]) -> list[StatedFact]:
+    """Add what the trained reader found to what the rules found; where both read the same words, those of the rules."""
+    covered = [(start, start + len(one.quote)) for one in plain if (start := text.find(one.quote)) >= 0]
+    further = []
+    for one in read:
+        start = text.find(one.quote)
+        shared = sum(max(0, min(stop, start + len(one.quote)) - max(first, start)) for first, stop in covered)
+        if shared < _COVERED_MIN_SHARE * len(one.quote):
+            further.append(one)
+    return [*plain, *further]
 
 
 def _stricter(plain: StatedFact, read: StatedFact) -> StatedFact:

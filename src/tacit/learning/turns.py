@@ -66,6 +66,11 @@ class QueuedTurn:
         return names[0] if names else ""
 
     @property
+    def said_before(self) -> str:
+        """Return what was said just before this turn: by the assistant, or in a group by another person."""
+        return self.before[-1].partition(": ")[2] if self.before else ""
+
+    @property
     def question_before(self) -> str:
         """Return what the assistant asked between the speaker's last message and this one.
 

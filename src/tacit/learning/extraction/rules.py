@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tacit import limits
 from tacit.learning.corrections.comparison import is_comment
 from tacit.learning.corrections.supersession import replaces
 from tacit.learning.extraction.clauses import ClauseReading, expand_contractions, read_clause, strip_clause
@@ -421,7 +420,7 @@ def read_coordinated_clause(
             break
         found.append(following.statement)
         rest = following.rest
-    if len(found) > limits.LEARN_WRITES_PER_TURN_MAX_COUNT:
+    if len(found) > STATEMENTS_MAX_COUNT:
         found = [shared.whole(found[0], setting)]
     return first, found
 
@@ -558,7 +557,7 @@ def _before_joined(
 
 # Statements from a message without a model: plain forms only, and nothing where it would guess.
 
-STATEMENTS_MAX_COUNT = 3  # writes per turn, as the design has it
+STATEMENTS_MAX_COUNT = 3  # of one message
 
 
 def extract_by_rules(text: str, speaker: str, said_at: datetime, locale: Locale) -> list[StatedFact]:
