@@ -6,17 +6,21 @@ facts of a life themselves would score (`judged_facts`) shows how often it errs.
 
 from __future__ import annotations
 
+import calendar
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date
 from functools import cache
 
 from bench.life_data import Life, Said, Statement, Words
 from tacit.records.memory import Memory
 
 _PLAIN = str.maketrans("’‘“”‐‑–—", "''\"\"----")
+_MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
+_DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(_MONTHS)}) (\d{{4}})\b")
 # That something is over, in words that a memory of the present does not have.
 _OVER = re.compile(
     r"""\b(?:
@@ -34,9 +38,11 @@ _OVER = re.compile(
 def states(text: str, words: Words) -> bool:
     """Whether a text holds, for each requirement, one of its alternatives.
 
-    An alternative is lower-case text that begins where a word begins and may end anywhere.
+    An alternative is lower-case text that begins where a word begins and may end anywhere. A text
+    that gives a date in full also states the day of the week.
     """
     plain = _plain(text)
+    plain = " ".join((plain, *(_weekday(*found.groups()) for found in _DATE.finditer(plain))))
     return all(any(_alternative(one).search(plain) for one in alternatives) for alternatives in words)
 
 
@@ -47,6 +53,13 @@ def says_over(text: str) -> bool:
 
 def states_as_current(text: str, words: Words) -> bool:
     return states(text, words) and not says_over(text)
+
+
+def _weekday(day: str, month: str, year: str) -> str:
+    try:
+        return f"{date(int(year), _MONTHS.index(month) + 1, int(day)):%A}".lower()
+    except ValueError:  # no such day
+        return ""
 
 
 @cache
