@@ -29,6 +29,7 @@ _OVER = re.compile(
     | left\b(?![ -](?:hand|arm|leg|foot|knee|eye|ear|side|shoulder|hip|wrist|ankle)) | quit | resigned
     | moved\ (?:away|out|from) | switched\ (?:away\ )?from | gave\ up | given\ up | stopped
     | broke\ up | split\ up | separated\ from | divorced\ from | ended | is\ over
+    | outgrew | outgrown | decided\ against
     | sold\b | died | passed\ away | cancell?ed | closed\ down
     )|n't\b.*\b(?:any\ ?more|any\ longer)""",
     re.VERBOSE,
@@ -38,11 +39,12 @@ _OVER = re.compile(
 def states(text: str, words: Words) -> bool:
     """Whether a text holds, for each requirement, one of its alternatives.
 
-    An alternative is lower-case text that begins where a word begins and may end anywhere. A text
-    that gives a date in full also states the day of the week.
+    An alternative is lower-case text that begins where a word begins and may end anywhere. A date in
+    full also states its day of the week, but that alone is no statement: too many dates share it.
     """
     plain = _plain(text)
-    plain = " ".join((plain, *(_weekday(*found.groups()) for found in _DATE.finditer(plain))))
+    if len(words) > 1:
+        plain = " ".join((plain, *(_weekday(*found.groups()) for found in _DATE.finditer(plain))))
     return all(any(_alternative(one).search(plain) for one in alternatives) for alternatives in words)
 
 
