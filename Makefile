@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 settings golden golden-change size flows names lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests bench-life bench-said
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -170,6 +170,12 @@ bench-checkpoints: .venv/.test-ready ## saving and loading a graph's state besid
 
 bench-requests: .venv/.test-ready ## the most expensive requests that are still legal: none above a second of CPU
 	$(BIN)/python bench/request_cost.py $(ARGS)
+
+bench-life: .venv/.test-ready ## what memory knows after months of invented lives (ARGS="--misses FILE")
+	$(BIN)/python bench/life.py $(ARGS)
+
+bench-said: .venv/.test-ready ## replies, single sentences and changes: what each does to memory (ARGS="--misses FILE")
+	$(BIN)/python bench/said.py $(ARGS)
 
 bench: .venv/.test-ready ## measure, and print ratios
 	$(WITH_POSTGRES) $(BIN)/python bench/run.py
