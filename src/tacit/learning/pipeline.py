@@ -18,8 +18,9 @@ from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_lo
 from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
 from tacit.learning.extraction.sentences import HoldScope, combine_holds, squeeze_spaces
 from tacit.learning.facts import Hold, StatedFact
+from tacit.learning.judge import KNOWN_MAX_COUNT, judge_statements
 from tacit.learning.memory_writes import LearnedFact, supersede_hearsay
-from tacit.learning.reading import find_reader, read_facts
+from tacit.learning.reading import find_reader, read_message
 from tacit.learning.reconciliation import (
     LIKENESS_MIN,
     AmbiguousPerson,
@@ -49,7 +50,7 @@ from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.retrieval.index_cache import find_neighbors
 from tacit.retrieval.retriever import Retriever
 from tacit.storage import learned_facts, memories, memory_reads, relations
-from tacit.storage.learned_facts import DatabaseLedger
+from tacit.storage.learned_facts import ComparedMemory, DatabaseLedger
 from tacit.storage.memories import TextVectors, Transaction
 from tacit.storage.store import FAST_PATH_MISS, Store
 from tacit.telemetry.metrics import measure_operation
@@ -108,7 +109,6 @@ def _imperative(step: str, locale: Locale) -> str:
 
 # Extract what a turn states: by rules, or by a language model whose claims are verified.
 
-_COVERED_MIN_SHARE = 0.3  # of the words of a fact, in those of another
 _SAME_MIN_SHARE = 0.6  # minimum share of common significant words
 _WORD = re.compile(r"\w+")
 
@@ -160,8 +160,7 @@ def _extracted(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader
     plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, locale)
     trained = find_reader(locale)
     if trained is not None:
-        read = read_facts(trained, turn.text, turn.said_before, speaker, turn.said_at, locale)
-        plain = add_read_facts(turn.text, plain, read)
+        plain = read_message(trained, plain, turn.text, turn.said_before, speaker, turn.said_at, locale)
     if reader is None:
         return Extraction(statements=tuple(plain[: limits.LEARN_WRITES_PER_TURN_MAX_COUNT]), inferred=frozenset())
     return merge_readings(plain, reader.read(turn, speaker, locale), speaker, locale)
@@ -190,18 +189,6 @@ def merge_readings(plain: Sequence[StatedFact], read: LlmReading, speaker: str, 
         inferred=read.inferred - {one.content for one in plain},
         refused=read.refused,
     )
-
-
-def add_read_facts(text: str, plain: Sequence[StatedFact], read: Sequence[StatedFact]) -> list[StatedFact]:
-    """Add what the trained reader found to what the rules found; where both read the same words, those of the rules."""
-    covered = [(start, start + len(one.quote)) for one in plain if (start := text.find(one.quote)) >= 0]
-    further = []
-    for one in read:
-        start = text.find(one.quote)
-        shared = sum(max(0, min(stop, start + len(one.quote)) - max(first, start)) for first, stop in covered)
-        if shared < _COVERED_MIN_SHARE * len(one.quote):
-            further.append(one)
-    return [*plain, *further]
 
 
 def _stricter(plain: StatedFact, read: StatedFact) -> StatedFact:
@@ -319,7 +306,7 @@ class LearningPipeline:
         contents = [one.content for one in found.statements]
         vectors = self.retriever.embed_inline(contents) if contents else TextVectors()
         near, alike = self._near(space, turn, vectors)
-        judgement = self._judged(space, alike)
+        judgement = {**self._judged_by_reader(space, turn, found.statements, locale), **self._judged(space, alike)}
 
         def work(tx: Transaction) -> list[LearnedFact]:
             told = ReadTurn(found, speaker, locale, near, judgement)
@@ -386,6 +373,22 @@ class LearningPipeline:
             return edges, pairs
 
         return self.store.read(space, turn.asking, look)
+
+    def _judged_by_reader(
+        self, space: str, turn: QueuedTurn, statements: Sequence[StatedFact], locale: Locale
+    ) -> Judgment:
+        """Judge new statements against what this chat may hear of the speaker's own facts."""
+        reader = find_reader(locale) if statements else None
+        if reader is None:
+            return {}
+
+        def look(connection: Connection, request: Request) -> list[ComparedMemory]:
+            mine = request.own_identities
+            known = learned_facts.list_newest_facts(connection, request.space, mine, KNOWN_MAX_COUNT)
+            heard = memory_reads.list_visible(connection, self.store.audiences, request, [one.id for one in known])
+            return [one for one in known if one.id in heard and turn.may_use(one.category)]
+
+        return judge_statements(reader, statements, self.store.read(space, turn.asking, look))
 
     def _judged(self, space: str, pairs: Sequence[FactPair]) -> Judgment:
         model = self.learning.model

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from tacit.errors import LanguageFailed
@@ -16,7 +18,7 @@ from tacit.records.memory import Kind, Sensitivity
 _LOG = logging.getLogger(__name__)
 
 # Chosen on two writers whose messages trained nothing (`training/README.md`).
-KEPT_MIN_SCORE = 0.7
+KEPT_MIN_SCORE = 0.6
 ASKED_MIN_SCORE = 0.5  # where the person asks to have it remembered
 _ASKS_MIN_CHANCE = 0.5
 _NOTHING_MIN_CHANCE = 0.5  # that a message is one of which nothing is kept
@@ -25,14 +27,21 @@ _DOUBTED_MIN_SCORE = 0.85
 _SENSITIVE_MIN_CHANCE = 0.25
 _PUBLIC_MIN_CHANCE = 0.6
 _CHANGE_MIN_CHANCE = 0.5
-_QUOTED_MIN_WORDS = 3  # fewer say nothing without what was said before
+_OBJECTED_MAX_CHANCE = 0.25  # below this, the reader takes words of which the rules made a fact for none
+_COVERED_MIN_SHARE = 0.3  # of the words of a fact, in those of another
+_SENTENCE_MAX_CHARS = 220
 
 TRAINED_LOCALE = "en"
 _NOTHING = ("paste", "injection", "secret", "off")
 _DOUBTED = ("hypothetical", "joke", "quote", "question")
 _KINDS = {"instruction": Kind.PREFERENCE}
-_PASSES_AFTER = timedelta(days=60)  # "for a few weeks or months"
-_WORD = re.compile(r"\w+")
+# How long what passes is kept, after the moment that it is about.
+_PASSES_AFTER = {Kind.TASK: timedelta(days=45), Kind.EVENT: timedelta(days=180)}
+_PASSES_AFTER_DEFAULT = timedelta(days=120)  # "for a few weeks or months"
+_PASSING_KINDS = (Kind.CONTEXT, Kind.EVENT, Kind.TASK)
+_OWN = re.compile(r"\W*(?:i|i['’]?m|i['’]?ve|i['’]ll|i['’]d|we|we['’]?re|we['’]?ve)\b", re.IGNORECASE)
+_ENDS = re.compile(r"[.!?]+(?=\s)|\n+")
+_QUESTION = re.compile(r"[^.!?\n]{3,120}\?")
 
 
 def find_reader(locale: Locale) -> TrainedReader | None:
@@ -46,17 +55,94 @@ def find_reader(locale: Locale) -> TrainedReader | None:
         return None
 
 
-def read_facts(
-    reader: TrainedReader, text: str, before: str, speaker: str, said_at: datetime, locale: Locale
+def read_message(
+    reader: TrainedReader,
+    plain: Sequence[StatedFact],
+    text: str,
+    before: str,
+    speaker: str,
+    said_at: datetime,
+    locale: Locale,
 ) -> list[StatedFact]:
-    """Return what a message states, in the order in which it states it."""
+    """Return what a message states: by the reader, and by the rules (`plain`) where the reader does not object.
+
+    Where both read the same words, those of the rules are kept, which know their slot, and the reader's labels.
+    """
     reading = reader.read(text, before)
     if any(reading.chances["rest"][label] >= _NOTHING_MIN_CHANCE for label in _NOTHING):
-        return []
+        return [one for one in plain if one.explicit]
+    read = _read_facts(reading, text, before, speaker, said_at, locale)
+    found: list[StatedFact] = []
+    for one in plain:
+        start = text.find(one.quote)
+        chance = reading.chance_of(start, start + len(one.quote)) if start >= 0 else None
+        if chance is None or chance >= _OBJECTED_MAX_CHANCE or one.explicit:
+            found.append(_labelled(one, [new for new in read if _share(new, one, text) >= _COVERED_MIN_SHARE]))
+    return found + [new for new in read if not any(_share(new, one, text) >= _COVERED_MIN_SHARE for one in found)]
+
+
+def _share(new: StatedFact, old: StatedFact, text: str) -> float:
+    """How much of the words of one fact are among those of another."""
+    first, start = text.find(new.quote), text.find(old.quote)
+    if first < 0 or start < 0:
+        return 0.0
+    shared = min(first + len(new.quote), start + len(old.quote)) - max(first, start)
+    return max(0, shared) / max(1, len(new.quote))
+
+
+def _labelled(plain: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
+    """A statement of the rules, as sensitive as the reader takes its words for, and as long-lived."""
+    if not read:
+        return plain
+    levels = [one.sensitivity for one in (plain, *read) if one.sensitivity]
+    return replace(
+        plain,
+        sensitivity=max(levels, key=lambda one: one.rank, default=None),
+        turned=plain.turned or any(one.turned for one in read),
+        expires_at=plain.expires_at or read[0].expires_at,
+    )
+
+
+def _read_facts(
+    reading: MessageReading, text: str, before: str, speaker: str, said_at: datetime, locale: Locale
+) -> list[StatedFact]:
+    """Return what the reader found, in the order in which it was said."""
     asked = reading.chances["ask"]["yes"] >= _ASKS_MIN_CHANCE
     least = _least_score(reading, asked=asked)
-    facts = [_stated(one, text, speaker, said_at, locale, asked=asked) for one in reading.spans if one.score >= least]
-    return [one for one in facts if one is not None]
+    message = _Message(text=text, question=_last_question(before), speaker=speaker, said_at=said_at, locale=locale)
+    facts: dict[str, StatedFact] = {}
+    own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
+    for span in reading.spans:
+        own = _OWN.match(text[span.start : span.end]) is not None or (own and span.best("about") in ("me", "us"))
+        if span.score >= least:
+            fact = _stated(span, message, own=own, asked=asked)
+            facts.setdefault(fact.content, fact)
+    return list(facts.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Message:
+    text: str
+    question: str  # the one that it answers; "" where there is none
+    speaker: str
+    said_at: datetime
+    locale: Locale
+
+    def sentence(self, span: ReadSpan) -> str:
+        """Return the sentence around a span, or the span and what is next to it where the sentence is long."""
+        first = max((match.end() for match in _ENDS.finditer(self.text, 0, span.start)), default=0)
+        after = _ENDS.search(self.text, max(span.end - 1, span.start))
+        last = after.start() if after else len(self.text)
+        if last - first > _SENTENCE_MAX_CHARS:
+            first = max(first, span.start)
+            last = max(span.end, min(last, first + _SENTENCE_MAX_CHARS))
+        return self.text[first : max(last, span.end)][:_SENTENCE_MAX_CHARS]
+
+
+def _last_question(before: str) -> str:
+    """The last sentence of what was said before, where it is a short question."""
+    found = _QUESTION.findall(before)
+    return found[-1].strip() if found and before.rstrip().endswith("?") else ""
 
 
 def _least_score(reading: MessageReading, *, asked: bool) -> float:
@@ -67,32 +153,33 @@ def _least_score(reading: MessageReading, *, asked: bool) -> float:
     return KEPT_MIN_SCORE
 
 
-def _stated(
-    span: ReadSpan, text: str, speaker: str, said_at: datetime, locale: Locale, *, asked: bool
-) -> StatedFact | None:
-    quote = text[span.start : span.end]
-    about = span.best("about")
+def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> StatedFact:
+    quote, said_at = message.text[span.start : span.end], message.said_at
     worded = word_fact(
         SpanToWord(
             words=quote,
-            about=about,
+            sentence=message.sentence(span),
+            asked=message.question,
+            about=span.best("about"),
             who=span.who,
+            own=own,
             order=span.best("kind") == "instruction",
             task=span.best("kind") == "task",
         ),
-        speaker,
+        message.speaker,
         said_at,
-        locale,
+        message.locale,
     )
-    if worded.quoted and len(_WORD.findall(quote)) < _QUOTED_MIN_WORDS:
-        return None
-    kind = span.best("kind")
-    passes = span.best("lasts") == "while"
+    said_kind = span.best("kind")
+    kind = _KINDS.get(said_kind) or Kind(said_kind)
+    stays = span.best("lasts") == "stays"
+    if stays and kind in _PASSING_KINDS:
+        kind = Kind.IDENTITY if worded.about_speaker else Kind.KNOWLEDGE
     return StatedFact(
         content=worded.content,
         quote=quote,
-        explicit=asked or kind == "instruction",
-        kind=_KINDS.get(kind) or Kind(kind),
+        explicit=asked or said_kind == "instruction",
+        kind=kind,
         about_speaker=worded.about_speaker,
         about=worded.about,
         hearsay=bool(worded.about) and not worded.about_speaker,
@@ -104,7 +191,7 @@ def _stated(
         hold=None,
         turned=span.chances["change"]["none"] < _CHANGE_MIN_CHANCE,
         sensitivity=_sensitivity(span),
-        expires_at=said_at + _PASSES_AFTER if passes else None,
+        expires_at=None if stays else _expiry(kind, worded.observed_at, said_at),
     )
 
 
@@ -114,3 +201,8 @@ def _sensitivity(span: ReadSpan) -> Sensitivity:
     if chances["sensitive"] >= _SENSITIVE_MIN_CHANCE:
         return Sensitivity.SENSITIVE
     return Sensitivity.PUBLIC if chances["public"] >= _PUBLIC_MIN_CHANCE else Sensitivity.PERSONAL
+
+
+def _expiry(kind: Kind, observed_at: datetime | None, said_at: datetime) -> datetime:
+    begins = max(said_at, observed_at) if observed_at else said_at
+    return begins + _PASSES_AFTER.get(kind, _PASSES_AFTER_DEFAULT)

@@ -136,8 +136,16 @@ _LOOKED_AT_COUNT = 40  # newest memories of a person to compare
 _ALIKE_MAX_COUNT = 50
 
 
-# New wording → id of the memory that it repeats or updates, and which of the two.
-Judgment = Mapping[str, tuple[str, Literal["same", "updates"]]]
+class Verdict(StrEnum):
+    """How a new statement bears on a known memory."""
+
+    SAME = "same"
+    UPDATES = "updates"
+    ENDS = "ends"
+
+
+# New wording → id of the memory that it repeats, updates or ends, and which of these.
+Judgment = Mapping[str, tuple[str, Verdict]]
 
 
 class ReconcileOutcome(StrEnum):
@@ -269,8 +277,10 @@ def apply_judgment(
     old = learned_facts.get_fact(tx.connection, tx.space, tx.request.own_identities, id)
     if old is None or not turn.may_use(old.category):
         return decision
-    if verdict == "same":
+    if verdict is Verdict.SAME:
         return replace(decision, outcome=ReconcileOutcome.SAME, reason="the same in other words", old=old)
+    if verdict is Verdict.ENDS:
+        return replace(decision, outcome=ReconcileOutcome.CHANGED, reason="it is over", old=old)
     return replace(decision, outcome=ReconcileOutcome.CHANGED, reason="it holds in its place now", old=old)
 
 
@@ -355,14 +365,14 @@ class FactPair:
 
 
 @dataclass
-class Verdict:
+class PairVerdict:
     pair: int
     verdict: Literal["same", "updates", "different"]
 
 
 @dataclass
 class Verdicts:
-    verdicts: list[Verdict]
+    verdicts: list[PairVerdict]
 
 
 def is_worth_asking(pair: FactPair) -> bool:
@@ -379,9 +389,7 @@ def is_worth_asking(pair: FactPair) -> bool:
     return any(word.isdecimal() or len(word) >= _TELLING_MIN_CHARS for word in older & newer)
 
 
-def judge_pairs(
-    pairs: Sequence[FactPair], model: LanguageModel, budget: Budget
-) -> Mapping[str, tuple[str, Literal["same", "updates"]]]:
+def judge_pairs(pairs: Sequence[FactPair], model: LanguageModel, budget: Budget) -> Judgment:
     """Return, by newer wording, which older memory it repeats or updates.
 
     The result is empty if the model does not answer.
@@ -393,11 +401,11 @@ def judge_pairs(
         told = ask_verdicts(asked, model, budget)
     except LanguageFailed:
         return {}
-    found: dict[str, tuple[str, Literal["same", "updates"]]] = {}
+    found: dict[str, tuple[str, Verdict]] = {}
     for pair, verdict in zip(asked, told, strict=True):
         if verdict == "different" or (verdict == "same" and not is_believable(pair)):
             continue
-        found.setdefault(pair.newer, (pair.id, verdict))
+        found.setdefault(pair.newer, (pair.id, Verdict(verdict)))
     return found
 
 

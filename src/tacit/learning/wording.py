@@ -94,6 +94,7 @@ _VERBS = frozenset(
 )
 _AFTER_SUBJECT = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "can", "cannot", "does", "did"])
 _ASKED = re.compile(r"^(?:(?:can|could|would|will) you|you (?:should|must|can)|i want you to)\s+", re.IGNORECASE)
+_SHORT_MAX_WORDS = 4  # a sentence of as many says little without the question that it answers
 _LETTER = re.compile(r"[^\W\d_]")
 # What a fragment without subject and verb may open with: "allergic to nuts", "on insulin", "from Cork".
 _STATE = re.compile(
@@ -121,10 +122,13 @@ class SpanToWord:
     """Words that state a fact, with what the reader takes them for."""
 
     words: str
+    sentence: str  # in which they stand
+    asked: str  # the question that the sentence answers; "" where there is none
     about: str  # "me", "us", "group", "other" or "thing"
     who: str | None  # the words that name the other person
+    own: bool  # a subject that the words leave out is the speaker
     order: bool  # it tells the assistant how to behave
-    task: bool = False  # it is something to be done
+    task: bool  # it is something to be done
 
 
 def word_fact(span: SpanToWord, speaker: str, said_at: datetime, locale: Locale) -> WordedFact:
@@ -133,28 +137,38 @@ def word_fact(span: SpanToWord, speaker: str, said_at: datetime, locale: Locale)
     past = locale.has("past", text) and not locale.has("to_come", text)
     marked, whens = mark_dates(text, said_at, locale, past=past)
     about = _mentions(span, speaker, locale)
+    made: str | None
     if span.order:
         made = _order(marked, speaker, locale)
     elif span.about == "other":
         made = _of_another(marked, span, about, speaker, locale)
     elif span.about in ("me", "us"):
-        made = _of_speaker(marked, speaker, locale, task=span.task)
+        made = _of_speaker(marked, span, speaker, locale)
     else:
         made = _of_thing(marked, speaker, locale)
     content = ""
     if made is not None:
         content = _SPACES.sub(" ", spell_dates(made, whens, as_said=False)).strip(_EDGES)
-    quoted = not content or check_form(content[:1].upper() + content[1:], speaker, locale) is not None
+        content = content[:1].upper() + content[1:]
+    quoted = not content or check_form(content, speaker, locale) is not None
     if quoted:
-        named = f" of {span.who}" if span.about == "other" and span.who and span.who not in span.words else ""
-        content = f"{speaker} said{named}: {_SPACES.sub(' ', span.words).strip(_EDGES)}"
+        content = _quoted(span, speaker, said_at, locale)
     return WordedFact(
-        content=content[:1].upper() + content[1:],
+        content=content,
         about_speaker=span.about in ("me", "us") or (span.about == "other" and not about and not span.who),
         about=about,
         observed_at=next((when.at for when in whens if when.at), None),
         quoted=quoted,
     )
+
+
+def _quoted(span: SpanToWord, speaker: str, said_at: datetime, locale: Locale) -> str:
+    """The sentence as it was typed, with its dates written out, and with the question that a short one answers."""
+    marked, whens = mark_dates(_SPACES.sub(" ", span.sentence).strip(_EDGES), said_at, locale, past=False)
+    said = spell_dates(marked, whens, as_said=False)
+    if span.asked and len(said.split()) <= _SHORT_MAX_WORDS:
+        return f"{speaker} said: {said} (asked: {span.asked})"
+    return f"{speaker} said: {said}"
 
 
 def _plain(words: str) -> str:
@@ -180,7 +194,7 @@ def _order(text: str, speaker: str, locale: Locale) -> str:
     return f"{speaker} asks the assistant: {_inside(said[:1].lower() + said[1:], speaker, locale)}"
 
 
-def _of_speaker(text: str, speaker: str, locale: Locale, *, task: bool) -> str | None:
+def _of_speaker(text: str, span: SpanToWord, speaker: str, locale: Locale) -> str | None:
     text = _WAS_AUX.sub("we are ", text) if _WAS_AUX.match(text) else text
     match = _SELF.match(text)
     if match is not None:
@@ -192,9 +206,11 @@ def _of_speaker(text: str, speaker: str, locale: Locale, *, task: bool) -> str |
     second = rest.split(" ", 1)[0]
     if first in locale.words["kin"]:
         return f"{make_possessive(speaker, locale)} {_inside(_lower(text), speaker, locale)}"
+    if not span.own:
+        return None
     if first in _VERBS or _opens_with_verb(first, second, locale):
         lowered = _inside(_lower(text), speaker, locale)
-        if task and f"{first}" not in _VERBS and _tagged(first, locale, ":bare"):
+        if span.task and first not in _VERBS and _tagged(first, locale, ":bare"):
             return f"{speaker} has to {lowered}"
         return _acts(speaker, lowered, speaker, locale)
     if _STATE.match(text) and not _BEING.search(text):
@@ -245,6 +261,8 @@ def _of_another(text: str, span: SpanToWord, about: tuple[Mention, ...], speaker
     first, _, more = text.lower().partition(" ")
     if first in locale.words["kin"]:
         return f"{make_possessive(speaker, locale)} {_lower(rest)}"
+    if span.who is None or span.who not in span.sentence:
+        return None
     if called and (first in _VERBS or _opens_with_verb(first, more.split(" ", 1)[0], locale)):
         return f"{called} {_lower(rest)}"
     if called and _STATE.match(text) and not _BEING.search(text):

@@ -44,8 +44,8 @@ class Network:
     def __init__(self, words: Mapping[str, NDArray[np.generic]], layers: Mapping[str, NDArray[np.generic]]) -> None:
         table = "encoder.embeddings.word_embeddings.weight"
         # The table stays in whole numbers: of its 30,000 rows a message needs a few dozen.
-        self._words = words[f"{table}|q"]
-        self._scales = words[f"{table}|s"]
+        self._words: NDArray[np.int8] = words[f"{table}|q"].astype(np.int8, copy=False)
+        self._scales = words[f"{table}|s"].astype(np.float32, copy=False)
         self._arrays = layers
         self._places = self._get("encoder.embeddings.position_embeddings.weight")
         self._segments = self._get("encoder.embeddings.token_type_embeddings.weight")
@@ -82,8 +82,8 @@ class Network:
             numbers[n, : len(one)] = one
             kinds[n, : len(kind)] = kind
             blocked[n, ..., len(one) :] = -1e9
-        hidden = self._words[numbers] * self._scales[numbers] + self._segments[kinds] + self._places[:length]
-        hidden = _normed(hidden.astype(np.float32), *self._norm)
+        table = self._words[numbers].astype(np.float32) * self._scales[numbers]
+        hidden = _normed(table + self._segments[kinds] + self._places[:length], *self._norm)
         for layer in self._layers:
             hidden = _apply(layer, hidden, blocked)
         return hidden
@@ -137,11 +137,11 @@ def _apply(layer: _Layer, hidden: Rows, blocked: Rows) -> Rows:
     size = width // _HEADS_COUNT
     joint = (hidden @ layer.joint + layer.joint_bias).reshape(count, length, 3, _HEADS_COUNT, size)
     query, key, value = (joint[:, :, n].transpose(0, 2, 1, 3) for n in range(3))
-    scores = query @ key.transpose(0, 1, 3, 2) * np.float32(size**-0.5) + blocked
+    scores: Rows = query @ key.transpose(0, 1, 3, 2) * np.float32(size**-0.5) + blocked
     scores -= scores.max(-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(-1, keepdims=True)
-    mixed = (scores @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
+    mixed: Rows = (scores @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
     hidden = _normed(hidden + mixed @ layer.out + layer.out_bias, *layer.norm)
     wide = _gelu(hidden @ layer.wide + layer.wide_bias)
     return _normed(hidden + wide @ layer.narrow + layer.narrow_bias, *layer.last_norm)

@@ -68,6 +68,12 @@ class MessageReading:
 
     spans: tuple[ReadSpan, ...]
     chances: dict[str, dict[str, float]]  # of each label of each head, for the message as a whole
+    pieces: tuple[tuple[int, int, float], ...]  # of the message, each with its chance of being in a fact
+
+    def chance_of(self, start: int, end: int) -> float | None:
+        """Return the mean chance that the words from `start` to `end` state a fact; None where they were not read."""
+        found = [chance for first, last, chance in self.pieces if first < end and last > start]
+        return sum(found) / len(found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +101,20 @@ class TrainedReader:
         """Read a message. `before` is what was said to the person just before it."""
         windows = self._windows(text, before)
         hidden = self._network.encode([one.ids for one in windows], [one.segments for one in windows])
-        spans = [span for one, rows in zip(windows, hidden, strict=True) for span in self._spans(text, one, rows)]
+        spans: list[ReadSpan] = []
+        pieces: list[tuple[int, int, float]] = []
+        for one, rows in zip(windows, hidden, strict=True):
+            tags = self._network.head("tag", rows[one.first : one.first + len(one.places)])
+            spans += self._spans(text, one, rows, tags)
+            inner = (tags[:, 1] + tags[:, 2]).tolist()
+            pieces += [(*place, chance) for place, chance in zip(one.places, inner, strict=True)]
         whole = np.stack([rows[0] for rows in hidden])
         chances = {}
         for name, labels in MESSAGE_HEADS.items():
             # A long message is as sure of a label as its surest part; that it has facts, the spans say.
             found = self._network.head(f"message.{name}", whole)
             chances[name] = dict(zip(labels, found.max(0).tolist(), strict=True))
-        return MessageReading(spans=tuple(spans), chances=chances)
+        return MessageReading(spans=tuple(spans), chances=chances, pieces=tuple(pieces))
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
         """Return for each pair of a known and a new sentence the chance of each relation between them."""
@@ -148,15 +160,14 @@ class TrainedReader:
                 break
         return windows
 
-    def _spans(self, text: str, window: _Window, rows: Rows) -> list[ReadSpan]:
+    def _spans(self, text: str, window: _Window, rows: Rows, tags: Rows) -> list[ReadSpan]:
         inner = rows[window.first : window.first + len(window.places)]
         if not len(inner):
             return []
-        tags = self._network.head("tag", inner)
         named = self._network.head("who", inner)[:, 1]
         found = []
         for start, stop, score in find_spans(tags[:, 1], tags[:, 2]):
-            first, last = window.places[start][0], window.places[stop - 1][1]
+            first, last = _whole_words(text, window.places[start][0], window.places[stop - 1][1])
             if _LETTERS.search(text, first, last) is None:
                 continue
             vector = np.concatenate([inner[start:stop].mean(0), rows[0]])[None]
@@ -197,7 +208,17 @@ def _named(text: str, window: _Window, chances: Rows, start: int, stop: int) -> 
         chosen = [n for n in marked if marked[-1] - n == len(marked) - 1 - marked.index(n)]
     else:
         return None
-    return text[window.places[chosen[0]][0] : window.places[chosen[-1]][1]]
+    first, last = _whole_words(text, window.places[chosen[0]][0], window.places[chosen[-1]][1])
+    return text[first:last]
+
+
+def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
+    """Widen a stretch that begins or ends within a word."""
+    while first > 0 and text[first].isalnum() and text[first - 1].isalnum():
+        first -= 1
+    while last < len(text) and text[last].isalnum() and text[last - 1].isalnum():
+        last += 1
+    return first, last
 
 
 _loaded: list[TrainedReader] = []
