@@ -137,3 +137,21 @@ def pair_example(row: Row, tokenizer: Tokenizer) -> Pair:
         label=RELATIONS.index(row["label"]),
         row=row,
     )
+
+
+def derived_pairs(rows: list[Row]) -> list[Row]:
+    """Make pairs of labelled messages: what a message states repeats its own sentence and coexists with the others of
+    the message; a message that states nothing has nothing to do with the sentence of the one before it."""
+    found = []
+    last = ""
+    for row in rows:
+        facts = row.get("facts", ())
+        for one in facts:
+            found.append({"known": one["fact"], "new": one["span"], "label": "repeats"})
+            found += [
+                {"known": one["fact"], "new": other["span"], "label": "coexists"} for other in facts if other is not one
+            ]
+        if last and not facts:
+            found.append({"known": last, "new": row["text"], "label": "unrelated"})
+        last = facts[-1]["fact"] if facts else last
+    return found

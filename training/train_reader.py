@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from base_weights import base_encoder
 from labels import MESSAGE_HEADS, RELATIONS, SPAN_HEADS, TAGS
-from reader_data import Example, Pair, load_tokenizer, message_example, pair_example, read_jsonl
+from reader_data import Example, Pair, derived_pairs, load_tokenizer, message_example, pair_example, read_jsonl
 from torch import nn
 
 WIDTH = 384
@@ -181,10 +181,11 @@ def train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer = load_tokenizer(options.vocabulary)
-    folders = sorted(one.name for one in options.data.iterdir() if (one / "messages.jsonl").exists())
-    learned = [name for name in folders if name not in options.test]
-    messages = [message_example(row, tokenizer) for row in read_jsonl(options.data, learned, "messages")]
-    pairs = [pair_example(row, tokenizer) for row in read_jsonl(options.data, learned, "pairs")]
+    learned = sorted(one.name for one in options.data.iterdir() if one.name not in options.test)
+    rows = read_jsonl(options.data, learned, "messages")
+    messages = [message_example(row, tokenizer) for row in rows]
+    written = [pair_example(row, tokenizer) for row in read_jsonl(options.data, learned, "pairs")]
+    derived = [pair_example(row, tokenizer) for row in derived_pairs(rows)] if options.derive else []
     model = Reader(options.base, tuple(options.layers)).to(device)
     steps = options.epochs * (len(messages) // options.batch + 1)
     heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
@@ -199,6 +200,7 @@ def train(options: argparse.Namespace) -> None:
     for epoch in range(options.epochs):
         model.train()
         random.shuffle(messages)
+        pairs = written + random.sample(derived, min(len(derived), int(options.derive * len(written))))
         random.shuffle(pairs)
         total = 0.0
         count = len(messages) // options.batch + 1
@@ -223,7 +225,7 @@ def train(options: argparse.Namespace) -> None:
     for writer in options.test:
         held = [message_example(row, tokenizer) for row in read_jsonl(options.data, [writer], "messages")]
         held_pairs = [pair_example(row, tokenizer) for row in read_jsonl(options.data, [writer], "pairs")]
-        print(f"== {writer}: {len(held)} messages, {len(held_pairs)} pairs; trained on {len(messages)}, {len(pairs)}")
+        print(f"== {writer}: {len(held)} messages, {len(held_pairs)} pairs; trained on {len(messages)}, {len(written)}")
         for name, value in evaluate(model, held, held_pairs, device).items():
             print(f"{name:24} {value}")
     if options.out:
@@ -263,6 +265,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path)
     parser.add_argument("--test", nargs="*", default=["kirsi", "leo", "nils"])
     parser.add_argument("--layers", nargs="*", type=int, default=[0, 1, 2, 3, 4, 5])
+    parser.add_argument("--derive", type=float, default=1.0, help="pairs made of messages, for each written one")
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=1e-4)
