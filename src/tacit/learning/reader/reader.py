@@ -36,8 +36,8 @@ MESSAGE_HEADS = {"rest": RESTS, "ask": ("no", "yes"), "hold": HOLDS}
 RELATIONS = ("repeats", "refines", "replaces", "ends", "coexists", "unrelated")
 
 _WEIGHTS_SHA256 = {
-    "words": "4f5b6d5b008d969e635b0841e69062cb1f6370e0d9338073d0cbf4ed93e9a6e1",
-    "layers": "da3b3705e0e91c4ff8e3a585b2f54867b3a0989f8410535b7746a5b362ac4914",
+    "words": "e1ef16d267581032d87170841e8fd6b522ec80c93e72afb85960bc9c4def44e9",
+    "layers": "1a14c6441800868881e2083835ba91592883c3e5dd57e2746406890b24304d13",
 }
 _BEFORE_MAX_TOKENS = 40
 _WINDOW_MAX_TOKENS = 192
