@@ -14,6 +14,7 @@ from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
 from tacit.identity import RawRequest, parse_chat_id, parse_identity, parse_request
 from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
+from tacit.learning.episodes import protect_episodes
 from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
 from tacit.policy.rules import decide_with_precedence, effective_visibility, preview_decision
@@ -475,6 +476,7 @@ class Operator(OperatorContext):
                 raise InvalidInput("visibility", "only the owner raises it")
             changed = replace(memory, visibility=wanted, updated_at=tx.at)
             memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"})
+            protect_episodes(tx, changed)
 
         self._write(work)
 

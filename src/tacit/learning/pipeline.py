@@ -13,6 +13,7 @@ from tacit.errors import LanguageFailed
 from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
+from tacit.learning.episodes import lock_source
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_locale
 from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
@@ -32,6 +33,7 @@ from tacit.learning.reconciliation import (
     apply_judgment,
     attribute_statement,
     decide_consent,
+    hold_as_episode,
     is_about_family,
     judge_pairs,
     load_known_memories,
@@ -407,7 +409,13 @@ class LearningPipeline:
         return lambda tx: [memory_writes.quarantine_turn(tx, turn, reason, self.learning.ttls)]
 
     def _keep(self, tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace) -> list[LearnedFact]:
-        stated = _attributed(tx, turn, told, trace)
+        episode = lock_source(tx, turn)
+        if episode is None and turn.recorded is not None:
+            trace.note("screen", "skip: the turn was deleted meanwhile")
+            return []
+        if episode is not None and episode.confidential:  # a hold that was said after the turn was queued
+            tx = replace(tx, request=replace(tx.request, confidential=True))
+        stated = [(said, hold_as_episode(whom, episode)) for said, whom in _attributed(tx, turn, told, trace)]
         shelf = load_known_memories(tx, turn, [one for one, _ in stated])
         decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
         kept: list[LearnedFact] = []

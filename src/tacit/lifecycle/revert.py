@@ -15,7 +15,7 @@ from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import parse_chat_id
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
-from tacit.lifecycle.forget import forget_insights
+from tacit.lifecycle.forget import forget_insights, forget_memory
 from tacit.lifecycle.purge import purge_memories
 from tacit.policy.rules import decide
 from tacit.records import validation
@@ -23,7 +23,7 @@ from tacit.records.conversation import Role
 from tacit.records.drafts import RevertedImport
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Reverted
-from tacit.storage import imports, learned_facts, memories, retention
+from tacit.storage import episodes, imports, learned_facts, memories, retention
 from tacit.storage.chats import read_chat
 from tacit.storage.engine import delete_rows, select_set
 from tacit.storage.erasures import hard_delete
@@ -256,6 +256,14 @@ def unlearn_message(tx: Transaction, message: str, only: Collection[str] | None)
     restored = memories.lock_memories(tx, sorted(done.restored))
     told = {memory.id for memory in restored if decide(tx.request, memory).allowed}
     return replace(done, restored=told).to_result()
+
+
+def unlearn_episode(tx: Transaction, episode: Memory) -> None:
+    """Delete an episode, and forget what was learned from it alone. If it still waits to be learned, it is not."""
+    for memory in memories.lock_memories(tx, sorted(episodes.list_derived(tx, [episode.id]))):
+        if episodes.list_sources(tx, [memory.id]) == {episode.id}:
+            forget_memory(tx, memory)
+    purge_memories(tx, [episode.id])
 
 
 def _find_own(tx: Transaction, origin: Origin) -> list[str]:

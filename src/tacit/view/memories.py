@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learning import memory_writes
-from tacit.learning.turns import read_held_messages, record_episodes
+from tacit.learning.episodes import protect_episodes, record_episodes
+from tacit.learning.turns import read_held_messages
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.erasure_records import RecordedErasure
@@ -356,6 +357,8 @@ class ViewMemories(Resource):
             if changed != memory:
                 changed = replace(changed, updated_at=tx.at)
                 memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
+                if act is ChangeAction.SET_VISIBILITY:
+                    protect_episodes(tx, changed)
 
         self._context.write(work)
 

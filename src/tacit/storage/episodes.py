@@ -1,0 +1,81 @@
+"""Find episodes by the memories that were learned from them, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, and_, select
+
+from tacit.clock import to_micros
+from tacit.records.conversation import Role
+from tacit.records.memory import State
+from tacit.storage.engine import chunks, select_set
+from tacit.storage.memories import Transaction
+from tacit.storage.schema import derived_from, memories_table
+
+_M = memories_table.c
+_D = derived_from.c
+
+
+def list_sources(tx: Transaction, ids: Collection[str]) -> set[str]:
+    """List the episodes that these memories were learned from."""
+    found: set[str] = set()
+    for some in chunks(ids):
+        sources = (
+            select(_D.turn_id)
+            .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.turn_id))
+            .where(_D.space_id == tx.space, _D.memory_id.in_(some), _M.is_turn.is_(True))
+        )
+        found |= select_set(tx.connection, sources)
+    return found
+
+
+def list_derived(tx: Transaction, ids: Collection[str]) -> set[str]:
+    """List the memories that were learned from these episodes, without summaries and insights."""
+    return {one.memory_id for one in read_learned(tx.connection, tx.space, ids)}
+
+
+def find_newest(tx: Transaction, since: datetime) -> str | None:
+    """Find the requester's newest episode in this thread and chat."""
+    newest = (
+        select(_M.id)
+        .where(
+            _M.space_id == tx.space,
+            _M.owner.in_(sorted(tx.request.own_identities)),
+            _M.is_turn.is_(True),
+            _M.created_at >= to_micros(since),
+            _M.thread == tx.thread,
+            _M.learned_in.in_(sorted(tx.request.chat_ids)),
+            _M.role == Role.USER.value,
+            _M.name.is_(None),
+            _M.state == State.ACTIVE.value,
+        )
+        .order_by(_M.created_at.desc(), _M.seq.desc())
+        .limit(1)
+    )
+    return tx.connection.execute(newest).scalar()
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMemory:
+    """A memory that was learned from an episode."""
+
+    episode_id: str
+    memory_id: str
+    state: State
+    superseded_by: str | None
+
+
+def read_learned(connection: Connection, space: str, episode_ids: Collection[str]) -> list[LearnedMemory]:
+    """List what was learned from these episodes, in every state, without summaries and insights."""
+    found: list[LearnedMemory] = []
+    for some in chunks(episode_ids):
+        learned = (
+            select(_D.turn_id, _D.memory_id, _M.state, _M.superseded_by)
+            .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.memory_id))
+            .where(_D.space_id == space, _D.turn_id.in_(some), _M.inferred.is_(False))
+        )
+        found += [LearnedMemory(row[0], row[1], State(row[2]), row[3]) for row in connection.execute(learned)]
+    return found
