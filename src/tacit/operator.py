@@ -175,9 +175,11 @@ class OperatorAudience(OperatorContext):
     def recall(
         self, chat: Chat, asked_by: Requester | None, query: str, top_k: int = limits.RECALL_DEFAULT_COUNT
     ) -> list[Recalled]:
-        """Return what a requester would recall in a chat. No memory counts as used."""
+        """Return the memories a requester would recall in a chat, without episodes. No memory counts as used."""
         asking = parse_request(asked_by, chat)
-        question = questions.parse_recall_query(query, top_k, {}, self._options.categories)
+        question = questions.parse_recall_query(
+            query, top_k, {"include": [questions.INCLUDE_MEMORIES]}, self._options.categories
+        )
 
         def read(work: Callable[[Connection, Request], T]) -> T:
             return self._storage.read(self._space, asking, work, union=self._options.union)

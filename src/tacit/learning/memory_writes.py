@@ -48,6 +48,7 @@ from tacit.records.memory import (
 )
 from tacit.records.results import Remembered
 from tacit.storage import learned_facts, memories, memory_reads
+from tacit.storage.episodes import list_sources
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction, update_key_precedence
@@ -527,10 +528,10 @@ def approve_proposal(
 
 
 def decline_proposal(tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory) -> None:
-    """Delete a declined proposal, and do not propose it again for a while."""
+    """Delete a declined proposal with the episodes that say it, and do not propose it again for a while."""
     learned_facts.insert_refusal(tx, waiting.concerns, decline_key(memory))
     learned_facts.delete_proposal(tx, memory.id)
-    hard_delete(tx, [memory.id])
+    hard_delete(tx, [memory.id, *sorted(list_sources(tx, [memory.id]))])
 
 
 def withdraw_proposal(tx: Transaction, waiting: learned_facts.PendingProposal) -> None:

@@ -291,16 +291,20 @@ def _revert_turns(tx: Transaction, origin: Origin, after: tuple[str, int] | None
     rows = tx.connection.execute(waiting).all()
     done = _RevertTally()
     _delete_queued_turns(tx, origin, rows, done)
+    purge_memories(tx, sorted(done.recorded))
     more = len(rows) == _TURNS_AT_ONCE_COUNT
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
 def _delete_queued_turns(tx: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally) -> None:
     for row in rows:
-        if origin.matches_turn(unpack_turn(row.payload)):
+        turn = unpack_turn(row.payload)
+        if origin.matches_turn(turn):
             one = (_J.thread == row.thread, _J.seq == row.seq)
             if delete_rows(tx.connection, jobs, tx.space, *one):
                 done.turns.add((row.thread, row.seq))
+                if turn.recorded is not None:
+                    done.recorded.add(turn.recorded)
 
 
 def _revert_memories(tx: Transaction, origin: Origin, after: str | None) -> tuple[_RevertTally, Any]:
@@ -332,7 +336,9 @@ def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertT
         return
     if memory.state is State.PENDING:
         learned_facts.delete_proposal(tx, memory.id)
-        hard_delete(tx, [memory.id])
+        said = episodes.list_sources(tx, [memory.id])
+        hard_delete(tx, [memory.id, *sorted(said)])
+        done.recorded.update(said)
         done.proposals.add(memory.id)
     elif first.version == 1:
         _forget_reverted(tx, memory, done)

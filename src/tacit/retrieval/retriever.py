@@ -20,9 +20,11 @@ from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed
 from tacit.policy.rules import AccessPath, PredicateBranch, can_see_all_fields, may_enter_prompt, predicate_parameters
 from tacit.records.accounts import Person
+from tacit.records.conversation import Role
 from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Decision, Request
+from tacit.retrieval.episodes import EPISODE_MIN_SIMILARITY, list_unwanted_episodes, merge_answers
 from tacit.retrieval.index_cache import CREATED, EXPIRES, CandidateIds, CandidateSet, Floats, IndexCache, PartitionIndex
 from tacit.retrieval.scoring import (
     RecallAnswer,
@@ -425,18 +427,56 @@ class Retriever:
         The embedding model is never called inside a snapshot.
         """
         plain = question.text[: limits.QUESTION_MAX_CHARS]
+        vector = self.embed_question(plain) if INCLUDE_MEMORIES in question.include else None
+        episode_vector: Floats | None = None
         if INCLUDE_TURNS in question.include and self.embedder is not None:
             # The names of the speakers depend on the permitted episodes.
-            speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
-            plain = parse_query(plain, {}, speakers).text
-        vector = self.embed_question(plain)
-        return read(lambda c, r: [convert(c, r, one) for one in self._answer(c, r, question, vector)])
+            alone = replace(question, include=frozenset({INCLUDE_TURNS}))
+            speakers = read(lambda c, r: self.candidates(c, r, alone).speakers)
+            episode_vector = self.embed_question(parse_query(plain, {}, speakers).text)
+
+        def work(connection: Connection, request: Request) -> list[T]:
+            found = self._answer(connection, request, question, vector, episode_vector)
+            return [convert(connection, request, one) for one in found]
+
+        return read(work)
 
     def _answer(
-        self, connection: Connection, request: Request, question: RecallQuery, vector: Floats | None
+        self,
+        connection: Connection,
+        request: Request,
+        question: RecallQuery,
+        vector: Floats | None,
+        episode_vector: Floats | None,
     ) -> list[RecallAnswer]:
+        """Answer from memories, from episodes, or from both: memories first.
+
+        Each is scored by itself, so memories rank as if there were no episodes.
+        """
+        facts: list[RecallAnswer] | None = None
+        if INCLUDE_MEMORIES in question.include:
+            facts = self._rank(connection, request, replace(question, include=frozenset({INCLUDE_MEMORIES})), vector)
+        if INCLUDE_TURNS not in question.include:
+            return facts or []
+        alone = replace(question, include=frozenset({INCLUDE_TURNS}))
+        episodes = self._rank(connection, request, alone, episode_vector, beside=facts)
+        return episodes if facts is None else merge_answers(facts, episodes, question.top_k)
+
+    def _rank(
+        self,
+        connection: Connection,
+        request: Request,
+        question: RecallQuery,
+        vector: Floats | None,
+        beside: Sequence[RecallAnswer] | None = None,
+    ) -> list[RecallAnswer]:
+        """Rank what one kind of search finds; `beside` are the memories that episodes only add to."""
         requests, codes = _included_requests(request, question), self.index_cache.codes
         candidates = self.candidates(connection, request, question)
+        if beside is not None and not len(candidates):
+            return []
+        if beside is not None and question.role is None:
+            question = replace(question, role=Role.USER, threshold=max(question.threshold, EPISODE_MIN_SIMILARITY))
         found: dict[str, MemoryDecision] | None = None
         if question.as_of is not None:
             candidates, found = rewind_candidates(
@@ -453,11 +493,14 @@ class Retriever:
             best = rank_candidates(scores, kept, owned, candidates, question)
             ids = list_answer_ids(best)
             here = self._read_permitted(connection, requests, ids) if found is None else found
-            others = [id for id in ids if id in here and not may_enter_prompt(request, here[id][0])]
-            if not others:
+            unwanted = {id for id in ids if id in here and not may_enter_prompt(request, here[id][0])}
+            if INCLUDE_TURNS in question.include:
+                episodes = [here[id][0] for id in ids if id in here]
+                unwanted |= list_unwanted_episodes(connection, request, text, episodes, beside)
+            if not unwanted:
                 return build_answers(here, candidates, scores, asked, best)
-            # Rank again without the instructions of others, so that they take no result's place.
-            kept[[at for at in map(candidates.position_of, others) if at is not None]] = False
+            # Rank again without them, so that they take no result's place.
+            kept[[at for at in map(candidates.position_of, unwanted) if at is not None]] = False
 
     def _read_permitted(
         self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]

@@ -17,16 +17,19 @@ from tacit.storage.schema import derived_from, memories_table
 
 _M = memories_table.c
 _D = derived_from.c
+_LEARNED = memories_table.alias("learned")
 
 
 def list_sources(tx: Transaction, ids: Collection[str]) -> set[str]:
-    """List the episodes that these memories were learned from."""
+    """List the episodes that these memories were learned from; those of summaries and insights are not listed."""
     found: set[str] = set()
     for some in chunks(ids):
         sources = (
             select(_D.turn_id)
             .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.turn_id))
-            .where(_D.space_id == tx.space, _D.memory_id.in_(some), _M.is_turn.is_(True))
+            .join(_LEARNED, and_(_LEARNED.c.space_id == _D.space_id, _LEARNED.c.id == _D.memory_id))
+            .where(_D.space_id == tx.space, _D.memory_id.in_(some))
+            .where(_M.is_turn.is_(True), _LEARNED.c.inferred.is_(False))
         )
         found |= select_set(tx.connection, sources)
     return found
@@ -66,16 +69,29 @@ class LearnedMemory:
     memory_id: str
     state: State
     superseded_by: str | None
+    is_reworded: bool  # since, because of what was said later
 
 
 def read_learned(connection: Connection, space: str, episode_ids: Collection[str]) -> list[LearnedMemory]:
     """List what was learned from these episodes, in every state, without summaries and insights."""
+    other, later = derived_from.alias("other"), memories_table.alias("later")
+    said_later = (
+        select(other.c.memory_id)
+        .join(later, and_(later.c.space_id == other.c.space_id, later.c.id == other.c.turn_id))
+        .where(other.c.space_id == _D.space_id, other.c.memory_id == _D.memory_id)
+        .where(later.c.is_turn.is_(True), later.c.created_at > _M.created_at)
+        .exists()
+    )
+    columns = (_D.turn_id, _D.memory_id, _LEARNED.c.state, _LEARNED.c.superseded_by)
     found: list[LearnedMemory] = []
     for some in chunks(episode_ids):
         learned = (
-            select(_D.turn_id, _D.memory_id, _M.state, _M.superseded_by)
-            .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.memory_id))
-            .where(_D.space_id == space, _D.turn_id.in_(some), _M.inferred.is_(False))
+            select(*columns, and_(_LEARNED.c.version > 1, said_later))
+            .join(memories_table, and_(_M.space_id == _D.space_id, _M.id == _D.turn_id))
+            .join(_LEARNED, and_(_LEARNED.c.space_id == _D.space_id, _LEARNED.c.id == _D.memory_id))
+            .where(_D.space_id == space, _D.turn_id.in_(some), _LEARNED.c.inferred.is_(False))
         )
-        found += [LearnedMemory(row[0], row[1], State(row[2]), row[3]) for row in connection.execute(learned)]
+        found += [
+            LearnedMemory(row[0], row[1], State(row[2]), row[3], bool(row[4])) for row in connection.execute(learned)
+        ]
     return found

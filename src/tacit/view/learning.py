@@ -187,7 +187,7 @@ class ViewLearning(Resource):
         count = self._context.write(work)
         self._context.runtime.wake_learners()
         if self._context.options.turns_days is not None:
-            self._context.runtime.wake_indexer()
+            self._context.runtime.wake_indexer()  # episodes have no vectors yet
         return Accepted(turns=count, refused=refused)
 
     @write("POST /api/unlearn", disabled=Reverted, replay=REVERTED)

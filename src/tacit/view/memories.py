@@ -250,6 +250,9 @@ class ViewMemories(Resource):
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Record turns of a conversation word for word, for as long as the settings say.
 
+        `learn` does so with what the requester says; this is for the turns of others, and for what
+        is not to be learned from.
+
         Without `session`, it is that of this thread on that day. A turn that the speaker asks not
         to remember ("off the record") and the answer to it are not recorded and have no id.
         """
@@ -324,7 +327,8 @@ class ViewMemories(Resource):
     def erase(self, id: str, *, turns: bool = False) -> Erased:
         """Erase a memory everywhere, at once and for good.
 
-        With `turns`, also erase the turns it was learned from, as far as they are yours.
+        Your episodes that it was learned from are erased with it; with `turns`, also your turns in
+        its thread that wait to be learned.
         """
         also = validation.parse_bool("turns", turns)
         done = self._context.write(
