@@ -178,3 +178,63 @@ def test_a_budget_is_spent_on_memories_first(learning: Memory) -> None:
     assert first.memory.content == "The stamps are old"
     assert "attic" not in alice.fresh("stamps", budget_tokens=50).text
     assert "attic" in alice.fresh("stamps").text
+
+
+def again(memory: Memory) -> int:
+    count = memory.jobs.learn_again()
+    assert memory.jobs.pending().turns == count
+    memory.jobs.wait_for_learning()
+    return count
+
+
+def contents(view: View) -> list[str]:
+    return sorted(one.content for one in view.list())
+
+
+def test_learning_again_doubles_nothing(learning: Memory, clock: SetClock) -> None:
+    alice = private(learning, ALICE)
+    say(learning, alice, HOME, "I have a sister called Ana and a dog", "I like tea and coffee", STAMPS)
+    say(learning, group(learning, BOB), "Standup is at nine", "I play the cello")
+    clock.forward(days=1)
+    say(learning, alice, "I live in Porto now")
+    alice.update(next(one.id for one in alice.list() if "tea" in one.content), "Alice likes green tea only")
+    clock.forward(days=1)
+    before = [(one.id, one.content, one.version) for one in alice.list(limit=100)]
+    assert again(learning) == 7
+    assert [(one.id, one.content, one.version) for one in alice.list(limit=100)] == before
+    assert again(learning) == 7
+    assert [(one.id, one.content, one.version) for one in alice.list(limit=100)] == before
+
+
+def test_learning_again_learns_what_was_not_understood(learning: Memory, clock: SetClock) -> None:
+    alice, team = private(learning, ALICE), group(learning, ALICE)
+    alice.people.name("telegram:2002", "Bob")
+    alice.record([Message("user", HOME), Message("assistant", "Nice, I live in Rome")])  # as if no rule understood it
+    team.record([Message("user", "I play the cello, don't tell Bob")])
+    clock.forward(days=1)
+    assert again(learning) == 2
+    assert contents(alice) == ["Alice lives in Lisbon", "Alice plays the cello"]
+    (cello,) = [one for one in alice.list() if "cello" in one.content]
+    assert (cello.withheld_from, cello.learned_in) == ({"ext:telegram:2002"}, "telegram:-100")
+    assert "cello" not in everything(private(learning, BOB), "cello")
+    assert "cello" not in everything(group(learning, ALICE), "cello")  # Bob is there
+
+
+def test_learning_again_brings_nothing_back(learning: Memory, clock: SetClock) -> None:
+    alice = private(learning, ALICE)
+    say(learning, alice, HOME, "I play the cello", "I have an exam tomorrow")
+    alice.forget(next(one.id for one in alice.list() if "cello" in one.content))
+    alice.erase(next(one.id for one in alice.list() if "Lisbon" in one.content))
+    clock.forward(days=40)
+    before = contents(alice)
+    again(learning)
+    assert contents(alice) == before
+
+
+def test_what_is_erased_while_it_waits_to_be_learned_again_is_not_learned(learning: Memory) -> None:
+    alice = private(learning, ALICE)
+    say(learning, alice, HOME)
+    assert learning.jobs.learn_again() == 1
+    alice.erase(next(iter(alice.list())).id)
+    learning.jobs.wait_for_learning()
+    assert rows(learning, "SELECT content FROM memories") == []

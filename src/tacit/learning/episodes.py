@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.learning.composition import find_floor, has_unidentified_person, list_listeners, stricter_sensitivity
+from tacit.identity import RawRequest
+from tacit.learning.composition import (
+    Ttls,
+    compute_expiry,
+    find_floor,
+    has_unidentified_person,
+    list_listeners,
+    stricter_sensitivity,
+)
 from tacit.learning.extraction.sentences import HoldScope
-from tacit.learning.facts import Hold
+from tacit.learning.facts import Hold, StatedFact
+from tacit.learning.reconciliation import ReconcileDecision, ReconcileOutcome
 from tacit.learning.turns import HeldMessage, QueuedTurn, find_withheld_people
 from tacit.records.conversation import Role
 from tacit.records.memory import ChatKind, HistoryEvent, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
-from tacit.storage import episodes, memories, relations
+from tacit.records.queries import memory_position
+from tacit.storage import episodes, memories, queue, relations
+from tacit.storage.learned_facts import normalized_digest
 from tacit.storage.memories import Transaction
+from tacit.storage.memory_reads import AudienceCache
 
 # An episode is a turn of a conversation, kept word for word, so that recall can quote it.
 #
@@ -118,6 +133,76 @@ def protect_episodes(tx: Transaction, memory: Memory) -> None:
         )
         if protected != episode:
             memories.update_episode(tx, protected)
+
+
+# Learn again, for example with a better model. What is known stays as it is: an episode adds what it
+# says and was not understood, but nothing that was forgotten, replaced or corrected since.
+
+
+def queue_again(connection: Connection, audiences: AudienceCache, space: str, at: datetime, after: Any) -> Any:
+    """Queue the next episodes for learning; return how many, and where the next begin; None at the end."""
+    found = episodes.list_spoken(connection, audiences, space, at, after, limits.PAGE_MAX_COUNT)
+    threads: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        if one.owner is not None and one.learned_in is not None:
+            threads.setdefault((one.thread or one.learned_in, one.owner), []).append(_build_turn(one).pack())
+    for (thread, owner), payloads in threads.items():
+        queue.insert_thread_jobs(connection, space, thread, owner, payloads, at, at)
+    last = memory_position(found[-1]) if len(found) == limits.PAGE_MAX_COUNT else None
+    return sum(map(len, threads.values())), last
+
+
+def _build_turn(episode: Memory) -> QueuedTurn:
+    assert episode.learned_in is not None
+    return QueuedTurn(
+        text=episode.content,
+        role=Role.USER,
+        said_at=episode.observed_at or episode.created_at,
+        message=episode.source.message,
+        agent=episode.agent,
+        # Nobody counts as present because of this: the episode has the audience of its time.
+        asking=RawRequest(
+            subject=episode.owner,
+            chat=episode.learned_in,
+            kind=episode.learned_kind or ChatKind.UNKNOWN,
+            participants=frozenset(),
+            complete=False,
+            vouched=False,
+        ),
+        present=episode.heard_by,
+        confidential=episode.confidential,
+        recorded=episode.id,
+        again=True,
+    )
+
+
+def drop_known_decisions(
+    tx: Transaction, episode: Memory, decisions: Sequence[ReconcileDecision], ttls: Ttls
+) -> list[ReconcileDecision]:
+    """Return the decisions without those that would undo what happened since the episode was learned."""
+    learned = episodes.read_learned(tx.connection, tx.space, [episode.id])
+    if any(one.state in (State.FORGOTTEN, State.PENDING, State.QUARANTINED) for one in learned):
+        return []
+    slots, wordings = episodes.read_ended_slots(tx, episode.id), episodes.read_wordings(tx, episode.id)
+    digests = set(map(normalized_digest, wordings))
+
+    def is_settled(one: ReconcileDecision) -> bool:
+        if one.outcome is ReconcileOutcome.SAME:
+            return False
+        if one.outcome is not ReconcileOutcome.NEW:
+            return any(old.updated_at >= episode.created_at for old in (one.old, *one.also) if old is not None)
+        is_known = normalized_digest(one.content) in digests
+        return is_known or (one.statement is not None and one.statement.slot in slots)
+
+    return [one for one in decisions if not is_settled(one) and not _is_past(tx, episode, one.statement, ttls)]
+
+
+def _is_past(tx: Transaction, episode: Memory, said: StatedFact | None, ttls: Ttls) -> bool:
+    """Whether what was said would have expired by now."""
+    if said is None:
+        return False
+    expires = said.expires_at or compute_expiry(said.kind or Kind.KNOWLEDGE, episode.created_at, ttls)
+    return expires is not None and expires <= tx.at
 
 
 def lock_source(tx: Transaction, turn: QueuedTurn) -> Memory | None:

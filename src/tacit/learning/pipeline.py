@@ -13,7 +13,7 @@ from tacit.errors import LanguageFailed
 from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
-from tacit.learning.episodes import lock_source
+from tacit.learning.episodes import drop_known_decisions, lock_source
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_locale
 from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
@@ -400,7 +400,8 @@ class LearningPipeline:
             kept = work(replace(tx, request=request))
             if turn.role is not Role.ASSISTANT:
                 memories.emit_skipped_classification(tx)
-            learned_facts.mark_last_turn(tx.connection, tx.space, tx.request.subject, tx.at)
+            if not turn.again:
+                learned_facts.mark_last_turn(tx.connection, tx.space, tx.request.subject, tx.at)
             return kept
 
         return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
@@ -418,8 +419,11 @@ class LearningPipeline:
         stated = [(said, hold_as_episode(whom, episode)) for said, whom in _attributed(tx, turn, told, trace)]
         shelf = load_known_memories(tx, turn, [one for one, _ in stated])
         decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
+        decisions = [apply_judgment(tx, turn, one, told.judgement) for one in decisions]
+        if turn.again and episode is not None:
+            decisions = drop_known_decisions(tx, episode, decisions, self.learning.ttls)
         kept: list[LearnedFact] = []
-        for decision in [apply_judgment(tx, turn, one, told.judgement) for one in decisions]:
+        for decision in decisions:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
             whom = _whom(decision, stated)
             made = self._agreed(tx, turn, decision, whom, told, trace)

@@ -53,6 +53,7 @@ class QueuedTurn:
     recorded: str | None = None  # id of the recorded turn, if turns are kept
     hold_words: tuple[str, ...] = ()  # other messages whose holds apply to this one
     only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
+    again: bool = False  # learned once before; what was known since then stays
 
     def may_use(self, category: str) -> bool:
         return self.only is None or category in self.only
@@ -116,6 +117,7 @@ def unpack_turn(payload: str) -> QueuedTurn:
         recorded=fields["recorded"],
         hold_words=tuple(fields.get("hold_words", ())),  # turns of earlier versions lack it
         only=None if fields.get("only") is None else tuple(fields["only"]),
+        again=fields.get("again", False),
     )
 
 

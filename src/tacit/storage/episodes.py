@@ -6,17 +6,19 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, select, tuple_
 
 from tacit.clock import to_micros
 from tacit.records.conversation import Role
-from tacit.records.memory import State
+from tacit.records.memory import Memory, State
 from tacit.storage.engine import chunks, select_set
 from tacit.storage.memories import Transaction
-from tacit.storage.schema import derived_from, memories_table
+from tacit.storage.memory_reads import MEMORY_COLUMNS, AudienceCache
+from tacit.storage.schema import derived_from, memories_table, memory_versions
 
 _M = memories_table.c
 _D = derived_from.c
+_V = memory_versions.c
 _LEARNED = memories_table.alias("learned")
 
 
@@ -59,6 +61,42 @@ def find_newest(tx: Transaction, since: datetime) -> str | None:
         .limit(1)
     )
     return tx.connection.execute(newest).scalar()
+
+
+def list_spoken(
+    connection: Connection,
+    audiences: AudienceCache,
+    space: str,
+    now: datetime,
+    after: tuple[int, str] | None,
+    most: int,
+) -> list[Memory]:
+    """List the active episodes of the space that their owner said themselves, oldest first."""
+    spoken = select(*MEMORY_COLUMNS).where(
+        _M.space_id == space,
+        _M.is_turn.is_(True),
+        _M.state == State.ACTIVE.value,
+        _M.expires_at > to_micros(now),
+        _M.role == Role.USER.value,
+        _M.speaker == _M.owner,
+    )
+    if after is not None:
+        spoken = spoken.where(tuple_(_M.created_at, _M.id) > after)
+    rows = connection.execute(spoken.order_by(_M.created_at, _M.id).limit(most)).all()
+    return audiences.to_memories(connection, space, rows)
+
+
+def read_ended_slots(tx: Transaction, episode_id: str) -> set[str]:
+    """Return the slots of what was learned from an episode and is no longer active."""
+    ids = sorted(list_derived(tx, [episode_id]))
+    ended = select(_M.slot).where(_M.space_id == tx.space, _M.id.in_(ids), _M.state != State.ACTIVE.value)
+    return select_set(tx.connection, ended.where(_M.slot.is_not(None)))
+
+
+def read_wordings(tx: Transaction, episode_id: str) -> set[str]:
+    """Return every version of what was learned from an episode, in every state."""
+    ids = sorted(list_derived(tx, [episode_id]))
+    return select_set(tx.connection, select(_V.content).where(_V.space_id == tx.space, _V.memory_id.in_(ids)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,8 +250,7 @@ class ViewMemories(Resource):
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Record turns of a conversation word for word, for as long as the settings say.
 
-        `learn` does so with what the requester says; this is for the turns of others, and for what
-        is not to be learned from.
+        `learn` does so with what the requester says; this is for the turns of others too.
 
         Without `session`, it is that of this thread on that day. A turn that the speaker asks not
         to remember ("off the record") and the answer to it are not recorded and have no id.
