@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -139,7 +138,9 @@ def protect_episodes(tx: Transaction, memory: Memory) -> None:
 # says and was not understood, but nothing that was forgotten, replaced or corrected since.
 
 
-def queue_again(connection: Connection, audiences: AudienceCache, space: str, at: datetime, after: Any) -> Any:
+def queue_again(
+    connection: Connection, audiences: AudienceCache, space: str, at: datetime, after: tuple[int, str] | None
+) -> tuple[int, tuple[int, str] | None]:
     """Queue the next episodes for learning; return how many, and where the next begin; None at the end."""
     found = episodes.list_spoken(connection, audiences, space, at, after, limits.PAGE_MAX_COUNT)
     threads: dict[tuple[str, str], list[str]] = {}

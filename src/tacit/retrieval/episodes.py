@@ -14,6 +14,7 @@ from tacit.storage.episodes import LearnedMemory, read_learned
 from tacit.text import stem_words
 
 EPISODE_MIN_SIMILARITY = 0.15  # beside memories: most turns share some word with a question
+EPISODES_RANKED_COUNT = 50  # at once, after the first were not wanted
 _PLACES_SHARE = 3  # of this many places, an episode may take the last from a memory that fits less
 _QUESTIONS_ONLY = re.compile(r"(?:[^.!?\n]*[?\uff1f][\s\W]*)+")
 # What was learned from an episode and is not to be shown: the episode would say it.

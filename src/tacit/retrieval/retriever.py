@@ -24,7 +24,12 @@ from tacit.records.conversation import Role
 from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Decision, Request
-from tacit.retrieval.episodes import EPISODE_MIN_SIMILARITY, list_unwanted_episodes, merge_answers
+from tacit.retrieval.episodes import (
+    EPISODE_MIN_SIMILARITY,
+    EPISODES_RANKED_COUNT,
+    list_unwanted_episodes,
+    merge_answers,
+)
 from tacit.retrieval.index_cache import CREATED, EXPIRES, CandidateIds, CandidateSet, Floats, IndexCache, PartitionIndex
 from tacit.retrieval.scoring import (
     RecallAnswer,
@@ -394,6 +399,19 @@ class SnapshotReader(Protocol):
     def __call__(self, work: Callable[[Connection, Request], T], /) -> T: ...
 
 
+class _NamesSpeakers(Exception):
+    """The question names speakers of episodes; the message is its text without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EpisodeQuestion:
+    """What is compared with the vectors of episodes: the question without the names of their speakers."""
+
+    text: str
+    vector: Floats | None
+    final: bool  # it is not compared with the names of the speakers again
+
+
 class Retriever:
     """Answer queries from the in-memory indexes of a process. Safe to share between threads."""
 
@@ -427,19 +445,20 @@ class Retriever:
         The embedding model is never called inside a snapshot.
         """
         plain = question.text[: limits.QUESTION_MAX_CHARS]
-        vector = self.embed_question(plain) if INCLUDE_MEMORIES in question.include else None
-        episode_vector: Floats | None = None
-        if INCLUDE_TURNS in question.include and self.embedder is not None:
-            # The names of the speakers depend on the permitted episodes.
-            alone = replace(question, include=frozenset({INCLUDE_TURNS}))
-            speakers = read(lambda c, r: self.candidates(c, r, alone).speakers)
-            episode_vector = self.embed_question(parse_query(plain, {}, speakers).text)
+        vector = self.embed_question(plain)
 
-        def work(connection: Connection, request: Request) -> list[T]:
-            found = self._answer(connection, request, question, vector, episode_vector)
+        def work(connection: Connection, request: Request, episodes: _EpisodeQuestion) -> list[T]:
+            found = self._answer(connection, request, question, vector, episodes)
             return [convert(connection, request, one) for one in found]
 
-        return read(work)
+        first = _EpisodeQuestion(plain, vector, final=self.embedder is None)
+        try:
+            return read(lambda c, r: work(c, r, first))
+        except _NamesSpeakers as named:
+            # The names of the speakers, and so the text to embed, depend on the permitted episodes.
+            text = str(named)
+        second = _EpisodeQuestion(text, self.embed_question(text), final=True)
+        return read(lambda c, r: work(c, r, second))
 
     def _answer(
         self,
@@ -447,36 +466,43 @@ class Retriever:
         request: Request,
         question: RecallQuery,
         vector: Floats | None,
-        episode_vector: Floats | None,
+        episodes: _EpisodeQuestion,
     ) -> list[RecallAnswer]:
         """Answer from memories, from episodes, or from both: memories first.
 
         Each is scored by itself, so memories rank as if there were no episodes.
         """
         facts: list[RecallAnswer] | None = None
-        if INCLUDE_MEMORIES in question.include:
-            facts = self._rank(connection, request, replace(question, include=frozenset({INCLUDE_MEMORIES})), vector)
         if INCLUDE_TURNS not in question.include:
-            return facts or []
+            return self._rank(connection, request, question, self.candidates(connection, request, question), vector)
         alone = replace(question, include=frozenset({INCLUDE_TURNS}))
-        episodes = self._rank(connection, request, alone, episode_vector, beside=facts)
-        return episodes if facts is None else merge_answers(facts, episodes, question.top_k)
+        candidates = self.candidates(connection, request, alone)
+        if not episodes.final:
+            text = parse_query(episodes.text, {}, candidates.speakers).text
+            if text != episodes.text:
+                raise _NamesSpeakers(text)
+        if INCLUDE_MEMORIES in question.include:
+            of_memories = replace(question, include=frozenset({INCLUDE_MEMORIES}))
+            known = self.candidates(connection, request, of_memories)
+            facts = self._rank(connection, request, of_memories, known, vector)
+            if not len(candidates):
+                return facts
+            least = max(question.threshold, EPISODE_MIN_SIMILARITY)
+            alone = replace(alone, role=question.role or Role.USER, threshold=least)
+        found = self._rank(connection, request, alone, candidates, episodes.vector, beside=facts)
+        return found if facts is None else merge_answers(facts, found, question.top_k)
 
     def _rank(
         self,
         connection: Connection,
         request: Request,
         question: RecallQuery,
+        candidates: CandidateSet,
         vector: Floats | None,
         beside: Sequence[RecallAnswer] | None = None,
     ) -> list[RecallAnswer]:
-        """Rank what one kind of search finds; `beside` are the memories that episodes only add to."""
+        """Rank memories or episodes; `beside` are the memories that episodes only add to."""
         requests, codes = _included_requests(request, question), self.index_cache.codes
-        candidates = self.candidates(connection, request, question)
-        if beside is not None and not len(candidates):
-            return []
-        if beside is not None and question.role is None:
-            question = replace(question, role=Role.USER, threshold=max(question.threshold, EPISODE_MIN_SIMILARITY))
         found: dict[str, MemoryDecision] | None = None
         if question.as_of is not None:
             candidates, found = rewind_candidates(
@@ -500,6 +526,8 @@ class Retriever:
             if not unwanted:
                 return build_answers(here, candidates, scores, asked, best)
             # Rank again without them, so that they take no result's place.
+            if beside is not None:  # a question may have been asked often
+                question = replace(question, top_k=max(question.top_k, EPISODES_RANKED_COUNT))
             kept[[at for at in map(candidates.position_of, unwanted) if at is not None]] = False
 
     def _read_permitted(
