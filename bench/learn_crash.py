@@ -54,7 +54,7 @@ _UNTOLD = "an act is not in the delta"  # what is set aside is told to nobody
 _HELD = "SELECT count(*) FROM jobs WHERE leased_until > :now"
 _LEARNED = (
     "SELECT m.content, m.version, (SELECT count(*) FROM memory_versions v WHERE "
-    "v.space_id = m.space_id AND v.memory_id = m.id) FROM memories m"
+    "v.space_id = m.space_id AND v.memory_id = m.id) FROM memories m WHERE NOT m.is_turn"
 )
 
 
