@@ -82,14 +82,18 @@ class PermittedSet:
         self._branches: dict[tuple[bool, int, str | None], _BranchIds] = {}
         self._candidates: CandidateSet | None = None
 
-    def load(self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]) -> CandidateSet:
-        """Return the permitted memories of this snapshot. The caller holds the lock."""
+    def load(
+        self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request], revisions: Revisions
+    ) -> CandidateSet:
+        """Return the permitted memories of this snapshot, of which these are the revisions.
+
+        The caller holds the lock.
+        """
         request = requests[0]
         if self._identity_rev != request.identity_rev:
             self._branches.clear()
             self._candidates = None
             self._identity_rev = request.identity_rev
-        revisions = read_revisions(connection, request)
         tokens = [unit.token for unit in self._branches.values()]
         moved: set[str] | None = set()
         for asked in requests:
@@ -213,8 +217,11 @@ class PermittedSetCache:
         self._permitted_sets: OrderedDict[Any, PermittedSet] = OrderedDict()
         self._lock = Lock()
 
-    def load(self, connection: Connection, requests: Sequence[Request]) -> CandidateSet:
-        """Load the set. `requests` is one request for memories, for episodes, or for both."""
+    def load(self, connection: Connection, requests: Sequence[Request], revisions: Revisions) -> CandidateSet:
+        """Load the set. `requests` is one request for memories, for episodes, or for both.
+
+        The revisions are those of the snapshot, which memories and episodes share.
+        """
         request = requests[0]
         key = (
             request.space,
@@ -233,7 +240,7 @@ class PermittedSetCache:
             self._permitted_sets.move_to_end(key)
         try:
             with permitted.lock:
-                return permitted.load(connection, self._index_cache, requests)
+                return permitted.load(connection, self._index_cache, requests, revisions)
         except BaseException:
             with self._lock:
                 self._permitted_sets.pop(key, None)
@@ -422,11 +429,18 @@ class Retriever:
         self._permitted_sets = PermittedSetCache(self.index_cache)
         self._cached_vector = lru_cache(maxsize=_QUESTION_VECTORS_MAX_COUNT)(self._embed)
 
-    def candidates(self, connection: Connection, request: Request, question: RecallQuery) -> CandidateSet:
-        """Return the permitted memories, or a selection if there are too many to keep in memory."""
+    def candidates(
+        self, connection: Connection, request: Request, question: RecallQuery, revisions: Revisions | None = None
+    ) -> CandidateSet:
+        """Return the permitted memories, or a selection if there are too many to keep in memory.
+
+        `revisions` are those of this snapshot, if they were read in it before.
+        """
+        if revisions is None:
+            revisions = read_revisions(connection, request)
         requests, only = _included_requests(request, question), question.only
         try:
-            candidates = self._permitted_sets.load(connection, requests)
+            candidates = self._permitted_sets.load(connection, requests, revisions)
         except TooManyCandidates:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
             vector = self.embed_question(text)
@@ -476,14 +490,15 @@ class Retriever:
         if INCLUDE_TURNS not in question.include:
             return self._rank(connection, request, question, self.candidates(connection, request, question), vector)
         alone = replace(question, include=frozenset({INCLUDE_TURNS}))
-        candidates = self.candidates(connection, request, alone)
+        revisions = read_revisions(connection, request)
+        candidates = self.candidates(connection, request, alone, revisions)
         if not episodes.final:
             text = parse_query(episodes.text, {}, candidates.speakers).text
             if text != episodes.text:
                 raise _NamesSpeakers(text)
         if INCLUDE_MEMORIES in question.include:
             of_memories = replace(question, include=frozenset({INCLUDE_MEMORIES}))
-            known = self.candidates(connection, request, of_memories)
+            known = self.candidates(connection, request, of_memories, revisions)
             facts = self._rank(connection, request, of_memories, known, vector)
             if not len(candidates):
                 return facts
