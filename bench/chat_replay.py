@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import signal
 import subprocess
@@ -31,13 +30,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.chat_recall import looked_up
+from bench.children import child_environment
 from bench.sentences import said
 from bench.serve_load import databases
 from bench.tables import milliseconds, table
 from tests.bots.bot_api import BOT, TOKEN, BotApi, bot_api
 from tests.bots.bot_updates import group, mention, message, private, user
 
-ROOT = Path(__file__).resolve().parent.parent
 UPDATES, PEOPLE, GROUPS = 10_000, 200, 20
 FLAT_MAX = 1.1  # of the memory of the process at the end to that after the first fifth
 STEPS = 10
@@ -150,12 +149,12 @@ class Replayed:
 def replayed(url: str, crowd: Crowd, updates: int) -> Replayed:
     sizes: list[int] = []
     with bot_api() as api, tempfile.TemporaryFile() as lines:
-        environment = {**os.environ, **_ENVIRONMENT, "TACIT_TELEGRAM_API_URL": api.url}
+        environment = {**child_environment(), **_ENVIRONMENT, "TACIT_TELEGRAM_API_URL": api.url}
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.chat_child", "--db", url],
             stdout=subprocess.PIPE,
             stderr=lines,
-            env={**environment, "PYTHONPATH": str(ROOT)},
+            env=environment,
         )
         try:
             api.wait_called("getUpdates", seconds=_START_MAX_SECONDS)

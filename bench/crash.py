@@ -25,10 +25,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tacit
+from bench.children import child_environment
 from bench.crash_ledger import Ledger, Line
 from tests.databases import PostgresDatabases
 
-ROOT = Path(__file__).resolve().parent.parent
 SQLITE_KILLS = 50
 POSTGRES_KILLS = 20
 _RUN_MAX_SECONDS = 0.6  # how long a process may write before it is killed
@@ -79,7 +79,7 @@ def hammer(url: str, *, kills: int, seed: int) -> Outcome:
 
 def killed(url: str, seed: int, chance: random.Random) -> list[Line]:
     """Start a writer, `kill -9` it at some moment, and return what it had said by then."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = child_environment()
     with subprocess.Popen(
         [sys.executable, "-c", _WORKER, url, str(seed)], stdout=subprocess.PIPE, env=environment, start_new_session=True
     ) as process:

@@ -16,14 +16,14 @@ Line = dict[str, Any]
 # What no crash may leave behind, whatever was written. Each counts rows that must not be.
 _TORN = {
     "a version is missing or too many": (
-        "SELECT count(*) FROM memories m WHERE m.version <> "
+        "SELECT count(*) FROM memories m WHERE NOT m.is_turn AND m.version <> "
         "(SELECT count(*) FROM memory_versions v "
         "WHERE v.space_id = m.space_id AND v.memory_id = m.id)"
     ),
     "the current version has another wording": (
         "SELECT count(*) FROM memories m LEFT JOIN memory_versions v ON v.space_id = m.space_id "
         "AND v.memory_id = m.id AND v.version = m.version "
-        "WHERE v.content IS NULL OR v.content <> m.content"
+        "WHERE NOT m.is_turn AND (v.content IS NULL OR v.content <> m.content)"
     ),
     "a history has gaps": (
         "SELECT count(*) FROM (SELECT memory_id FROM history GROUP BY memory_id "

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import signal
@@ -32,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from sqlalchemy import text
 
 import tacit
-from bench.crash import ROOT, _for, _until
+from bench.children import child_environment
+from bench.crash import _for, _until
 from bench.jobs_crash_child import ALICE, MOVED_SECONDS, STEPS, keep_count, opened
 from bench.jobs_crash_server import Server, started
 from tacit.memory import Memory
@@ -101,9 +101,7 @@ class Stage:
     def start(self) -> subprocess.Popen[bytes]:
         self._first += 1_000_000
         command = [sys.executable, "-c", _CHILD, self.url, str(self._clock_file), str(self._first)]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True
-        )
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=child_environment(), start_new_session=True)
         self._heard(process, _until(process, b'"ready"', _READY_MAX_SECONDS))
         return process
 

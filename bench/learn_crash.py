@@ -33,7 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from sqlalchemy import text
 
 import tacit
-from bench.crash import ROOT, _for, _until
+from bench.children import child_environment
+from bench.crash import _for, _until
 from bench.crash_ledger import _torn
 from tacit import limits
 from tacit.clock import system_clock, to_micros
@@ -54,7 +55,7 @@ _UNTOLD = "an act is not in the delta"  # what is set aside is told to nobody
 _HELD = "SELECT count(*) FROM jobs WHERE leased_until > :now"
 _LEARNED = (
     "SELECT m.content, m.version, (SELECT count(*) FROM memory_versions v WHERE "
-    "v.space_id = m.space_id AND v.memory_id = m.id) FROM memories m"
+    "v.space_id = m.space_id AND v.memory_id = m.id) FROM memories m WHERE NOT m.is_turn"
 )
 
 
@@ -188,7 +189,7 @@ def killed(url: str, first: int, ago: float, chance: random.Random) -> list[dict
     with subprocess.Popen(
         [sys.executable, "-c", _CHILD, url, str(first), str(ago)],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=child_environment(),
         start_new_session=True,
     ) as process:
         assert process.stdout is not None

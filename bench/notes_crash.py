@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -22,7 +21,8 @@ from pathlib import Path
 # Run as a script, the folder of this file is on the path and the repository is not.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.crash import ROOT, _for, _until
+from bench.children import child_environment
+from bench.crash import _for, _until
 from bench.notes_crash_child import version_of
 from tacit.notes.folder import NotesFolder
 
@@ -61,7 +61,7 @@ class Writer:
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, str(root), who, str(first), str(first)],
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=child_environment(),
             start_new_session=True,
         )
         writer = cls(root=root, who=who, process=process, known=known)

@@ -8,7 +8,6 @@ notes and without; and how soon an edit is told.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import tacit
+from bench.children import child_environment
 from tacit.notes.folder import NotesFolder
 from tacit.notes.watcher import FolderWatcher
 from tacit.settings import NotesSettings, Settings
@@ -33,7 +33,6 @@ _FILES_PER_FOLDER, _FILE_BYTES = 50, 2_000
 _EDITS = 10
 _SETTLED_SECONDS = 5.0
 _TOLD_MAX_SECONDS = 60.0
-_ROOT = Path(__file__).resolve().parent.parent
 _CHILD = "from bench import notes_idle; notes_idle.child()"
 
 
@@ -70,7 +69,7 @@ def idle(root: Path, seconds: float) -> dict[str, float]:
             [sys.executable, "-c", _CHILD, str(seconds), what, str(root)],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            env=child_environment(),
         )
         for what in PARTIES
     }

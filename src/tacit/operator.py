@@ -14,6 +14,7 @@ from tacit.errors import Conflict, InvalidInput, NotFound, StoreBusy
 from tacit.identity import RawRequest, parse_chat_id, parse_identity, parse_request
 from tacit.learning import memory_writes
 from tacit.learning.composition import find_floor, join_words
+from tacit.learning.episodes import protect_episodes
 from tacit.lifecycle import erasure, quarantine, revert
 from tacit.lifecycle import forget as forgetting
 from tacit.policy.rules import decide_with_precedence, effective_visibility, preview_decision
@@ -174,9 +175,11 @@ class OperatorAudience(OperatorContext):
     def recall(
         self, chat: Chat, asked_by: Requester | None, query: str, top_k: int = limits.RECALL_DEFAULT_COUNT
     ) -> list[Recalled]:
-        """Return what a requester would recall in a chat. No memory counts as used."""
+        """Return the memories a requester would recall in a chat, without episodes. No memory counts as used."""
         asking = parse_request(asked_by, chat)
-        question = questions.parse_recall_query(query, top_k, {}, self._options.categories)
+        question = questions.parse_recall_query(
+            query, top_k, {"include": [questions.INCLUDE_MEMORIES]}, self._options.categories
+        )
 
         def read(work: Callable[[Connection, Request], T]) -> T:
             return self._storage.read(self._space, asking, work, union=self._options.union)
@@ -475,6 +478,7 @@ class Operator(OperatorContext):
                 raise InvalidInput("visibility", "only the owner raises it")
             changed = replace(memory, visibility=wanted, updated_at=tx.at)
             memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": f"visibility {wanted}"})
+            protect_episodes(tx, changed)
 
         self._write(work)
 

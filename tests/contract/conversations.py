@@ -10,6 +10,8 @@ from tests.contract.rows import rows
 
 KEEP = Settings(memory=MemorySettings(sessions=SessionsSettings(keep=True, retention_days=7)))
 
+FORGETFUL = Settings(memory=MemorySettings(sessions=SessionsSettings(keep=False)))
+
 
 def turns(view: View, query: str, **options: Any) -> list[str]:
     found = view.recall(query, include=["turns"], top_k=20, **options)

@@ -44,7 +44,7 @@ def test_words_and_data_of_ones_own_are_not_taken_for_what_was_learned(learning:
     (learned,) = view.list()
     view.update(learned.id, "Porto is where I live", data={"n": 1})
     assert [one.detail.get("also") for one in view.history(learned.id)] == [None, "data"]
-    assert learning.operator("ops").erase_source(ALICE.key).count == 0
+    assert learning.operator("ops").erase_source(ALICE.key).count == 1  # the episode
     assert [(one.content, one.data) for one in view.list()] == [("Porto is where I live", {"n": 1})]
 
 

@@ -61,6 +61,7 @@ def test_what_is_learned_is_classified_or_skipped(learning: Memory) -> None:
         ("hotpath", "classify", "ok"): 1,
         ("hotpath", "classify", "skipped"): 1,
         ("hotpath", "create", "ok"): 1,
+        ("episodic", "create", "ok"): 2,
     }
 
 

@@ -39,7 +39,7 @@ def learning_at(url: str, opened: Open, endpoint: Endpoint, timeout: float = 10.
 def assert_waits(learning: Memory, problem: str) -> None:
     waiting = learning.jobs.pending()
     assert (waiting.turns, waiting.parked, waiting.problems) == (1, 0, (problem,))
-    assert rows(learning, "SELECT id FROM memories") == []
+    assert rows(learning, "SELECT id FROM memories WHERE NOT is_turn") == []
     assert rows(learning, "SELECT memory_id FROM proposals") == []
 
 

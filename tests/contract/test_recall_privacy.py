@@ -75,10 +75,12 @@ def test_what_has_expired_is_not_in_the_figures(shared_url: str, opened: Open, c
     clock.forward(days=6)
     bob.record([user("it was good")], session="s")
     both: Any = {"include": ["memories", "turns"], "top_k": 20}
-    assert len(bob.recall("tea apple", **both)) == 4
+    assert len(bob.recall("tea apple", **both)) == 3
+    assert len(bob.recall("tea apple", include=["turns"])) == 2
     clock.forward(days=2)
     cold = group(opened(shared_url, settings=KEEP), BOB)
-    assert heard(bob, "tea apple", **both) == heard(cold, "tea apple", **both)
+    for how in (both, {"include": ["turns"]}):
+        assert heard(bob, "tea apple", **how) == heard(cold, "tea apple", **how)
 
 
 def test_likeness_to_what_is_hidden_relates_nothing_for_others(database_url: str, opened: Open) -> None:

@@ -271,7 +271,8 @@ def test_what_is_rewritten_again_and_again_leaves_no_shelf_behind(opened: Open) 
     for number in range(150):
         view.put("profile", f"key {number % 5}", f"apple {number}")
         assert view.recall("apple")
-    (reach,) = memory._runtime.retriever._permitted_sets._permitted_sets.values()
+    episodes, reach = memory._runtime.retriever._permitted_sets._permitted_sets.values()
+    assert not len(episodes._candidates or ())
     assert reach._candidates is not None
     assert all(len(part.rows) for part in reach._candidates.parts)
     assert len(reach._candidates) == 5

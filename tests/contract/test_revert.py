@@ -60,7 +60,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(learning: Memory) -> None
     tables = ("memories", "history", "memory_versions", "jobs", "learned_facts", "change_log")
     counts = [rows(learning, f"SELECT count(*) FROM {table}") for table in tables]
     would = root.revert(HOME, dry_run=True)
-    assert would == Reverted(forgotten=2, turns=1)
+    assert would == Reverted(forgotten=2, turns=1, recorded=1)
     assert [rows(learning, f"SELECT count(*) FROM {table}") for table in tables] == counts
     assert len(contents(own)) == 2
     assert root.revert(HOME) == would
@@ -152,7 +152,7 @@ def test_proposals_and_queued_turns_go_as_well(database_url: str, opened: Open) 
     told(memory, bobs, "I'm allergic to shellfish")
     own.learn([Message("user", "I play the cello")])
     team.learn([Message("user", "I play the viola")])
-    assert memory.operator("root").revert(HOME) == Reverted(proposals=1, turns=1)
+    assert memory.operator("root").revert(HOME) == Reverted(proposals=1, turns=1, recorded=2)
     assert own.proposals.list() == []
     assert len(bobs.proposals.list()) == 1
     assert memory.jobs.pending().turns == 1

@@ -1,4 +1,4 @@
-"""Turns of a conversation: kept only where somebody says so, and found by recall alone."""
+"""Turns of a conversation: kept unless the settings say otherwise, and found by recall alone."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from tacit import Message
 from tacit.memory import Memory
 from tacit.storage import memories
 from tests.contract.conftest import Open
-from tests.contract.conversations import KEEP, stored, turns
+from tests.contract.conversations import FORGETFUL, KEEP, stored, turns
 from tests.contract.embedders import minilm
 from tests.contract.refusals import refuses
 from tests.contract.rooms import ALICE, BOB, CAROL, FAMILY, LENT, TEAM, SetClock, group, kept, private
@@ -25,8 +25,11 @@ def keeping(database_url: str, opened: Open) -> Memory:
     return opened(database_url, settings=KEEP)
 
 
-def test_turns_are_not_kept_unless_somebody_says_so(memory: Memory) -> None:
+def test_turns_are_not_kept_where_the_settings_say_so(database_url: str, opened: Open) -> None:
+    memory = opened(database_url, settings=FORGETFUL)
     view = private(memory, ALICE)
+    view.learn([Message("user", "hello canary")])
+    memory.jobs.wait_for_learning()
     with pytest.raises(tacit.InvalidInput, match=r"memory\.sessions\.keep"):
         view.record([Message("user", "hello canary")])
     assert stored(memory) == 0
@@ -70,9 +73,6 @@ def test_nothing_but_recall_tells_of_turns(keeping: Memory, clock: SetClock) -> 
     assert view.stats() == tacit.Stats()
     assert view.delta().changes == ()
     assert view.block().text == ""
-    assert "canary" not in view.fresh("canary").text
-    assert view.query("canary") == []
-    assert view.recall("canary") == []
     assert view.recall("canary", include=["memories"]) == []
     assert len(view.people.about("me")) == len(view.people.about("Bob")) == 0
     for read in (view.show, view.history, view.explain):
@@ -247,16 +247,17 @@ def test_a_turn_goes_when_its_time_is_up(keeping: Memory, clock: SetClock) -> No
     assert rows(keeping, "SELECT content FROM memories WHERE is_turn") == [("canary late",)]
 
 
-def test_turns_go_with_the_memory_they_led_to_when_that_is_asked_for(keeping: Memory) -> None:
+def test_turns_are_erased_with_the_memory_they_led_to(keeping: Memory) -> None:
     view = private(keeping, ALICE)
     ids = view.record([Message("user", "canary one"), Message("user", "canary two")]).ids
     stays = view.record([Message("user", "canary three")]).ids
     first = kept(view, "learned from both", turns=list(ids))
     second = kept(view, "learned from one", turns=[ids[0]])
-    view.erase(second)
-    assert len(turns(view, "canary")) == 3
-    done = view.erase(first, turns=True)
-    assert (done.count, cleaned(done)) == (3, True)
+    done = view.erase(second)
+    assert (done.count, cleaned(done)) == (2, True)
+    assert sorted(turns(view, "canary")) == ["canary three", "canary two"]
+    done = view.erase(first)
+    assert (done.count, cleaned(done)) == (2, True)
     assert turns(view, "canary") == ["canary three"]
     assert stored(keeping) == len(stays)
 
@@ -272,7 +273,7 @@ def test_turns_of_what_was_replaced_go_too_and_nobody_erases_anothers(keeping: M
     ids = view.record([Message("user", "canary one")]).ids
     old = kept(view, "I live in Porto", turns=list(ids), **LENT)
     new = group(keeping, ALICE).update(old, "I live in Lisbon").id
-    private(keeping, ALICE).erase(new, turns=True)
+    private(keeping, ALICE).erase(new)
     assert turns(view, "canary") == []
     ids = private(keeping, ALICE).record([Message("user", "canary")]).ids
     bob = private(keeping, BOB)

@@ -31,7 +31,7 @@ def test_what_a_message_taught_is_forgotten_and_may_come_back(learning: Memory) 
     said(learning, own, "I live in Lisbon", "m1")
     said(learning, own, "I'm allergic to peanuts", "m2")
     id = only(own, "Lisbon").id
-    assert own.unlearn("m1") == Reverted(forgotten=1)
+    assert own.unlearn("m1") == Reverted(forgotten=1, recorded=1)
     assert contents(own) == ["Alice is allergic to peanuts"]
     assert own.recall("Lisbon") == []
     assert own.unlearn("m1") == NOTHING
@@ -43,10 +43,10 @@ def test_an_edited_message_is_learned_again_in_its_new_words(learning: Memory) -
     own = private(learning, ALICE)
     said(learning, own, "I live in Lisbon", "m1")
     said(learning, own, "I live in Porto now", "m2")
-    assert own.once("u7/unlearn").unlearn("m2") == Reverted(reworded=1)
+    assert own.once("u7/unlearn").unlearn("m2") == Reverted(reworded=1, recorded=1)
     assert contents(own) == ["Alice lives in Lisbon"]
     said(learning, own, "I live in Faro now", "m2")
-    assert own.once("u7/unlearn").unlearn("m2") == Reverted(reworded=1)  # told, and not done again
+    assert own.once("u7/unlearn").unlearn("m2") == Reverted(reworded=1, recorded=1)  # told, and not done again
     assert contents(own) == ["Alice lives in Faro"]
 
 
@@ -55,7 +55,7 @@ def test_what_waits_to_be_learned_is_never_learned(learning: Memory) -> None:
     own.learn([Message("user", "I live in Lisbon", id="m1")])
     own.learn([Message("user", "I play the cello", id="m2")])
     team.learn([Message("user", "I'm allergic to peanuts", id="m1")])  # the same id, elsewhere
-    assert own.unlearn("m1") == Reverted(turns=1)
+    assert own.unlearn("m1") == Reverted(turns=1, recorded=1)
     learning.jobs.wait_for_learning()
     assert contents(own) == ["Alice is allergic to peanuts", "Alice plays the cello"]
 
@@ -85,7 +85,7 @@ def test_a_message_of_somebody_else_is_like_one_that_never_was(learning: Memory,
         assert other.unlearn("m1") == other.unlearn("m99") == NOTHING
     learning.jobs.wait_for_learning()
     assert contents(alices) == ["Alice plays the cello"]
-    assert alices.unlearn("m1") == Reverted(forgotten=1)
+    assert alices.unlearn("m1") == Reverted(forgotten=1, recorded=1)
 
 
 def test_what_somebody_else_said_since_stays(learning: Memory) -> None:
@@ -99,7 +99,7 @@ def test_what_somebody_else_said_since_stays(learning: Memory) -> None:
     before = rows(learning, "SELECT count(*) FROM history")
     assert alices.unlearn("m2") == NOTHING
     assert rows(learning, "SELECT count(*) FROM history") == before
-    assert alices.unlearn("m1") == Reverted(forgotten=1)
+    assert alices.unlearn("m1") == Reverted(forgotten=1, recorded=1)
     assert contents(private(learning, BOB), category="profile") == ["Bob lives in Porto"]
     assert alices.show(id).content == "Standup is at ten"
 
@@ -114,12 +114,12 @@ def test_hearsay_and_the_word_of_whom_it_is_about_are_taken_back_each_by_their_o
     said(learning, bobs, "I live in Porto", "m2")
     assert contents(bobs) == ["Bob lives in Porto"]
     if who == "who said it first":
-        assert alices.unlearn("m1") == Reverted(forgotten=1)
+        assert alices.unlearn("m1") == Reverted(forgotten=1, recorded=1)
         assert contents(bobs) == ["Bob lives in Porto"]
-        assert bobs.unlearn("m2") == Reverted(forgotten=1)  # and what she took back stays so
+        assert bobs.unlearn("m2") == Reverted(forgotten=1, recorded=1)  # and what she took back stays so
         assert contents(bobs) == contents(private(learning, ALICE)) == []
     else:
-        assert bobs.unlearn("m2") == Reverted(forgotten=1, restored=1)
+        assert bobs.unlearn("m2") == Reverted(forgotten=1, restored=1, recorded=1)
         assert contents(bobs) == ["Bob lives in Lisbon"]
 
 
@@ -134,7 +134,7 @@ def test_who_said_something_takes_it_back_whoever_it_belongs_to(
     change = text("UPDATE memories SET owner = :owner, speaker = :said")
     learning._storage.database.write(lambda c: c.execute(change, values))
     assert alices.unlearn("m1") == NOTHING
-    assert bobs.unlearn("m1") == Reverted(forgotten=1)
+    assert bobs.unlearn("m1") == Reverted(forgotten=1, recorded=1)
 
 
 def test_ones_own_later_word_stays_too(learning: Memory) -> None:
@@ -144,8 +144,8 @@ def test_ones_own_later_word_stays_too(learning: Memory) -> None:
     own.update(id, "Alice lives in Faro")
     said(learning, own, "I'm allergic to peanuts", "m2")
     own.remember("Alice collects stamps")
-    assert own.unlearn("m1") == NOTHING
-    assert own.unlearn("m2") == Reverted(forgotten=1)
+    assert own.unlearn("m1") == Reverted(recorded=1)
+    assert own.unlearn("m2") == Reverted(forgotten=1, recorded=1)
     assert contents(own) == ["Alice collects stamps", "Alice lives in Faro"]
 
 
@@ -170,7 +170,7 @@ def test_what_gave_way_stands_again_and_a_group_is_not_told_of_it(learning: Memo
     first = only(own, "Lisbon").id
     said(learning, team, "I moved to Porto", "m2")
     assert own.show(first).state is State.SUPERSEDED
-    assert team.unlearn("m2") == Reverted(forgotten=1)
+    assert team.unlearn("m2") == Reverted(forgotten=1, recorded=1)
     assert contents(own) == ["Alice lives in Lisbon"]
     assert contents(team) == []
 
@@ -182,14 +182,14 @@ def test_any_identity_of_a_person_takes_back_what_another_of_theirs_said(learnin
     assert alices.unlearn("m1") == NOTHING
     for one in (ALICE, second):
         learning.admin.link(one.key, "acct:alice")
-    assert alices.unlearn("m1") == Reverted(forgotten=1)
+    assert alices.unlearn("m1") == Reverted(forgotten=1, recorded=1)
     assert contents(private(learning, ALICE)) == []
 
 
 def test_a_chat_is_the_same_under_every_id_it_has_had(learning: Memory) -> None:
     said(learning, group(learning, ALICE), "I play the cello", "m1")
     learning.chats.migrate(TEAM, "telegram:-300")
-    assert group(learning, ALICE, "telegram:-300").unlearn("m1") == Reverted(forgotten=1)
+    assert group(learning, ALICE, "telegram:-300").unlearn("m1") == Reverted(forgotten=1, recorded=1)
 
 
 def test_an_agent_takes_back_no_more_than_it_may_use(database_url: str, opened: Open) -> None:
@@ -199,7 +199,7 @@ def test_an_agent_takes_back_no_more_than_it_may_use(database_url: str, opened: 
     own.learn([Message("user", "I play the cello", id="m1")])
     narrow = memory.view(ALICE, tacit.Chat.private(ALICE.key), categories=["task"])
     assert narrow.unlearn("m1") == NOTHING
-    assert own.unlearn("m1") == Reverted(forgotten=1, turns=1)
+    assert own.unlearn("m1") == Reverted(forgotten=1, turns=1, recorded=2)
 
 
 def test_what_no_message_can_be_called_is_refused(learning: Memory) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.jobs.worker import JobRunner
+from tacit.learning.episodes import queue_again
 from tacit.learning.pipeline import LearningPipeline
 from tacit.lifecycle import clock_guard, consolidation
 from tacit.lifecycle.consolidation import build_consolidate_task
@@ -143,6 +144,24 @@ class Jobs(SpaceContext):
         """Queue the turns again that failed; return how many."""
         database, now = self._storage.database, self._storage.clock()
         count = database.write(lambda c: unpark_jobs(c, database.dialect, self._space, now))
+        self._runtime.wake_learners()
+        return count
+
+    def learn_again(self) -> int:
+        """Queue the episodes that are kept once more, for example for a better model; return how many.
+
+        What is known already is not doubled, and what was forgotten, replaced or corrected since
+        stays so.
+        """
+        self._require_pipeline()
+        now, audiences = self._storage.clock(), self._storage.audiences
+        count, after = 0, None
+        while True:
+            page = partial(queue_again, audiences=audiences, space=self._space, at=now, after=after)
+            queued, after = self._storage.database.write(page)
+            count += queued
+            if after is None:
+                break
         self._runtime.wake_learners()
         return count
 

@@ -39,6 +39,7 @@ from tacit.memory import Memory, View
 from tacit.records.conversation import Message, Role
 from tacit.records.memory import ChatKind, State
 from tacit.records.memory import Memory as Record
+from tacit.records.queries import INCLUDE_MEMORIES
 from tacit.records.request import Requester
 from tacit.records.results import Accepted, Bullet, Recalled
 from tacit.settings import ChatSettings, ConsoleSettings
@@ -190,8 +191,14 @@ def answer_question(view: View, said: TextMessage) -> OutboundMessage | None:
         found = _recall_bullets(view, named, _is_close)
     if not found:
         return None
-    lines = (f"\n• {one.text.partition('] ')[2] or one.text}" for one in found)
+    lines = (f"\n• {_bullet_line(one)}" for one in found)
     return make_message(texts.KNOWN_INTRO, *islice(lines, limits.CHAT_RESULTS_COUNT))
+
+
+def _bullet_line(one: Bullet) -> str:
+    line = one.text.partition("] ")[2] or one.text
+    is_turn = one.recalled is not None and one.recalled.memory.is_turn
+    return line.replace(" the user said: ", " you said: ", 1) if is_turn else line
 
 
 def _recall_bullets(view: View, query: str, wanted: Callable[[Recalled], bool]) -> list[Bullet]:
@@ -233,7 +240,7 @@ def _memory_line(one: Record) -> str:
 def _find_same(view: View, said: TextMessage) -> list[str]:
     """Return the content of an older memory that says the same: at most one."""
     text = said.text[: limits.CHAT_TEXT_MAX_CHARS]
-    found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT)
+    found = view.recall(text, top_k=limits.CHAT_RESULTS_COUNT, include=[INCLUDE_MEMORIES])
     contents = (one.memory.content for one in found)
     return [one for one in contents if phrases.covers_content(said.text, one, said.who)][:1]
 

@@ -38,6 +38,7 @@ from tacit.errors import Conflict, NotFound, StoreError, TacitError, TooManyRequ
 from tacit.memory import Memory, View, iter_pages
 from tacit.records.memory import ChatKind, HistoryEvent, Sensitivity, State, Visibility
 from tacit.records.memory import Memory as Record
+from tacit.records.queries import INCLUDE_MEMORIES
 from tacit.server.authentication import sign_in_url
 from tacit.settings import ConsoleSettings
 from tacit.text import show_with_key
@@ -319,7 +320,9 @@ def _forget_by_words(asked: CommandRequest, words: str) -> OutboundMessage:
     if len(words) > limits.QUERY_MAX_CHARS:
         return reply(texts.HOW_TO_FORGET)
     wanted = phrases.distinctive_words(words) - phrases.load_phrases().words["forget_fillers"]
-    recalled = asked.view.recall(words, top_k=limits.CHAT_NEWEST_MEMORIES_COUNT, user=asked.who.key)
+    recalled = asked.view.recall(
+        words, top_k=limits.CHAT_NEWEST_MEMORIES_COUNT, user=asked.who.key, include=[INCLUDE_MEMORIES]
+    )
     close = {one.memory.id: _format_with_key(one.memory) for one in recalled if phrases.is_relevant(one)}
     found = _find_by_words(asked.view, wanted, [one.memory for one in recalled])
     if len(found) == 1 or _means_all(words, wanted, list(found.values())):

@@ -27,7 +27,7 @@ _CLOCK_NOTE = "The clock jumped. If it is right now, run `tacit purge --confirm-
     arg("--about", "PERSON", "as an operator: all memories about this person"),
     arg("--source", "SOURCE", "as an operator: all memories learned from it"),
     flag("--whole-space", "as an operator: everything in the space"),
-    flag("--turns", "also the recorded turns that it was learned from"),
+    flag("--turns", "also the turns in its thread that wait to be learned"),
     CERTIFICATE,
     YES,
 )
@@ -39,7 +39,7 @@ def erase(session: CommandSession) -> CommandResult:
         raise BadUsage("erase: --turns requires an ID; the other options include the turns")
     if args.id is not None:
         view = session.view
-        also = " and the turns it was learned from" if args.turns else ""
+        also = " and the turns that wait in its thread" if args.turns else ""
         return _erase(session, f"{args.id}{also}", lambda: view.erase(args.id, turns=args.turns))
     if args.subject is not None:
         what = f"all memories of {args.subject}"

@@ -25,7 +25,8 @@ _QUARANTINE_ACTIONS = ("release", "discard")
 
 @command(
     "learn",
-    arg("text", "TEXT", "one message each; - reads lines from stdin", nargs="+"),
+    arg("text", "TEXT", "one message each; - reads lines from stdin", nargs="*"),
+    flag("--again", "queue the episodes of the space once more; known facts are not doubled"),
     flag("--queue", "only queue the messages; a worker learns from them"),
     flag("--trace", "print the stages of each message"),
     flag("--dry-run", "as --trace, and store nothing"),
@@ -36,8 +37,12 @@ _QUARANTINE_ACTIONS = ("release", "discard")
 )
 def learn(session: CommandSession) -> CommandResult:
     """Learn from messages."""
-    messages = _parse_messages(session)
     args = session.args
+    if args.again:
+        return _learn_again(session)
+    if not args.text:
+        raise BadUsage("learn: needs a message, or --again")
+    messages = _parse_messages(session)
     if args.dry_run or args.trace:
         if args.queue:
             raise BadUsage("learn: --queue cannot be combined with --trace or --dry-run")
@@ -78,6 +83,18 @@ def learn(session: CommandSession) -> CommandResult:
         tuple(notes),
         ExitCode.ABSENT if accepted.refused else ExitCode.OK,
     )
+
+
+def _learn_again(session: CommandSession) -> CommandResult:
+    args, jobs = session.args, session.memory.jobs
+    if args.text or args.trace or args.dry_run:
+        raise BadUsage("learn: --again takes no messages, --trace or --dry-run")
+    count = jobs.learn_again()
+    if not args.queue:
+        jobs.wait_for_learning()
+    waits = jobs.pending().turns
+    state = "queued" if args.queue or waits else "learned"
+    return CommandResult({"turns": count, "waiting": waits}, [f"{state}  {out.format_count(count, 'turn')} again"])
 
 
 def _parse_messages(session: CommandSession) -> list[Message]:

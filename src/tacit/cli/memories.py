@@ -48,14 +48,21 @@ _FILTERS = (
     a.one_of(
         arg(
             "--turns",
-            does="also search recorded turns",
+            does="also search turns, whatever the filters are on",
             dest="include",
             action="store_const",
             const=(INCLUDE_MEMORIES, INCLUDE_TURNS),
         ),
         arg(
+            "--no-turns",
+            does="search memories only",
+            dest="include",
+            action="store_const",
+            const=(INCLUDE_MEMORIES,),
+        ),
+        arg(
             "--only-turns",
-            does="search recorded turns only",
+            does="search turns only",
             dest="include",
             action="store_const",
             const=(INCLUDE_TURNS,),

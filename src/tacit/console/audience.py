@@ -14,7 +14,7 @@ from tacit.limits import AUDIENCE_CHATS_MAX_COUNT, AUDIENCE_PEOPLE_MAX_COUNT, AU
 from tacit.memory import RULE_TEXTS
 from tacit.records.accounts import Person
 from tacit.records.memory import ChatKind
-from tacit.records.queries import Search
+from tacit.records.queries import INCLUDE_MEMORIES, Search
 from tacit.records.request import Chat, Requester
 from tacit.records.results import AudienceChat, AudiencePreview, AudienceReport, Explanation
 
@@ -115,7 +115,7 @@ def _preview_own_answer(visitor: Visitor, at: PreviewSetting, question: str) -> 
     The rank among memories of other people there is not disclosed to them.
     """
     view, names = visitor.view, labels.labels_for(visitor)
-    recalled = view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name)
+    recalled = view.recall(question, top_k=AUDIENCE_RECALL_COUNT, user=visitor.name, include=[INCLUDE_MEMORIES])
     found = [
         AudiencePreview(memory=one.memory, **asdict(view.explain(one.memory.id, at.chat(visitor), at.requester)))
         for one in recalled

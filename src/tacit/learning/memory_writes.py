@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.errors import Conflict, InvalidInput
+from tacit.learning import episodes
 from tacit.learning.composition import (
     Ttls,
     add_withheld_people,
@@ -46,7 +47,8 @@ from tacit.records.memory import (
     Visibility,
 )
 from tacit.records.results import Remembered
-from tacit.storage import learned_facts, memories, memory_reads, relations
+from tacit.storage import learned_facts, memories, memory_reads
+from tacit.storage.episodes import list_sources
 from tacit.storage.erasures import hard_delete
 from tacit.storage.learned_facts import PendingProposal
 from tacit.storage.memories import Transaction, update_key_precedence
@@ -57,6 +59,7 @@ from tacit.storage.spaces import load_identities
 # A memory's provenance is that of its current wording. So a wording from another chat than the
 # memory's own makes a new memory, with its own provenance, that supersedes the old one.
 
+_HOLDING_FIELDS = ("sensitivity", "visibility", "withheld_from", "withheld_unknown", "confidential")
 _NO_NEWS = ("expires_at", "trust")  # a change of only these is not in the delta
 _FROM_ITS_OWNER = (
     "owns the memory and would lose it; to hide it from all people, forget it. For another person "
@@ -75,7 +78,7 @@ def remember(tx: Transaction, draft: Draft, ttls: Ttls) -> Remembered:
         memories.insert_memory(tx, memory)
         done = Remembered(id=memory.id, state=memory.state, version=1, created=True)
     if draft.turns:
-        relations.insert_source_turns(tx, done.id, draft.turns)
+        episodes.link_memory(tx, done.id, draft.turns)
     return done
 
 
@@ -112,6 +115,7 @@ def withhold_memory(tx: Transaction, memory: Memory, who: tuple[object, ...]) ->
     if changed != memory:
         changed = replace(changed, updated_at=tx.at)
         memories.update_fields(tx, changed, HistoryEvent.UPDATE, None, {"fields": "withheld_from"})
+        episodes.protect_episodes(tx, changed)
 
 
 def _owners(tx: Transaction, memory: Memory) -> frozenset[str]:
@@ -209,6 +213,7 @@ def _reword(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Rememb
     if not validation.is_same_json(changed.data, memory.data):
         told["fields" if same_words else "also"] = "data"
     memories.update_content(tx, changed, told or None, same_words=same_words)
+    _protect_episodes(tx, memory, changed)
     apply_key_precedence(tx, changed)
     return _answer(tx, changed)
 
@@ -224,8 +229,14 @@ def _refile(tx: Transaction, memory: Memory, draft: Draft, ttls: Ttls) -> Rememb
         news = None if named in _NO_NEWS else "updated"
         detail = {"fields": named, **_other_sensitivity(memory, changed)}
         memories.update_fields(tx, changed, HistoryEvent.UPDATE, news, detail)
+        _protect_episodes(tx, memory, changed)
         apply_key_precedence(tx, changed)
     return _answer(tx, changed)
+
+
+def _protect_episodes(tx: Transaction, before: Memory, after: Memory) -> None:
+    if any(getattr(before, name) != getattr(after, name) for name in _HOLDING_FIELDS):
+        episodes.protect_episodes(tx, after)
 
 
 def _other_sensitivity(before: Memory, after: Memory) -> dict[str, str]:
@@ -354,7 +365,7 @@ def write_decision(
         standing = RequesterRole.OWNER if old.owner is not None else RequesterRole.MEMBER
         done = update_memory(tx, old, standing, _onto(old, draft, decision), ttls)
     if turn.recorded is not None:
-        relations.insert_source_turns(tx, done.id, [turn.recorded])
+        episodes.link_memory(tx, done.id, [turn.recorded])
     for further in decision.also:
         held = _standing(tx, further)
         if held is not None:
@@ -437,7 +448,7 @@ def _propose(
     whose = _room(tx) if memory.owner is None else _owner(tx)
     learned_facts.save_fact(tx, memory.id, whose, memory.content, make_stored_fact(decision.statement), new=True)
     if turn.recorded is not None:
-        relations.insert_source_turns(tx, memory.id, [turn.recorded])
+        episodes.link_memory(tx, memory.id, [turn.recorded])
     replaced = decision.old.id if decision.old else None
     learned_facts.insert_proposal(tx, memory.id, asked, agreed.reason, replaced, signals=1)
     return LearnedFact(id=memory.id, outcome=decision.outcome, state=State.PENDING, content=memory.content)
@@ -517,10 +528,10 @@ def approve_proposal(
 
 
 def decline_proposal(tx: Transaction, waiting: learned_facts.PendingProposal, memory: Memory) -> None:
-    """Delete a declined proposal, and do not propose it again for a while."""
+    """Delete a declined proposal with the episodes that say it, and do not propose it again for a while."""
     learned_facts.insert_refusal(tx, waiting.concerns, decline_key(memory))
     learned_facts.delete_proposal(tx, memory.id)
-    hard_delete(tx, [memory.id])
+    hard_delete(tx, [memory.id, *sorted(list_sources(tx, [memory.id]))])
 
 
 def withdraw_proposal(tx: Transaction, waiting: learned_facts.PendingProposal) -> None:

@@ -13,6 +13,7 @@ from tacit.errors import LanguageFailed
 from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
+from tacit.learning.episodes import drop_known_decisions, lock_source
 from tacit.learning.extraction import rules
 from tacit.learning.extraction.locale import AUTO, Locale, guess_locale, load_locale
 from tacit.learning.extraction.mentions import may_hold_date, name_speaker_once
@@ -34,6 +35,7 @@ from tacit.learning.reconciliation import (
     apply_judgment,
     attribute_statement,
     decide_consent,
+    hold_as_episode,
     is_about_family,
     judge_pairs,
     load_known_memories,
@@ -419,7 +421,8 @@ class LearningPipeline:
             kept = work(replace(tx, request=request))
             if turn.role is not Role.ASSISTANT:
                 memories.emit_skipped_classification(tx)
-            learned_facts.mark_last_turn(tx.connection, tx.space, tx.request.subject, tx.at)
+            if not turn.again:
+                learned_facts.mark_last_turn(tx.connection, tx.space, tx.request.subject, tx.at)
             return kept
 
         return self.store.write(space, turn.asking, thread, whole, vectors or TextVectors())
@@ -428,11 +431,20 @@ class LearningPipeline:
         return lambda tx: [memory_writes.quarantine_turn(tx, turn, reason, self.learning.ttls)]
 
     def _keep(self, tx: Transaction, turn: QueuedTurn, told: ReadTurn, trace: LearningTrace) -> list[LearnedFact]:
-        stated = _attributed(tx, turn, told, trace)
+        episode = lock_source(tx, turn)
+        if episode is None and turn.recorded is not None:
+            trace.note("screen", "skip: the turn was deleted meanwhile")
+            return []
+        if episode is not None and episode.confidential:  # a hold that was said after the turn was queued
+            tx = replace(tx, request=replace(tx.request, confidential=True))
+        stated = [(said, hold_as_episode(whom, episode)) for said, whom in _attributed(tx, turn, told, trace)]
         shelf = load_known_memories(tx, turn, [one for one, _ in stated])
         decisions = reconcile_statements(turn, stated, shelf, told.speaker, told.locale)
+        decisions = [apply_judgment(tx, turn, one, told.judgement) for one in decisions]
+        if turn.again and episode is not None:
+            decisions = drop_known_decisions(tx, episode, decisions, self.learning.ttls)
         kept: list[LearnedFact] = []
-        for decision in [apply_judgment(tx, turn, one, told.judgement) for one in decisions]:
+        for decision in decisions:
             trace.note("reconcile", f"{decision.outcome}: {decision.reason}")
             whom = _whom(decision, stated)
             made = self._agreed(tx, turn, decision, whom, told, trace)

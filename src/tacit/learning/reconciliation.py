@@ -20,7 +20,7 @@ from tacit.learning.turns import QueuedTurn, find_withheld_people
 from tacit.llm.budget import Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.records.accounts import NameKind
-from tacit.records.memory import ChatKind, Memory, Sensitivity
+from tacit.records.memory import ChatKind, Memory, Sensitivity, Visibility
 from tacit.records.validation import fold_name
 from tacit.storage import learned_facts, memory_reads, people
 from tacit.storage.learned_facts import ComparedMemory, StoredFact, normalized_digest
@@ -55,6 +55,15 @@ def attribute_statement(tx: Transaction, statement: StatedFact) -> Attribution:
         hearsay=bool(about) and (tx.request.subject not in about or (statement.whole and statement.hearsay)),
         unclear=unclear,
     )
+
+
+def hold_as_episode(whom: Attribution, episode: Memory | None) -> Attribution:
+    """Return the attribution under the holds of the episode that the statement was learned from."""
+    if episode is None:
+        return whom
+    lowered = episode.learned_kind is ChatKind.GROUP and episode.visibility is Visibility.PRIVATE_ONLY
+    withheld = tuple(sorted({*whom.withheld_from, *episode.withheld_from}))
+    return replace(whom, withheld_from=withheld, unclear=whom.unclear or lowered)
 
 
 def is_about_family(tx: Transaction, said: StatedFact | None, whom: Attribution, locale: Locale) -> bool:

@@ -1,4 +1,4 @@
-"""Define a queued turn, screen it, find the speaker's name and time zone, and record turns."""
+"""Define a queued turn, screen it, find its holds, and find the speaker's name and time zone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -15,15 +15,14 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import InvalidInput
 from tacit.identity import RawRequest
-from tacit.learning.composition import find_floor, has_unidentified_person, list_listeners
 from tacit.learning.extraction.sentences import HoldScope, combine_holds, is_only_hold, read_holds
 from tacit.learning.facts import Hold, Mention
 from tacit.records.accounts import NameKind
 from tacit.records.conversation import ParsedMessage, Role
-from tacit.records.memory import ChatKind, Kind, Memory, Sensitivity, Source, State, Trust, Visibility
+from tacit.records.memory import ChatKind, State
 from tacit.records.request import Request
 from tacit.screening.instructions import find_instruction
-from tacit.storage import memories, memory_reads, people, queue, search
+from tacit.storage import memory_reads, people, queue, search
 from tacit.storage.memories import Transaction
 from tacit.storage.search import ListFilter
 from tacit.storage.store import Store
@@ -54,6 +53,7 @@ class QueuedTurn:
     recorded: str | None = None  # id of the recorded turn, if turns are kept
     hold_words: tuple[str, ...] = ()  # other messages whose holds apply to this one
     only: tuple[str, ...] | None = None  # the categories that may be learned; None: all
+    again: bool = False  # learned once before; what was known since then stays
 
     def may_use(self, category: str) -> bool:
         return self.only is None or category in self.only
@@ -122,6 +122,7 @@ def unpack_turn(payload: str) -> QueuedTurn:
         recorded=fields["recorded"],
         hold_words=tuple(fields.get("hold_words", ())),  # turns of earlier versions lack it
         only=None if fields.get("only") is None else tuple(fields["only"]),
+        again=fields.get("again", False),
     )
 
 
@@ -227,8 +228,6 @@ def parse_timezone(name: str) -> ZoneInfo | None:
         return None
 
 
-# Record turns word for word, each under the holds of its batch.
-
 # Select the messages of one call that may be kept, each with its holds.
 #
 # A hold is read from the text of a message and from the messages around it: the parts of one long
@@ -258,6 +257,16 @@ def read_held_messages(said: Sequence[ParsedMessage]) -> list[HeldMessage]:
         for n, one in enumerate(said)
         if whole[n].hold is not Hold.UNKEPT
     ]
+
+
+def find_later_hold(said: Sequence[ParsedMessage]) -> HoldScope | None:
+    """Return the hold that the requester's first message puts on what they said before; None if it does not.
+
+    The message is nothing but that hold, such as "but don't tell Quinn".
+    """
+    first = next((one.content for one in said if one.role is Role.USER and one.name is None), "")
+    found = read_holds(first)
+    return found if found.guarded and is_only_hold(first) else None
 
 
 def _own_hold(said: ParsedMessage) -> HoldScope:
@@ -299,83 +308,6 @@ def _parts(said: Sequence[ParsedMessage]) -> list[list[int]]:
         if one.id is not None:
             by_id.setdefault((one.role, one.name, one.id), []).append(n)
     return [parts for parts in by_id.values() if len(parts) > 1]
-
-
-# Record turns of a conversation word for word, so that recall can quote them.
-#
-# A turn has the provenance of its chat, and the disclosure of a personal memory: in private only
-# its owner may see it; a turn of a group is shown there to its speaker, and in private to those who
-# heard it. A hold in the text ("don't tell Quinn") applies to the turn as to the facts learned from
-# it. The lexicon decides whether the turn is sensitive. An expired turn is not shown, and the next
-# sweep deletes it.
-
-EPISODE_CATEGORY = "conversation"
-_KEPT_HERE = (Hold.ROOM, Hold.PRIVATE)
-
-
-def record_episodes(tx: Transaction, kept: Sequence[HeldMessage], session: str | None, keep_days: int) -> list[str]:
-    """Insert a turn for each message, under its holds."""
-    ids = []
-    for one in kept:
-        turn = _turn(tx, one, session, keep_days)
-        memories.insert_turn(tx, turn)
-        ids.append(turn.id)
-    return ids
-
-
-def _turn(tx: Transaction, kept: HeldMessage, session: str | None, keep_days: int) -> Memory:
-    said, request = kept.said, tx.request
-    when = said.at or tx.at
-    withheld, unclear = find_withheld_people(tx, kept.scope.withheld_from)
-    in_group = request.kind is ChatKind.GROUP
-    learned = request.kind if in_group or request.private else None
-    # The requester is the speaker only of their own messages.
-    own = said.role is Role.USER and said.name is None
-    return Memory(
-        id=memories.draw_memory_id(tx),
-        space=tx.space,
-        owner=request.subject,
-        speaker=request.subject if own else None,
-        subjects=frozenset(),
-        learned_in=request.chat if learned else None,
-        learned_kind=learned,
-        heard_by=list_listeners(tx),
-        confidential=in_group and (request.confidential or kept.scope.hold in _KEPT_HERE),
-        kind=Kind.OBSERVATION,
-        category=EPISODE_CATEGORY,
-        key=None,
-        slot=None,
-        content=said.content,
-        version=1,
-        visibility=Visibility.ROOM if in_group and not unclear else Visibility.PRIVATE_ONLY,
-        sensitivity=find_floor(f"{said.content} ", Sensitivity.PERSONAL),
-        portable=False,
-        withheld_from=withheld,
-        withheld_unknown=has_unidentified_person(tx, withheld),
-        inferred=False,
-        trust=Trust.STATED if said.role is Role.USER else Trust.UNTRUSTED,
-        importance=limits.IMPORTANCE_DEFAULT,
-        confidence=None,
-        pinned=False,
-        tags=(),
-        source=Source(channel=request.channel, chat=request.chat, message=said.id),
-        thread=tx.thread,
-        agent=None,
-        run=None,
-        role=said.role.value,
-        created_at=tx.at,
-        updated_at=tx.at,
-        observed_at=when,
-        expires_at=tx.at + timedelta(days=keep_days),
-        last_accessed_at=None,
-        access_count=0,
-        state=State.ACTIVE,
-        purge_at=None,
-        superseded_by=None,
-        overridden=False,
-        session=session or f"{tx.thread} {when.date().isoformat()}",
-        name=said.name,
-    )
 
 
 def find_withheld_people(tx: Transaction, said: Sequence[Mention]) -> tuple[frozenset[str], bool]:

@@ -22,6 +22,7 @@ from tacit.storage import (
     access_log,
     auth,
     checkpoints,
+    episodes,
     erasures,
     idempotency,
     imports,
@@ -77,7 +78,9 @@ def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> Rec
     """Erase a memory, and for its owner or an operator also what it stood for.
 
     That is: what it superseded, the values of its key under the owner's other identities and, with
-    `turns`, the turns it was learned from. Any other requester erases the visible memory alone.
+    `turns`, the turns that a summary is made of and those of its thread that wait to be learned.
+    Any other requester erases the visible memory alone. The episodes that a memory was learned from
+    are erased with it in every case.
     Memories derived from it are erased in every case.
     """
     removal = Removal(scope="memory")
@@ -102,7 +105,7 @@ def erase_memory(tx: Transaction, memory: Memory, *, turns: bool = False) -> Rec
 
 
 def _find_source_turns(tx: Transaction, ids: set[str], owners: Collection[str]) -> set[str]:
-    """Find the turns these memories were learned from, where they have the same owner."""
+    """Find the episodes these memories were learned from, where they have the same owner."""
     d = derived_from.c
     said = (
         select(d.turn_id)
@@ -118,11 +121,12 @@ def _find_source_turns(tx: Transaction, ids: set[str], owners: Collection[str]) 
 
 
 def remove_memories(tx: Transaction, removal: Removal, ids: Iterable[str]) -> None:
-    """Delete these memories and, transitively, what was derived from them."""
+    """Delete these memories, the episodes they were learned from and, transitively, what was derived from them."""
     waiting = set(ids) - removal.ids
     while waiting:
         some = sorted(waiting)[:_ERASED_AT_ONCE_COUNT]
         derived = erasures.list_derived_memories(tx.connection, tx.space, some)
+        derived |= episodes.list_sources(tx, some)
         removal.counts.update(erasures.count_rows_of_memories(tx.connection, tx.space, some))
         removal.owners |= erasures.list_owners_of(tx.connection, tx.space, some)
         # Not counted: a certificate must not tell how many rows other people have.

@@ -16,6 +16,7 @@ from tacit.lifecycle.purge import purge_memories
 from tacit.lifecycle.tasks import LifecycleOptions, SaveProgress, StepProgress, TaskStep, write_step
 from tacit.records.memory import State
 from tacit.storage import learned_facts, retention
+from tacit.storage.episodes import list_sources
 from tacit.storage.memories import Transaction
 from tacit.storage.store import Store
 
@@ -133,9 +134,9 @@ def _delete_turns(tx: Transaction, _: LifecycleOptions, __: str, most: int) -> _
 
 
 def _delete_proposals(tx: Transaction, _: LifecycleOptions, __: str, most: int) -> _PhaseResult:
-    """Delete proposals without an answer, with their content."""
+    """Delete proposals without an answer, with their content and the episodes that say it."""
     ids = learned_facts.list_expired_proposals(tx.connection, tx.space, tx.at, most)
-    purge_memories(tx, ids)
+    purge_memories(tx, [*ids, *sorted(list_sources(tx, ids))])
     return _page_result(len(ids), most)
 
 

@@ -14,6 +14,7 @@ from tacit.learning.composition import Ttls, compute_expiry
 from tacit.learning.memory_writes import QUARANTINE_TAG
 from tacit.records.memory import HistoryEvent, Memory, State
 from tacit.storage import memories
+from tacit.storage.episodes import list_sources
 from tacit.storage.erasures import hard_delete
 from tacit.storage.memories import Transaction
 from tacit.storage.relations import list_insights
@@ -25,7 +26,8 @@ def forget_memory(tx: Transaction, memory: Memory, restorable_days: int = limits
     if memory.state in (State.FORGOTTEN, State.SUPERSEDED):
         return
     if memory.state is State.PENDING:
-        hard_delete(tx, [memory.id])  # restoring it would skip the consent
+        # Restoring it would skip the consent.
+        hard_delete(tx, [memory.id, *sorted(list_sources(tx, [memory.id]))])
         return
     gone = replace(memory, state=State.FORGOTTEN, purge_at=tx.at + timedelta(days=restorable_days), updated_at=tx.at)
     memories.update_fields(tx, gone, HistoryEvent.DELETE, "deleted")

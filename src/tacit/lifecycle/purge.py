@@ -15,6 +15,7 @@ from tacit.policy.rules import sql_literal
 from tacit.records.memory import State
 from tacit.storage import retention
 from tacit.storage.engine import chunks, update_rows
+from tacit.storage.episodes import list_sources
 from tacit.storage.erasures import hard_delete, list_superseded
 from tacit.storage.memories import Transaction
 from tacit.storage.schema import memories_table
@@ -45,7 +46,9 @@ def _purge_due(tx: Transaction, options: LifecycleOptions, before: StepProgress)
     _forget_overridden(tx, gone, until)
     ids = {row.id for row in gone}
     ids |= list_superseded(tx.connection, tx.space, ids)  # of any owner: it could not be restored
-    for some in chunks(ids):
+    # An episode must not bring back what was forgotten; of what merely expired it may still tell.
+    sources = list_sources(tx, ids - {row.id for row in gone if row.state == State.EXPIRED})
+    for some in chunks(ids | sources):
         purge_memories(tx, some)
     full = len(rows) >= limits.SWEEP_BATCH_COUNT
     if not full:

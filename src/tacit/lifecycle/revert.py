@@ -15,7 +15,7 @@ from tacit import limits
 from tacit.errors import InvalidInput, NotFound
 from tacit.identity import parse_chat_id
 from tacit.learning.turns import LEARN_JOB, QueuedTurn, unpack_turn
-from tacit.lifecycle.forget import forget_insights
+from tacit.lifecycle.forget import forget_insights, forget_memory
 from tacit.lifecycle.purge import purge_memories
 from tacit.policy.rules import decide
 from tacit.records import validation
@@ -23,7 +23,7 @@ from tacit.records.conversation import Role
 from tacit.records.drafts import RevertedImport
 from tacit.records.memory import HistoryEvent, Memory, State, Trust
 from tacit.records.results import Reverted
-from tacit.storage import imports, learned_facts, memories, retention
+from tacit.storage import episodes, imports, learned_facts, memories, retention
 from tacit.storage.chats import read_chat
 from tacit.storage.engine import delete_rows, select_set
 from tacit.storage.erasures import hard_delete
@@ -258,6 +258,14 @@ def unlearn_message(tx: Transaction, message: str, only: Collection[str] | None)
     return replace(done, restored=told).to_result()
 
 
+def unlearn_episode(tx: Transaction, episode: Memory) -> None:
+    """Delete an episode, and forget what was learned from it alone. If it still waits to be learned, it is not."""
+    for memory in memories.lock_memories(tx, sorted(episodes.list_derived(tx, [episode.id]))):
+        if episodes.list_sources(tx, [memory.id]) == {episode.id}:
+            forget_memory(tx, memory)
+    purge_memories(tx, [episode.id])
+
+
 def _find_own(tx: Transaction, origin: Origin) -> list[str]:
     """List own memories by owner and by speaker: an index serves each."""
     own = sorted(origin.identities or ())
@@ -283,16 +291,20 @@ def _revert_turns(tx: Transaction, origin: Origin, after: tuple[str, int] | None
     rows = tx.connection.execute(waiting).all()
     done = _RevertTally()
     _delete_queued_turns(tx, origin, rows, done)
+    purge_memories(tx, sorted(done.recorded))
     more = len(rows) == _TURNS_AT_ONCE_COUNT
     return done, (rows[-1].thread, rows[-1].seq) if more else None
 
 
 def _delete_queued_turns(tx: Transaction, origin: Origin, rows: Iterable[Any], done: _RevertTally) -> None:
     for row in rows:
-        if origin.matches_turn(unpack_turn(row.payload)):
+        turn = unpack_turn(row.payload)
+        if origin.matches_turn(turn):
             one = (_J.thread == row.thread, _J.seq == row.seq)
             if delete_rows(tx.connection, jobs, tx.space, *one):
                 done.turns.add((row.thread, row.seq))
+                if turn.recorded is not None:
+                    done.recorded.add(turn.recorded)
 
 
 def _revert_memories(tx: Transaction, origin: Origin, after: str | None) -> tuple[_RevertTally, Any]:
@@ -324,7 +336,9 @@ def _undo_memory(tx: Transaction, origin: Origin, memory: Memory, done: _RevertT
         return
     if memory.state is State.PENDING:
         learned_facts.delete_proposal(tx, memory.id)
-        hard_delete(tx, [memory.id])
+        said = episodes.list_sources(tx, [memory.id])
+        hard_delete(tx, [memory.id, *sorted(said)])
+        done.recorded.update(said)
         done.proposals.add(memory.id)
     elif first.version == 1:
         _forget_reverted(tx, memory, done)

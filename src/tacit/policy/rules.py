@@ -313,7 +313,7 @@ def redact_memory(request: Request, memory: Memory, called: Mapping[str, str] = 
     """
     if not can_see_all_fields(request, memory):
         memory = _strip_owner_fields(request, memory)
-    if memory.speaker and not memory.is_turn and not _is_said_by_requester(request, memory):
+    if memory.speaker and not _is_said_by_requester(request, memory):
         memory = replace(memory, name=called.get(memory.speaker, UNKNOWN_SPEAKER))
     if request.private and is_owner(request, memory):
         return memory

@@ -169,6 +169,7 @@ def wrap_in_fence(lines: Sequence[str]) -> str:
 _HEARSAY_HEDGE = "Unverified: "
 _SPEAKER_HEDGE = " said that "
 _INFERRED_HEDGE = "It seems that "
+_ROLE_LABELS = {"user": "the user", "assistant": "the assistant", "tool": "a tool", "system": "the system"}
 _DONE_SUFFIX = " (done)"
 _READ_FACTOR = 4  # characters read per character shown: inert text may be shorter
 
@@ -189,11 +190,12 @@ class MemoryLine:
     done: bool = False  # a finished task
     pinned: bool = False
     importance: int = limits.IMPORTANCE_DEFAULT
+    said_at: datetime | None = None  # of an episode
 
 
 def make_line(memory: Memory, about: Iterable[str] = ()) -> MemoryLine:
     """Return the line of a redacted memory. `about` are names of its subjects that may be shown."""
-    by = None if memory.is_turn else memory.name
+    by = memory.name or _ROLE_LABELS.get(memory.role or "", "a person") if memory.is_turn else memory.name
     return MemoryLine(
         id=memory.id,
         category=memory.category,
@@ -208,11 +210,18 @@ def make_line(memory: Memory, about: Iterable[str] = ()) -> MemoryLine:
         done=is_task_done(memory),
         pinned=memory.pinned,
         importance=memory.importance,
+        said_at=(memory.observed_at or memory.created_at) if memory.is_turn else None,
     )
 
 
 def make_hedge(line: MemoryLine) -> str:
-    """Return the prefix that names the speaker or hedges; empty for the requester's statements."""
+    """Return the prefix that names the speaker or hedges; empty for the requester's statements.
+
+    An episode says who said it and when, also where that is the requester.
+    """
+    if line.said_at is not None:
+        speaker = make_label(line.speaker or "", limits.NAME_MAX_CHARS)
+        return f"On {line.said_at.day} {line.said_at:%B %Y} {speaker} said: "
     if line.speaker is not None:
         return make_label(line.speaker, limits.NAME_MAX_CHARS) + _SPEAKER_HEDGE
     return _HEARSAY_HEDGE if line.hearsay else _INFERRED_HEDGE if line.inferred else ""

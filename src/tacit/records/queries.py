@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 INCLUDE_MEMORIES = "memories"
 INCLUDE_TURNS = "turns"
+INCLUDE_BOTH = frozenset({INCLUDE_MEMORIES, INCLUDE_TURNS})
+# Filters on what only memories differ in: with one of them, turns are searched only if asked for.
+_MEMORY_FILTERS = frozenset({"categories", "kinds", "pinned", "importance_min", "importance_max"})
 
 
 class RecallFilters(TypedDict, total=False):
@@ -60,7 +63,7 @@ class RecallQuery:
     updated_before: datetime | None = None
     threshold: float = 0.0  # results with a lower score are dropped
     as_of: datetime | None = None  # search the versions of this time
-    include: frozenset[str] = frozenset({INCLUDE_MEMORIES})
+    include: frozenset[str] = INCLUDE_BOTH
     only: frozenset[str] | None = None  # categories that the caller's key allows
 
 
@@ -80,6 +83,8 @@ def parse_recall_query(
     low, high = known.get("importance_min"), known.get("importance_max")
     if low is not None and high is not None and low > high:
         raise InvalidInput("importance_min", "is above importance_max, so nothing could be found")
+    if not _MEMORY_FILTERS.isdisjoint(known):
+        known.setdefault("include", frozenset({INCLUDE_MEMORIES}))
     return RecallQuery(
         text=validation.check_storable("query", query, limits.QUERY_MAX_CHARS),
         top_k=validation.parse_int("top_k", top_k, 1, limits.RECALL_MAX_COUNT),

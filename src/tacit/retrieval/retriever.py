@@ -20,9 +20,16 @@ from tacit.embeddings.embedder import Embedder
 from tacit.errors import EmbeddingFailed
 from tacit.policy.rules import AccessPath, PredicateBranch, can_see_all_fields, may_enter_prompt, predicate_parameters
 from tacit.records.accounts import Person
+from tacit.records.conversation import Role
 from tacit.records.memory import Memory, State
 from tacit.records.queries import INCLUDE_MEMORIES, INCLUDE_TURNS, RecallQuery
 from tacit.records.request import Decision, Request
+from tacit.retrieval.episodes import (
+    EPISODE_MIN_SIMILARITY,
+    EPISODES_RANKED_COUNT,
+    list_unwanted_episodes,
+    merge_answers,
+)
 from tacit.retrieval.index_cache import CREATED, EXPIRES, CandidateIds, CandidateSet, Floats, IndexCache, PartitionIndex
 from tacit.retrieval.scoring import (
     RecallAnswer,
@@ -75,14 +82,18 @@ class PermittedSet:
         self._branches: dict[tuple[bool, int, str | None], _BranchIds] = {}
         self._candidates: CandidateSet | None = None
 
-    def load(self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request]) -> CandidateSet:
-        """Return the permitted memories of this snapshot. The caller holds the lock."""
+    def load(
+        self, connection: Connection, index_cache: IndexCache, requests: Sequence[Request], revisions: Revisions
+    ) -> CandidateSet:
+        """Return the permitted memories of this snapshot, of which these are the revisions.
+
+        The caller holds the lock.
+        """
         request = requests[0]
         if self._identity_rev != request.identity_rev:
             self._branches.clear()
             self._candidates = None
             self._identity_rev = request.identity_rev
-        revisions = read_revisions(connection, request)
         tokens = [unit.token for unit in self._branches.values()]
         moved: set[str] | None = set()
         for asked in requests:
@@ -206,8 +217,11 @@ class PermittedSetCache:
         self._permitted_sets: OrderedDict[Any, PermittedSet] = OrderedDict()
         self._lock = Lock()
 
-    def load(self, connection: Connection, requests: Sequence[Request]) -> CandidateSet:
-        """Load the set. `requests` is one request for memories, for episodes, or for both."""
+    def load(self, connection: Connection, requests: Sequence[Request], revisions: Revisions) -> CandidateSet:
+        """Load the set. `requests` is one request for memories, for episodes, or for both.
+
+        The revisions are those of the snapshot, which memories and episodes share.
+        """
         request = requests[0]
         key = (
             request.space,
@@ -226,7 +240,7 @@ class PermittedSetCache:
             self._permitted_sets.move_to_end(key)
         try:
             with permitted.lock:
-                return permitted.load(connection, self._index_cache, requests)
+                return permitted.load(connection, self._index_cache, requests, revisions)
         except BaseException:
             with self._lock:
                 self._permitted_sets.pop(key, None)
@@ -392,6 +406,19 @@ class SnapshotReader(Protocol):
     def __call__(self, work: Callable[[Connection, Request], T], /) -> T: ...
 
 
+class _NamesSpeakers(Exception):
+    """The question names speakers of episodes; the message is its text without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EpisodeQuestion:
+    """What is compared with the vectors of episodes: the question without the names of their speakers."""
+
+    text: str
+    vector: Floats | None
+    final: bool  # it is not compared with the names of the speakers again
+
+
 class Retriever:
     """Answer queries from the in-memory indexes of a process. Safe to share between threads."""
 
@@ -402,11 +429,18 @@ class Retriever:
         self._permitted_sets = PermittedSetCache(self.index_cache)
         self._cached_vector = lru_cache(maxsize=_QUESTION_VECTORS_MAX_COUNT)(self._embed)
 
-    def candidates(self, connection: Connection, request: Request, question: RecallQuery) -> CandidateSet:
-        """Return the permitted memories, or a selection if there are too many to keep in memory."""
+    def candidates(
+        self, connection: Connection, request: Request, question: RecallQuery, revisions: Revisions | None = None
+    ) -> CandidateSet:
+        """Return the permitted memories, or a selection if there are too many to keep in memory.
+
+        `revisions` are those of this snapshot, if they were read in it before.
+        """
+        if revisions is None:
+            revisions = read_revisions(connection, request)
         requests, only = _included_requests(request, question), question.only
         try:
-            candidates = self._permitted_sets.load(connection, requests)
+            candidates = self._permitted_sets.load(connection, requests, revisions)
         except TooManyCandidates:
             text, model = question.text[: limits.QUESTION_MAX_CHARS], self.index_cache.model
             vector = self.embed_question(text)
@@ -425,18 +459,65 @@ class Retriever:
         The embedding model is never called inside a snapshot.
         """
         plain = question.text[: limits.QUESTION_MAX_CHARS]
-        if INCLUDE_TURNS in question.include and self.embedder is not None:
-            # The names of the speakers depend on the permitted episodes.
-            speakers = read(lambda c, r: self.candidates(c, r, question).speakers)
-            plain = parse_query(plain, {}, speakers).text
         vector = self.embed_question(plain)
-        return read(lambda c, r: [convert(c, r, one) for one in self._answer(c, r, question, vector)])
+
+        def work(connection: Connection, request: Request, episodes: _EpisodeQuestion) -> list[T]:
+            found = self._answer(connection, request, question, vector, episodes)
+            return [convert(connection, request, one) for one in found]
+
+        first = _EpisodeQuestion(plain, vector, final=self.embedder is None)
+        try:
+            return read(lambda c, r: work(c, r, first))
+        except _NamesSpeakers as named:
+            # The names of the speakers, and so the text to embed, depend on the permitted episodes.
+            text = str(named)
+        second = _EpisodeQuestion(text, self.embed_question(text), final=True)
+        return read(lambda c, r: work(c, r, second))
 
     def _answer(
-        self, connection: Connection, request: Request, question: RecallQuery, vector: Floats | None
+        self,
+        connection: Connection,
+        request: Request,
+        question: RecallQuery,
+        vector: Floats | None,
+        episodes: _EpisodeQuestion,
     ) -> list[RecallAnswer]:
+        """Answer from memories, from episodes, or from both: memories first.
+
+        Each is scored by itself, so memories rank as if there were no episodes.
+        """
+        facts: list[RecallAnswer] | None = None
+        if INCLUDE_TURNS not in question.include:
+            return self._rank(connection, request, question, self.candidates(connection, request, question), vector)
+        alone = replace(question, include=frozenset({INCLUDE_TURNS}))
+        revisions = read_revisions(connection, request)
+        candidates = self.candidates(connection, request, alone, revisions)
+        if not episodes.final:
+            text = parse_query(episodes.text, {}, candidates.speakers).text
+            if text != episodes.text:
+                raise _NamesSpeakers(text)
+        if INCLUDE_MEMORIES in question.include:
+            of_memories = replace(question, include=frozenset({INCLUDE_MEMORIES}))
+            known = self.candidates(connection, request, of_memories, revisions)
+            facts = self._rank(connection, request, of_memories, known, vector)
+            if not len(candidates):
+                return facts
+            least = max(question.threshold, EPISODE_MIN_SIMILARITY)
+            alone = replace(alone, role=question.role or Role.USER, threshold=least)
+        found = self._rank(connection, request, alone, candidates, episodes.vector, beside=facts)
+        return found if facts is None else merge_answers(facts, found, question.top_k)
+
+    def _rank(
+        self,
+        connection: Connection,
+        request: Request,
+        question: RecallQuery,
+        candidates: CandidateSet,
+        vector: Floats | None,
+        beside: Sequence[RecallAnswer] | None = None,
+    ) -> list[RecallAnswer]:
+        """Rank memories or episodes; `beside` are the memories that episodes only add to."""
         requests, codes = _included_requests(request, question), self.index_cache.codes
-        candidates = self.candidates(connection, request, question)
         found: dict[str, MemoryDecision] | None = None
         if question.as_of is not None:
             candidates, found = rewind_candidates(
@@ -453,11 +534,16 @@ class Retriever:
             best = rank_candidates(scores, kept, owned, candidates, question)
             ids = list_answer_ids(best)
             here = self._read_permitted(connection, requests, ids) if found is None else found
-            others = [id for id in ids if id in here and not may_enter_prompt(request, here[id][0])]
-            if not others:
+            unwanted = {id for id in ids if id in here and not may_enter_prompt(request, here[id][0])}
+            if INCLUDE_TURNS in question.include:
+                episodes = [here[id][0] for id in ids if id in here]
+                unwanted |= list_unwanted_episodes(connection, request, text, episodes, beside)
+            if not unwanted:
                 return build_answers(here, candidates, scores, asked, best)
-            # Rank again without the instructions of others, so that they take no result's place.
-            kept[[at for at in map(candidates.position_of, others) if at is not None]] = False
+            # Rank again without them, so that they take no result's place.
+            if beside is not None:  # a question may have been asked often
+                question = replace(question, top_k=max(question.top_k, EPISODES_RANKED_COUNT))
+            kept[[at for at in map(candidates.position_of, unwanted) if at is not None]] = False
 
     def _read_permitted(
         self, connection: Connection, requests: Sequence[Request], ids: Sequence[str]

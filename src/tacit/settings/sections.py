@@ -119,11 +119,12 @@ class TtlDaysSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsSettings:
     keep: bool = setting(
-        False,
-        "Store the turns of conversations word for word, so that recall can quote them. Never "
+        True,
+        "Keep what people say word for word, as [episodes](recall.md#episodes), so that recall can quote "
+        "them. `false`: what is not understood as a fact is lost, for `tacit learn --again` too. Never "
         "where memory is disabled.",
     )
-    retention_days: int = setting(30, "Days until a stored turn is deleted.", within=_DAYS)
+    retention_days: int = setting(90, "Days until an episode is deleted.", within=_DAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -370,6 +370,11 @@ def insert_turn(tx: Transaction, turn: Memory) -> None:
     tx.events.append(event)
 
 
+def update_episode(tx: Transaction, episode: Memory) -> None:
+    """Store other fields of an episode under the same words: it has no versions or history."""
+    _replace_row(tx, episode)
+
+
 def update_content(
     tx: Transaction, memory: Memory, detail: dict[str, str] | None = None, *, same_words: bool = False
 ) -> None:

@@ -100,17 +100,22 @@ def insert_jobs(tx: Transaction, payloads: Sequence[str], due_at: datetime) -> N
     """Queue turns of the requester in their thread and wake workers when it commits."""
     if not payloads:
         return
-    key = {"space": tx.space, "thread": tx.thread}
-    ((last,),) = fetch_rows(tx.connection, _SELECT_LAST_JOB, key)
-    # Sequence numbers follow the clock, but never precede a job that is already in the thread.
-    first = max((last or 0) + 1, to_micros(tx.at))
-    new = _job_row(tx.thread, LEARN_JOB, tx.request.subject or "", tx.at, due_at)
-    row = {"space_id": tx.space} | {name: encode(value) for name, value in new.items()}
-    numbered = enumerate(payloads, start=first)
-    steps = [(_INSERT_JOB, row | {"seq": seq, "payload": payload}) for seq, payload in numbered]
-    run_statements(tx.connection, steps)
+    insert_thread_jobs(tx.connection, tx.space, tx.thread, tx.request.subject or "", payloads, tx.at, due_at)
     if due_at <= tx.at:  # workers poll for jobs that are due later
         tx.dialect.notify_workers(tx.connection)
+
+
+def insert_thread_jobs(
+    connection: Connection, space: str, thread: str, owner: str, payloads: Sequence[str], at: datetime, due_at: datetime
+) -> None:
+    """Queue turns of one owner at the end of a thread."""
+    ((last,),) = fetch_rows(connection, _SELECT_LAST_JOB, {"space": space, "thread": thread})
+    # Sequence numbers follow the clock, but never precede a job that is already in the thread.
+    first = max((last or 0) + 1, to_micros(at))
+    new = _job_row(thread, LEARN_JOB, owner, at, due_at)
+    row = {"space_id": space} | {name: encode(value) for name, value in new.items()}
+    numbered = enumerate(payloads, start=first)
+    run_statements(connection, [(_INSERT_JOB, row | {"seq": seq, "payload": payload}) for seq, payload in numbered])
 
 
 def list_due_jobs(

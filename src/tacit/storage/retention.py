@@ -137,7 +137,7 @@ def list_evictable(tx: Transaction, owner: str, until: datetime) -> Sequence[Row
 def list_due_for_purge(tx: Transaction, most: int) -> Sequence[Row[Any]]:
     """List and lock memories due for purge."""
     due = (
-        select(_M.id, _M.owner, _M.category, _M.key, _M.overridden, _M.purge_at)
+        select(_M.id, _M.owner, _M.category, _M.key, _M.overridden, _M.purge_at, _M.state)
         .where(
             _M.space_id == tx.space,
             _M.purge_at.is_not(None),

@@ -13,10 +13,20 @@ from sqlalchemy import Connection
 
 from tacit import limits
 from tacit.errors import InvalidInput, SecretRefused
+from tacit.learning.episodes import find_last_episode, hold_episode, record_episodes
+from tacit.learning.extraction.sentences import HoldScope
+from tacit.learning.facts import Hold
 from tacit.learning.memory_writes import LearnedFact
 from tacit.learning.pipeline import LearningPipeline, LearningTrace
 from tacit.learning.reconciliation import suggest_update
-from tacit.learning.turns import HeldMessage, QueuedTurn, is_question, read_held_messages, record_episodes
+from tacit.learning.turns import (
+    HeldMessage,
+    QueuedTurn,
+    find_later_hold,
+    is_question,
+    read_held_messages,
+    screen_turn,
+)
 from tacit.lifecycle import revert as reverting
 from tacit.records import conversation as saying
 from tacit.records import validation
@@ -157,19 +167,27 @@ class ViewLearning(Resource):
 
         Accepted messages are stored in the database and are not lost. Messages that contain a
         secret are not queued; the result names the kinds of secrets. Messages that the speaker asks
-        not to remember are not queued either. If turns are kept, the messages are recorded as well.
+        not to remember are not queued either. Unless the settings say
+        otherwise, what the requester says is also kept word for word, as an episode.
         """
         self._require_pipeline()
         said, refused = screen_messages(messages)
         kept = read_held_messages(said)
         last = said[-1] if said and said[-1].role is Role.ASSISTANT else None
         asked = last if last is not None and is_question(last.content) else None
-        if not (_has_statement(kept) or asked):
+        later_hold = find_later_hold(said)
+        if not (_has_statement(kept) or asked or later_hold):
             return Accepted(refused=refused)
-        count = self._context.write(lambda tx: self._queue_turns(tx, kept, asked))
+
+        def work(tx: Transaction) -> int:
+            if later_hold is not None:
+                self._hold_last_episode(tx, later_hold)
+            return self._queue_turns(tx, kept, asked)
+
+        count = self._context.write(work)
         self._context.runtime.wake_learners()
         if self._context.options.turns_days is not None:
-            self._context.runtime.wake_indexer()
+            self._context.runtime.wake_indexer()  # episodes have no vectors yet
         return Accepted(turns=count, refused=refused)
 
     @write("POST /api/unlearn", disabled=Reverted, replay=REVERTED)
@@ -251,18 +269,14 @@ class ViewLearning(Resource):
         learning = self._context.runtime.learning
         assert learning is not None
         assert tx.request.subject is not None
-        days = self._context.options.turns_days
-        recorded: Sequence[str | None] = [None] * len(kept)
-        if days is not None and _has_statement(kept):
-            recorded = record_episodes(tx, kept, None, days)
         turns: list[str] = []
         before: list[str] = []
-        for held, id in zip(kept, recorded, strict=True):
+        for held in kept:
             one = held.said
             own = one.role is Role.TOOL or (one.role is Role.USER and one.name is None)
             if own:
-                turn = self._build_turn(tx.request, tx.at, one, before)
-                turns.append(replace(turn, recorded=id, hold_words=held.hold_words).pack())
+                turn = replace(self._build_turn(tx.request, tx.at, one, before), hold_words=held.hold_words)
+                turns.append(replace(turn, recorded=self._record_episode(tx, held, turn)).pack())
             who = one.name or one.role
             before.append(f"{who}: {one.content[: limits.LEARN_CONTEXT_MAX_CHARS]}")
         count = len(turns)
@@ -273,6 +287,26 @@ class ViewLearning(Resource):
         due = tx.at + timedelta(seconds=learning.debounce_seconds if learning.model else 0)
         queue.insert_jobs(tx, turns, due)
         return count
+
+    def _record_episode(self, tx: Transaction, held: HeldMessage, turn: QueuedTurn) -> str | None:
+        """Record a turn that may be learned from; not those of tools, or that read like an instruction."""
+        days = self._context.options.turns_days
+        if days is None or screen_turn(turn).outcome != "learn":
+            return None
+        (id,) = record_episodes(tx, [held], None, days)
+        return id
+
+    def _hold_last_episode(self, tx: Transaction, hold: HoldScope) -> None:
+        """Apply a hold to what the requester said before it, in an earlier call."""
+        episode = find_last_episode(tx, self._context.options.conversation_gap)
+        if episode is None:
+            return
+        if hold.hold is not Hold.UNKEPT:
+            hold_episode(tx, episode, hold)
+        elif episode.source.message is not None:
+            reverting.unlearn_message(tx, episode.source.message, self._context.category_filter())
+        else:
+            reverting.unlearn_episode(tx, episode)
 
     def _build_turn(self, request: Request, at: datetime, said: ParsedMessage, before: list[str]) -> QueuedTurn:
         return QueuedTurn(

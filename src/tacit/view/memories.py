@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from tacit import limits
 from tacit.errors import Conflict, InvalidInput, NotFound
 from tacit.learning import memory_writes
-from tacit.learning.turns import read_held_messages, record_episodes
+from tacit.learning.episodes import protect_episodes, record_episodes
+from tacit.learning.turns import read_held_messages
 from tacit.lifecycle import erasure as erasing
 from tacit.lifecycle import forget as forgetting
 from tacit.lifecycle.erasure_records import RecordedErasure
@@ -249,6 +250,8 @@ class ViewMemories(Resource):
     def record(self, messages: Iterable[Message], *, session: str | None = None) -> Recorded:
         """Record turns of a conversation word for word, for as long as the settings say.
 
+        `learn` does so with what the requester says; this is for the turns of others too.
+
         Without `session`, it is that of this thread on that day. A turn that the speaker asks not
         to remember ("off the record") and the answer to it are not recorded and have no id.
         """
@@ -323,7 +326,8 @@ class ViewMemories(Resource):
     def erase(self, id: str, *, turns: bool = False) -> Erased:
         """Erase a memory everywhere, at once and for good.
 
-        With `turns`, also erase the turns it was learned from, as far as they are yours.
+        Your episodes that it was learned from are erased with it; with `turns`, also your turns in
+        its thread that wait to be learned.
         """
         also = validation.parse_bool("turns", turns)
         done = self._context.write(
@@ -356,6 +360,8 @@ class ViewMemories(Resource):
             if changed != memory:
                 changed = replace(changed, updated_at=tx.at)
                 memories.update_fields(tx, changed, HistoryEvent.UPDATE, "updated", {"fields": what})
+                if act is ChangeAction.SET_VISIBILITY:
+                    protect_episodes(tx, changed)
 
         self._context.write(work)
 

@@ -50,7 +50,8 @@ class ViewRecall(Resource):
 
         Filters: categories, kinds, user, agent, run, actor, role, pinned, importance_min,
         importance_max, updated_after, updated_before, threshold, as_of. `include` selects memories,
-        turns of conversations, or both.
+        turns of conversations, or both: memories come first, then what people said that no memory
+        says. Both is the default, unless a filter is on what only memories differ in.
         """
         question = self._parse_question(query, top_k, dict(narrowing), self._context.agent)
         most = _parse_budget(budget_tokens)
@@ -125,9 +126,9 @@ class ViewRecall(Resource):
         start = None if since is None else validation.parse_int("since", since, 0, limits.REVISION_MAX)
         found = self._recall_for_prompt(query, top_k)
         delta, start, changed = self._context.read(lambda c, r: self._read_changes(c, r, start))
-        lines = freshly.render_recalled(
-            [make_line(one.memory) for one in found], [make_line(other) for one in found for other in one.related]
-        )
+        facts, episodes = ([make_line(one.memory) for one in found if one.memory.is_turn is t] for t in (False, True))
+        lines = freshly.render_recalled(facts, [make_line(other) for one in found for other in one.related])
+        lines += freshly.render_recalled(episodes)
         written = freshly.render_fresh_context(
             delta.changes, start, lines, lines=changed, budget_tokens=most, count=self._context.options.count_tokens
         )
@@ -197,7 +198,7 @@ class ViewRecall(Resource):
                 asked = self._parse_question(query, most, {"categories": [category]}, self._context.agent)
                 found += self._run_recall(asked)
         best = {one.memory.id: one for one in reversed(found)}
-        return sorted(best.values(), key=lambda one: (-one.score, one.memory.id))
+        return sorted(best.values(), key=lambda one: (one.memory.is_turn, -one.score, one.memory.id))
 
     def _read_changes(
         self, connection: Connection, request: Request, since: int | None

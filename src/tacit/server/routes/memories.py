@@ -377,7 +377,7 @@ def restore() -> None:
 
 @memory_change_router.serve("erase", scope=Scope.ERASE)
 def erase() -> None:
-    """Delete a memory for good; with `turns`, also the turns it was learned from."""
+    """Delete a memory for good; with `turns`, also what waits to be learned in its thread."""
 
 
 # Remember with all fields, suggestions, and wipe.
