@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.tables import milliseconds, percentile, table
 from tacit.learning import judge, reading
 from tacit.learning.reader.reader import SENSITIVITIES, TrainedReader, load_reader
+from tacit.learning.reconciliation import Verdict
 
 SPAN_MIN_SHARE, FACT_MIN_SHARE = 0.5, 0.6
 NEVER = ("secret", "off", "injection", "paste")
@@ -96,8 +97,8 @@ def count_pairs(reader: TrainedReader, rows: Sequence[Row]) -> Counter[str]:
         label = "replaced" if row["label"] in ("replaces", "ends") else row["label"]
         counts[label] += 1
         verdict = judge.find_verdict(chance, turned=turned)
-        counts[f"{label} over"] += verdict in (judge.Verdict.UPDATES, judge.Verdict.ENDS)
-        counts[f"{label} same"] += verdict is judge.Verdict.SAME
+        counts[f"{label} over"] += verdict in (Verdict.UPDATES, Verdict.ENDS)
+        counts[f"{label} same"] += verdict is Verdict.SAME
     return counts
 
 

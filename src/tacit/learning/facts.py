@@ -49,6 +49,7 @@ class StatedFact:
     hold: Hold | None
     whole: bool = False  # several conjuncts, of which not all were understood
     turned: bool = False  # said as a change: "now", "instead", "no longer", "actually"
+    read: bool = False  # found by the trained reader, and by no rule
     # Filled by `classify`.
     category: str | None = None
     sensitivity: Sensitivity | None = None

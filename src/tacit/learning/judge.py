@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from tacit.learning.facts import StatedFact
@@ -11,15 +10,13 @@ from tacit.learning.reconciliation import Judgment, Verdict
 from tacit.storage.learned_facts import ComparedMemory
 from tacit.text import stem_words
 
-_TOKEN = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
+_WORD_MIN_CHARS = 3
 KNOWN_MAX_COUNT = 150  # newest facts of a person that are considered
 _CHANGED_PAIRS_MAX_COUNT = 12  # per statement that is said as a change, which may share no word with the old one
 _PAIRS_MAX_COUNT = 5  # per other statement
 # Chosen on writers whose pairs trained nothing (`training/README.md`).
 REPEATED_MIN_CHANCE = 0.97
 CHANGED_MIN_CHANCE = 0.98  # where the words say that something is otherwise than before
-REPLACED_MIN_CHANCE = 0.997  # where they do not
 
 
 def judge_statements(
@@ -32,8 +29,8 @@ def judge_statements(
     best: dict[str, float] = {}
     for (new, old), chance in zip(pairs, chances, strict=True):
         verdict = find_verdict(chance, turned=new.turned)
-        if verdict is Verdict.SAME and _adds_names(new, old):
-            continue
+        if verdict is Verdict.SAME and (new.explicit or _adds_words(new, old)):
+            continue  # what a person asks to have remembered is not left out on a guess
         sure = max(chance["repeats"], chance["replaces"] + chance["ends"])
         if verdict is not None and sure > best.get(new.content, 0.0):
             best[new.content] = sure
@@ -45,19 +42,19 @@ def find_verdict(chance: Mapping[str, float], *, turned: bool) -> Verdict | None
     """Return what the chances of a pair's relations decide; None where both sentences stay."""
     if chance["repeats"] >= REPEATED_MIN_CHANCE:
         return Verdict.SAME
-    if chance["replaces"] + chance["ends"] < (CHANGED_MIN_CHANCE if turned else REPLACED_MIN_CHANCE):
+    if not turned or chance["replaces"] + chance["ends"] < CHANGED_MIN_CHANCE:
         return None
     return Verdict.UPDATES if chance["replaces"] >= chance["ends"] else Verdict.ENDS
 
 
-def _adds_names(new: StatedFact, old: ComparedMemory) -> bool:
-    """Whether a statement has a number or a name that the known one lacks: then it says something else or more."""
-    known = set(_TOKEN.findall(old.content.casefold()))
-    said = _TOKEN.findall(new.content)
+def _adds_words(new: StatedFact, old: ComparedMemory) -> bool:
+    """Whether a statement has a word that the known one lacks, which may say something else or more.
+
+    "Mia is allergic to nuts" repeats nothing of "Mia is allergic to eggs", however sure the judge is.
+    """
+    known = set(stem_words(old.content))
     return any(
-        word.casefold() not in known
-        for place, word in enumerate(said)
-        if _DIGIT.search(word) or (place and word[0].isupper())
+        word not in known for word in stem_words(new.content) if len(word) >= _WORD_MIN_CHARS or word.isdecimal()
     )
 
 

@@ -160,7 +160,7 @@ def _extracted(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader
     if how is not None:
         return Extraction(statements=(how,), inferred=frozenset())
     plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, locale)
-    trained = find_reader(locale)
+    trained = find_reader(locale) if reader is None else None
     if trained is not None:
         plain = read_message(trained, plain, turn.text, turn.said_before, speaker, turn.said_at, locale)
     if reader is None:
@@ -388,7 +388,9 @@ class LearningPipeline:
             mine = request.own_identities
             known = learned_facts.list_newest_facts(connection, request.space, mine, KNOWN_MAX_COUNT)
             heard = memory_reads.list_visible(connection, self.store.audiences, request, [one.id for one in known])
-            return [one for one in known if one.id in heard and turn.may_use(one.category)]
+            # A value under a key changes with that key alone.
+            unkeyed = {id for id, (memory, _) in heard.items() if memory.key is None}
+            return [one for one in known if one.id in unkeyed and turn.may_use(one.category)]
 
         return judge_statements(reader, statements, self.store.read(space, turn.asking, look))
 

@@ -14,6 +14,7 @@ from tacit.learning.facts import StatedFact
 from tacit.learning.reader.reader import MessageReading, ReadSpan, TrainedReader, load_reader
 from tacit.learning.wording import SpanToWord, word_fact
 from tacit.records.memory import Kind, Sensitivity
+from tacit.text import stem_words
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,10 +25,12 @@ _ASKS_MIN_CHANCE = 0.5
 _NOTHING_MIN_CHANCE = 0.5  # that a message is one of which nothing is kept
 _DOUBTED_MIN_CHANCE = 0.8
 _DOUBTED_MIN_SCORE = 0.85
+_REPLIED_MIN_SCORE = 0.9  # for words without a subject in a reply
+_CHOICE_MAX_WORDS = 4  # a reply of as many that names no subject is taken for a choice
 _SENSITIVE_MIN_CHANCE = 0.25
 _PUBLIC_MIN_CHANCE = 0.6
 _CHANGE_MIN_CHANCE = 0.5
-_OBJECTED_MAX_CHANCE = 0.25  # below this, the reader takes words of which the rules made a fact for none
+_TOLD_MIN_SHARE = 0.5
 _COVERED_MIN_SHARE = 0.3  # of the words of a fact, in those of another
 _SENTENCE_MAX_CHARS = 220
 
@@ -40,6 +43,9 @@ _PASSES_AFTER = {Kind.TASK: timedelta(days=45), Kind.EVENT: timedelta(days=180)}
 _PASSES_AFTER_DEFAULT = timedelta(days=120)  # "for a few weeks or months"
 _PASSING_KINDS = (Kind.CONTEXT, Kind.EVENT, Kind.TASK)
 _OWN = re.compile(r"\W*(?:i|i['’]?m|i['’]?ve|i['’]ll|i['’]d|we|we['’]?re|we['’]?ve)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?<!\w)(?:i|i['’]?m|i['’]?ve|i['’]ll|i['’]d|me|my|mine|we|we['’]?re|we['’]?ve|us|our|ours)\b", re.IGNORECASE
+)
 _ENDS = re.compile(r"[.!?]+(?=\s)|\n+")
 _QUESTION = re.compile(r"[^.!?\n]{3,120}\?")
 
@@ -64,21 +70,14 @@ def read_message(
     said_at: datetime,
     locale: Locale,
 ) -> list[StatedFact]:
-    """Return what a message states: by the reader, and by the rules (`plain`) where the reader does not object.
+    """Return what a message states: by the rules (`plain`), and by the reader.
 
-    Where both read the same words, those of the rules are kept, which know their slot, and the reader's labels.
+    Where both read the same words, those of the rules are kept, which know their slot, with the reader's labels.
     """
     reading = reader.read(text, before)
-    if any(reading.chances["rest"][label] >= _NOTHING_MIN_CHANCE for label in _NOTHING):
-        return [one for one in plain if one.explicit]
     read = _read_facts(reading, text, before, speaker, said_at, locale)
-    found: list[StatedFact] = []
-    for one in plain:
-        start = text.find(one.quote)
-        chance = reading.chance_of(start, start + len(one.quote)) if start >= 0 else None
-        if chance is None or chance >= _OBJECTED_MAX_CHANCE or one.explicit:
-            found.append(_labelled(one, [new for new in read if _share(new, one, text) >= _COVERED_MIN_SHARE]))
-    return found + [new for new in read if not any(_share(new, one, text) >= _COVERED_MIN_SHARE for one in found)]
+    found = [_labelled(one, [new for new in read if _is_told_by(new, one)]) for one in plain]
+    return found + [new for new in read if not any(_share(new, one, text) >= _COVERED_MIN_SHARE for one in plain)]
 
 
 def _share(new: StatedFact, old: StatedFact, text: str) -> float:
@@ -88,6 +87,12 @@ def _share(new: StatedFact, old: StatedFact, text: str) -> float:
         return 0.0
     shared = min(first + len(new.quote), start + len(old.quote)) - max(first, start)
     return max(0, shared) / max(1, len(new.quote))
+
+
+def _is_told_by(new: StatedFact, old: StatedFact) -> bool:
+    """Whether the words of one fact are among those of the sentence of another."""
+    words, told = set(stem_words(new.quote)), set(stem_words(old.content))
+    return len(words & told) >= _TOLD_MIN_SHARE * max(1, len(words))
 
 
 def _labelled(plain: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
@@ -113,7 +118,7 @@ def _read_facts(
     own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
     for span in reading.spans:
         own = _OWN.match(text[span.start : span.end]) is not None or (own and span.best("about") in ("me", "us"))
-        if span in kept:
+        if span in kept and not (before and _may_be_choice(text, span)):
             fact = _stated(span, message, own=own, asked=_asks(reading))
             facts.setdefault(fact.content, fact)
     return list(facts.values())
@@ -142,6 +147,13 @@ def _last_question(before: str) -> str:
     """The last sentence of what was said before, where it is a short question."""
     found = _QUESTION.findall(before)
     return found[-1].strip() if found and before.rstrip().endswith("?") else ""
+
+
+def _may_be_choice(text: str, span: ReadSpan) -> bool:
+    """Whether words of a reply that name no subject may be a choice: "vegetarian please", "120 a night max"."""
+    if span.best("about") not in ("me", "us") or _SUBJECT.search(text, span.start, span.end):
+        return False
+    return span.score < _REPLIED_MIN_SCORE or len(text.split()) <= _CHOICE_MAX_WORDS
 
 
 def kept_spans(reading: MessageReading) -> list[ReadSpan]:
@@ -198,6 +210,7 @@ def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> Sta
         hold=None,
         turned=span.chances["change"]["none"] < _CHANGE_MIN_CHANCE,
         sensitivity=find_sensitivity(span),
+        read=True,
         expires_at=None if stays else _expiry(kind, worded.observed_at, said_at),
     )
 

@@ -223,10 +223,10 @@ def reconcile_statements(
     """
     decisions = [_decided(one, whom, shelf) for one, whom in statements]
     if any(one.outcome is not ReconcileOutcome.NEW for one in decisions):
-        return decisions
+        return _without_rest_of_change(decisions)
     # Only memories visible here: the new wording repeats the rest of the old one.
     audible = [known for known, heard in zip(shelf.known, shelf.audible, strict=True) if heard]
-    said = [one for one, _ in statements]
+    said = [one for one, _ in statements if not one.read]
     asked = turn.question_before
     for one in find_superseded(turn.text, said, speaker, audible, locale, said_at=turn.said_at, asked=asked):
         old = _kept_of(one.old, shelf)
@@ -244,7 +244,18 @@ def reconcile_statements(
                     old=old,
                 )
             )
-    return decisions
+    return _without_rest_of_change(decisions)
+
+
+def _without_rest_of_change(decisions: list[ReconcileDecision]) -> list[ReconcileDecision]:
+    """Leave out what the trained reader made of the words of a change that a rule has understood."""
+    changed = any(one.outcome in (ReconcileOutcome.CHANGED, ReconcileOutcome.ENDED) for one in decisions)
+    amended = any(one.statement is None for one in decisions)  # the message corrects a part of a known fact
+    return [
+        one
+        for one in decisions
+        if one.statement is None or not one.statement.read or not (amended or (changed and one.statement.turned))
+    ]
 
 
 def _decided(statement: StatedFact, whom: Attribution, shelf: KnownMemories) -> ReconcileDecision:

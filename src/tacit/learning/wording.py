@@ -62,8 +62,8 @@ _CONTRACTIONS = tuple(
 )
 _SELF = re.compile(r"^(?:i|we|me and (?:my \w+|\w+)|both of us)\s+", re.IGNORECASE)
 _MINE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
-_PRONOUN = re.compile(r"^(?:he|she|they|it)\s+", re.IGNORECASE)
-_THEIRS = re.compile(r"^(?:his|her|their|its)\s+", re.IGNORECASE)
+_PRONOUN = re.compile(r"^(?:he|she|they)\s+", re.IGNORECASE)
+_THEIRS = re.compile(r"^(?:his|her|their)\s+", re.IGNORECASE)
 _RELATED = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _VAGUE = re.compile(
     r"^(?:he|she|they|him|her|them|it|this|that|who|someone|somebody|everyone|people|the \w+)$", re.IGNORECASE
