@@ -84,10 +84,13 @@ def test_odd_texts_are_read(text: str) -> None:
     assert all(0.0 <= chance <= 1.0 for *_, chance in found.pieces)
 
 
-def test_a_long_message_is_read_in_stretches() -> None:
-    text = "We talked about the weather and the train for a while. " * 40 + "I am allergic to penicillin."
-    spans = load_reader().read(text).spans
-    assert any("penicillin" in text[one.start : one.end] for one in spans)
+def test_a_long_message_is_read_in_stretches_up_to_a_limit() -> None:
+    text = "We talked about the weather and the train. " * 40 + "I am allergic to penicillin."
+    place = text.index("penicillin")
+    assert load_reader().read(text).chance_of(place, place + 10) is not None
+    text = "We talked about the weather and the train. " * 400 + "I am allergic to penicillin."
+    place = text.index("penicillin")
+    assert load_reader().read(text).chance_of(place, place + 10) is None
 
 
 def test_the_judge_tells_a_change_from_a_fact_beside_it() -> None:
@@ -124,3 +127,31 @@ def test_without_its_files_the_rules_learn_alone(
 
 def test_a_language_that_it_was_not_trained_in_is_left_to_the_rules() -> None:
     assert reading.find_reader(load_locale("de")) is None
+
+
+def test_a_quotation_tells_nothing_of_others_beside_what_it_is_about() -> None:
+    """A fact that cannot be worded is kept as its sentence, but never with what the sentence says of somebody else."""
+    text = "my colleague Sam is HIV positive, central arkansas is where i live"
+    facts = reading.read_message(load_reader(), [], text, "", "Nora", SAID_AT, load_locale("en"))
+    own = [one for one in facts if one.about_speaker]
+    assert own
+    assert all("HIV" not in one.content for one in own)
+
+
+def test_a_bare_reply_is_a_choice() -> None:
+    said = {"before": "Vegan or vegetarian?", "text": "vegetarian please"}
+    facts = reading.read_message(load_reader(), [], said["text"], said["before"], "Nora", SAID_AT, load_locale("en"))
+    assert facts == []
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("I'm vegetarian and allergic to nuts", "Nora is allergic to nuts"),
+        ("my sister ana moved to porto", "Nora's sister ana moved to porto"),
+        ("stop using emojis with me", "Nora asks the assistant: stop using emojis with Nora"),
+    ],
+)
+def test_what_is_found_is_put_into_the_third_person(text: str, content: str) -> None:
+    facts = reading.read_message(load_reader(), [], text, "", "Nora", SAID_AT, load_locale("en"))
+    assert content in [one.content for one in facts]

@@ -113,7 +113,9 @@ def _read_facts(
 ) -> list[StatedFact]:
     """Return what the reader found, in the order in which it was said."""
     kept = kept_spans(reading)
-    message = _Message(text=text, question=_last_question(before), speaker=speaker, said_at=said_at, locale=locale)
+    message = _Message(
+        text=text, spans=reading.spans, question=_last_question(before), speaker=speaker, said_at=said_at, locale=locale
+    )
     facts: dict[str, StatedFact] = {}
     own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
     for span in reading.spans:
@@ -127,20 +129,26 @@ def _read_facts(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Message:
     text: str
+    spans: tuple[ReadSpan, ...]
     question: str  # the one that it answers; "" where there is none
     speaker: str
     said_at: datetime
     locale: Locale
 
     def sentence(self, span: ReadSpan) -> str:
-        """Return the sentence around a span, or the span and what is next to it where the sentence is long."""
+        """Return the sentence around a span; the span alone where the sentence is long or tells of other people too."""
         first = max((match.end() for match in _ENDS.finditer(self.text, 0, span.start)), default=0)
         after = _ENDS.search(self.text, max(span.end - 1, span.start))
-        last = after.start() if after else len(self.text)
-        if last - first > _SENTENCE_MAX_CHARS:
-            first = max(first, span.start)
-            last = max(span.end, min(last, first + _SENTENCE_MAX_CHARS))
-        return self.text[first : max(last, span.end)][:_SENTENCE_MAX_CHARS]
+        last = max(after.start() if after else len(self.text), span.end)
+        whom = (span.best("about") == "other", span.who)
+        mixed = any(
+            one.start < last and one.end > first and (one.best("about") == "other", one.who) != whom
+            for one in self.spans
+            if one.best("about") == "other" or whom[0]
+        )
+        if mixed or last - first > _SENTENCE_MAX_CHARS:
+            first, last = span.start, min(span.end, span.start + _SENTENCE_MAX_CHARS)
+        return self.text[first:last]
 
 
 def _last_question(before: str) -> str:
