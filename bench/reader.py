@@ -48,7 +48,7 @@ def main() -> int:
         pairs += judged
         seconds += spent
         rows.append(_row(writer, counts, judged))
-    headings = ["", "precision", "recall", "of none", "asked", "never", "too low", "replaced", "coexisting", "repeated"]
+    headings = ["", "precision", "recall", "of none", "asked", "never", "too low", "replaced", "coexisting", "twice"]
     print(table(headings, [*rows, _row("all", whole, pairs)]))
     print(f"\na message takes {milliseconds(percentile(seconds, 0.5))}, p95 {milliseconds(percentile(seconds, 0.95))}")
     return _against_targets(whole, pairs)
@@ -93,7 +93,7 @@ def count_pairs(reader: TrainedReader, rows: Sequence[Row]) -> Counter[str]:
     counts: Counter[str] = Counter()
     chances = reader.judge([(row["known"], row["new"]) for row in rows])
     for row, chance in zip(rows, chances, strict=True):
-        turned = any(one.chances["change"]["none"] < 0.5 for one in reader.read(row["new"]).spans)
+        turned = any(one.chances["change"]["none"] < 0.7 for one in reader.read(row["new"]).spans)
         label = "replaced" if row["label"] in ("replaces", "ends") else row["label"]
         counts[label] += 1
         verdict = judge.find_verdict(chance, turned=turned)

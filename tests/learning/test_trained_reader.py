@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from tacit.errors import LanguageFailed
 from tacit.learning import reading
 from tacit.learning.extraction.locale import load_locale
+from tacit.learning.facts import StatedFact
 from tacit.learning.reader import network, reader
 from tacit.learning.reader.reader import load_reader
 from tacit.learning.reader.wordpiece import WordPieceTokenizer
@@ -26,6 +27,11 @@ SAID_AT = datetime(2026, 2, 4, 12, tzinfo=UTC)
 def vocabulary() -> dict[str, int]:
     text = (resources.files("tacit.embeddings") / "data" / "wordpiece.txt").read_text("utf-8")
     return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
+
+
+def read(text: str, before: str = "", *, group: bool = False) -> list[StatedFact]:
+    turn = reading.ReadableTurn(text=text, before=before, asked=before, said_at=SAID_AT, group=group)
+    return reading.read_message(load_reader(), [], turn, "Nora", load_locale("en"))
 
 
 def test_pieces_of_words_are_those_of_the_training() -> None:
@@ -117,11 +123,17 @@ def test_damaged_weights_are_refused(tmp_path: Path) -> None:
 def test_without_its_files_the_rules_learn_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def damaged() -> None:
+    tried: list[Path] = []
+
+    def damaged(folder: Path) -> None:
+        tried.append(folder)
         raise LanguageFailed("the file words.npz of the trained reader cannot be read")
 
-    monkeypatch.setattr(reading, "load_reader", damaged)
+    monkeypatch.setattr(reader, "TrainedReader", damaged)
+    monkeypatch.setattr(reader, "_loaded", [])
     assert reading.find_reader(load_locale("en")) is None
+    assert reading.find_reader(load_locale("en")) is None
+    assert len(tried) == 1
     assert "only plain sentences are understood" in caplog.text
 
 
@@ -132,16 +144,14 @@ def test_a_language_that_it_was_not_trained_in_is_left_to_the_rules() -> None:
 def test_a_quotation_tells_nothing_of_others_beside_what_it_is_about() -> None:
     """A fact that cannot be worded is kept as its sentence, but never with what the sentence says of somebody else."""
     text = "my colleague Sam is HIV positive, central arkansas is where i live"
-    facts = reading.read_message(load_reader(), [], text, "", "Nora", SAID_AT, load_locale("en"))
+    facts = read(text)
     own = [one for one in facts if one.about_speaker]
     assert own
     assert all("HIV" not in one.content for one in own)
 
 
 def test_a_bare_reply_is_a_choice() -> None:
-    said = {"before": "Vegan or vegetarian?", "text": "vegetarian please"}
-    facts = reading.read_message(load_reader(), [], said["text"], said["before"], "Nora", SAID_AT, load_locale("en"))
-    assert facts == []
+    assert read("vegetarian please", "Vegan or vegetarian?") == []
 
 
 @pytest.mark.parametrize(
@@ -153,5 +163,15 @@ def test_a_bare_reply_is_a_choice() -> None:
     ],
 )
 def test_what_is_found_is_put_into_the_third_person(text: str, content: str) -> None:
-    facts = reading.read_message(load_reader(), [], text, "", "Nora", SAID_AT, load_locale("en"))
+    facts = read(text)
     assert content in [one.content for one in facts]
+
+
+@pytest.mark.parametrize("text", ["No emojis please, ever", "no need to ask before booking things for me"])
+def test_a_denial_is_not_cut_off(text: str) -> None:
+    assert all("no " in one.content.lower() for one in read(text))
+
+
+def test_a_group_keeps_nothing_of_somebody_who_is_not_named() -> None:
+    text = "she got caught cheating on her exam and her mum has cancer"
+    assert all(one.about_speaker or one.about for one in read(text, group=True))

@@ -161,6 +161,8 @@ def _build_turn(episode: Memory) -> QueuedTurn:
         said_at=episode.observed_at or episode.created_at,
         message=episode.source.message,
         agent=episode.agent,
+        # What was said before is no longer known: a bare reply must not pass for a statement.
+        before=(f"{Role.ASSISTANT}: ...",),
         # Nobody counts as present because of this: the episode has the audience of its time.
         asking=RawRequest(
             subject=episode.owner,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tacit.learning.facts import StatedFact
 from tacit.learning.reader.reader import TrainedReader
 from tacit.learning.reconciliation import Judgment, Verdict
+from tacit.storage import learned_facts
 from tacit.storage.learned_facts import ComparedMemory
 from tacit.text import stem_words
 
-_WORD_MIN_CHARS = 3
+_WORD = re.compile(r"\w+")
+_DENIALS = frozenset(["no", "not", "never", "cannot", "without", "none", "neither", "nor"])
 KNOWN_MAX_COUNT = 150  # newest facts of a person that are considered
 _CHANGED_PAIRS_MAX_COUNT = 12  # per statement that is said as a change, which may share no word with the old one
 _PAIRS_MAX_COUNT = 5  # per other statement
@@ -48,26 +51,28 @@ def find_verdict(chance: Mapping[str, float], *, turned: bool) -> Verdict | None
 
 
 def _adds_words(new: StatedFact, old: ComparedMemory) -> bool:
-    """Whether a statement has a word that the known one lacks, which may say something else or more.
+    """Whether a statement has a word that the known one lacks, or one of them denies what the other says.
 
     "Mia is allergic to nuts" repeats nothing of "Mia is allergic to eggs", however sure the judge is.
     """
-    known = set(stem_words(old.content))
-    return any(
-        word not in known for word in stem_words(new.content) if len(word) >= _WORD_MIN_CHARS or word.isdecimal()
-    )
+    known, said = (_WORD.findall(one.content.casefold()) for one in (old, new))
+    stems = set(stem_words(old.content))
+    denied = _DENIALS.intersection(known) != _DENIALS.intersection(said)
+    return denied or any(word not in known and not stems.intersection(stem_words(word)) for word in said)
 
 
 def _nominate(new: StatedFact, known: Sequence[ComparedMemory]) -> list[ComparedMemory]:
-    """Return the known facts to compare with: those of the same people that share most words, then the newest."""
+    """Return the known facts to compare with: those about the same people that share most words, then the newest."""
     words = set(stem_words(new.quote)) | set(stem_words(new.content))
-    people = {one.name or one.relation or one.username for one in new.about}
+    people = {called.casefold() for one in new.about for called in (one.name, one.relation, one.username) if called}
     scored: list[tuple[int, int, ComparedMemory]] = []
     for place, old in enumerate(known):
-        shared = len(words.intersection(stem_words(old.content)))
-        same_people = old.fact.about_speaker == new.about_speaker
-        if not same_people and not any(one and one.casefold() in old.content.casefold() for one in people):
+        mentions = learned_facts.unpack_mentions(old.fact.about)
+        others = {called.casefold() for _, *names in mentions for called in names if called}
+        alike = old.fact.about_speaker or bool(people & others) or not (people or others)
+        if old.fact.about_speaker != new.about_speaker or not alike:
             continue
+        shared = len(words.intersection(stem_words(old.content)))
         if shared or new.turned:
             scored.append((-shared, place, old))
     scored.sort(key=lambda one: one[:2])

@@ -373,6 +373,8 @@ def write_decision(
     if decision.statement is not None:
         whose = _room(tx) if draft.for_room else _owner(tx)
         fact = make_stored_fact(decision.statement)
+        if decision.old is not None and decision.statement.read:
+            fact = fact._replace(slot=decision.old.fact.slot)  # the reader knows none; it stays replaceable
         learned_facts.save_fact(tx, done.id, whose, decision.content, fact, new=done.created)
     return LearnedFact(id=done.id, outcome=decision.outcome, state=State.ACTIVE, content=decision.content)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection
 
 from tacit import limits
-from tacit.errors import LanguageFailed
+from tacit.errors import InvalidInput, LanguageFailed
 from tacit.learning import memory_writes
 from tacit.learning.claims import LlmReader, LlmReading
 from tacit.learning.composition import Ttls
@@ -21,7 +21,7 @@ from tacit.learning.extraction.sentences import HoldScope, combine_holds, squeez
 from tacit.learning.facts import Hold, StatedFact
 from tacit.learning.judge import KNOWN_MAX_COUNT, judge_statements
 from tacit.learning.memory_writes import LearnedFact, supersede_hearsay
-from tacit.learning.reading import find_reader, read_message
+from tacit.learning.reading import ReadableTurn, find_reader, read_message
 from tacit.learning.reconciliation import (
     LIKENESS_MIN,
     AmbiguousPerson,
@@ -46,7 +46,7 @@ from tacit.learning.verification import classify_statement
 from tacit.llm.budget import Allowance, Budget
 from tacit.llm.language_model import LanguageModel
 from tacit.records.conversation import Role
-from tacit.records.memory import CATEGORY_OF_KIND, Kind, Memory, Sensitivity, State
+from tacit.records.memory import CATEGORY_OF_KIND, ChatKind, Kind, Memory, Sensitivity, State
 from tacit.records.request import Request
 from tacit.records.results import EventNode, EventOperation, EventStatus
 from tacit.retrieval.index_cache import find_neighbors
@@ -128,7 +128,7 @@ def choose_locale(locale: str, text: str) -> Locale:
 
 
 def extract_statements(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader | None) -> Extraction:
-    """Extract what a turn states. What rules and the trained reader find does not depend on a language model."""
+    """Extract what a turn states: by rules, and by the language model or, without one, by the trained reader."""
     found = _extracted(turn, speaker, locale, reader)
     return Extraction(
         statements=tuple(
@@ -162,7 +162,14 @@ def _extracted(turn: QueuedTurn, speaker: str, locale: Locale, reader: LlmReader
     plain = rules.extract_by_rules(turn.text, speaker, turn.said_at, locale)
     trained = find_reader(locale) if reader is None else None
     if trained is not None:
-        plain = read_message(trained, plain, turn.text, turn.said_before, speaker, turn.said_at, locale)
+        readable = ReadableTurn(
+            text=turn.text,
+            before=turn.said_before,
+            asked=turn.question_before,
+            said_at=turn.said_at,
+            group=turn.asking.kind is not ChatKind.PRIVATE,
+        )
+        plain = read_message(trained, plain, readable, speaker, locale)
     if reader is None:
         return Extraction(statements=tuple(plain[: limits.LEARN_WRITES_PER_TURN_MAX_COUNT]), inferred=frozenset())
     return merge_readings(plain, reader.read(turn, speaker, locale), speaker, locale)
@@ -380,7 +387,7 @@ class LearningPipeline:
         self, space: str, turn: QueuedTurn, statements: Sequence[StatedFact], locale: Locale
     ) -> Judgment:
         """Judge new statements against what this chat may hear of the speaker's own facts."""
-        reader = find_reader(locale) if statements else None
+        reader = find_reader(locale) if statements and self.learning.model is None else None
         if reader is None:
             return {}
 
@@ -511,6 +518,9 @@ def _attributed(
             whom = attribute_statement(tx, filled)
         except AmbiguousPerson as name:
             trace.note("attribute", f"{name} could be several people: left out")
+            continue
+        except InvalidInput:
+            trace.note("attribute", "whom it is about cannot be stored as a name: left out")
             continue
         trace.note("attribute", "hearsay" if whom.hearsay else "the speaker's own")
         stated.append((filled, whom))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,7 @@ from tacit.learning.wording import SpanToWord, word_fact
 from tacit.records.memory import Kind, Sensitivity
 from tacit.text import stem_words
 
-_LOG = logging.getLogger(__name__)
-
-# Chosen on two writers whose messages trained nothing (`training/README.md`).
+# Chosen with weights that had not seen the writers looked at (`training/README.md`).
 KEPT_MIN_SCORE = 0.6
 ASKED_MIN_SCORE = 0.5  # where the person asks to have it remembered
 _ASKS_MIN_CHANCE = 0.5
@@ -29,9 +26,9 @@ _REPLIED_MIN_SCORE = 0.9  # for words without a subject in a reply
 _CHOICE_MAX_WORDS = 4  # a reply of as many that names no subject is taken for a choice
 _SENSITIVE_MIN_CHANCE = 0.25
 _PUBLIC_MIN_CHANCE = 0.6
-_CHANGE_MIN_CHANCE = 0.5
+_CHANGE_MIN_CHANCE = 0.7  # that it is said as no change; below, it is
 _TOLD_MIN_SHARE = 0.5
-_COVERED_MIN_SHARE = 0.3  # of the words of a fact, in those of another
+_COVERED_MIN_SHARE = 0.7  # of the words of a fact, in those of another
 _SENTENCE_MAX_CHARS = 220
 
 TRAINED_LOCALE = "en"
@@ -50,34 +47,47 @@ _ENDS = re.compile(r"[.!?]+(?=\s)|\n+")
 _QUESTION = re.compile(r"[^.!?\n]{3,120}\?")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadableTurn:
+    """What the reader needs of a turn."""
+
+    text: str
+    before: str  # what was said just before
+    asked: str  # the assistant's question that it may answer
+    said_at: datetime
+    group: bool
+
+
 def find_reader(locale: Locale) -> TrainedReader | None:
     """Return the reader for a language; None where it was not trained, or where its files are damaged."""
     if locale.code != TRAINED_LOCALE:
         return None
     try:
         return load_reader()
-    except LanguageFailed as error:
-        _LOG.error("The trained reader cannot be used, and only plain sentences are understood: %s", error)
-        return None
+    except LanguageFailed:
+        return None  # it was logged once
 
 
 def read_message(
     reader: TrainedReader,
     plain: Sequence[StatedFact],
-    text: str,
-    before: str,
+    turn: ReadableTurn,
     speaker: str,
-    said_at: datetime,
     locale: Locale,
 ) -> list[StatedFact]:
     """Return what a message states: by the rules (`plain`), and by the reader.
 
     Where both read the same words, those of the rules are kept, which know their slot, with the reader's labels.
     """
-    reading = reader.read(text, before)
-    read = _read_facts(reading, text, before, speaker, said_at, locale)
+    text = turn.text
+    reading = reader.read(text, turn.before)
+    read = _read_facts(reading, turn, speaker, locale)
     found = [_labelled(one, [new for new in read if _is_told_by(new, one)]) for one in plain]
-    return found + [new for new in read if not any(_share(new, one, text) >= _COVERED_MIN_SHARE for one in plain)]
+    return found + [new for new in read if not any(_is_same(new, one, text) for one in plain)]
+
+
+def _is_same(new: StatedFact, old: StatedFact, text: str) -> bool:
+    return _is_told_by(new, old) or _share(new, old, text) >= _COVERED_MIN_SHARE
 
 
 def _share(new: StatedFact, old: StatedFact, text: str) -> float:
@@ -96,7 +106,7 @@ def _is_told_by(new: StatedFact, old: StatedFact) -> bool:
 
 
 def _labelled(plain: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
-    """A statement of the rules, as sensitive as the reader takes its words for, and as long-lived."""
+    """A statement of the rules, as sensitive as the reader takes its words for."""
     if not read:
         return plain
     levels = [one.sensitivity for one in (plain, *read) if one.sensitivity]
@@ -104,17 +114,20 @@ def _labelled(plain: StatedFact, read: Sequence[StatedFact]) -> StatedFact:
         plain,
         sensitivity=max(levels, key=lambda one: one.rank, default=None),
         turned=plain.turned or any(one.turned for one in read),
-        expires_at=plain.expires_at or read[0].expires_at,
     )
 
 
-def _read_facts(
-    reading: MessageReading, text: str, before: str, speaker: str, said_at: datetime, locale: Locale
-) -> list[StatedFact]:
+def _read_facts(reading: MessageReading, turn: ReadableTurn, speaker: str, locale: Locale) -> list[StatedFact]:
     """Return what the reader found, in the order in which it was said."""
     kept = kept_spans(reading)
+    text, before = turn.text, turn.before
     message = _Message(
-        text=text, spans=reading.spans, question=_last_question(before), speaker=speaker, said_at=said_at, locale=locale
+        text=text,
+        spans=reading.spans,
+        question=_last_question(turn.asked),
+        speaker=speaker,
+        said_at=turn.said_at,
+        locale=locale,
     )
     facts: dict[str, StatedFact] = {}
     own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
@@ -122,7 +135,8 @@ def _read_facts(
         own = _OWN.match(text[span.start : span.end]) is not None or (own and span.best("about") in ("me", "us"))
         if span in kept and not (before and _may_be_choice(text, span)):
             fact = _stated(span, message, own=own, asked=_asks(reading))
-            facts.setdefault(fact.content, fact)
+            if not (turn.group and span.best("about") == "other" and not fact.about):
+                facts.setdefault(fact.content, fact)  # a group keeps nothing of somebody who is not named
     return list(facts.values())
 
 
@@ -135,7 +149,7 @@ class _Message:
     said_at: datetime
     locale: Locale
 
-    def sentence(self, span: ReadSpan) -> str:
+    def stretch(self, span: ReadSpan) -> tuple[int, int]:
         """Return the sentence around a span; the span alone where the sentence is long or tells of other people too."""
         first = max((match.end() for match in _ENDS.finditer(self.text, 0, span.start)), default=0)
         after = _ENDS.search(self.text, max(span.end - 1, span.start))
@@ -148,7 +162,7 @@ class _Message:
         )
         if mixed or last - first > _SENTENCE_MAX_CHARS:
             first, last = span.start, min(span.end, span.start + _SENTENCE_MAX_CHARS)
-        return self.text[first:last]
+        return first, last
 
 
 def _last_question(before: str) -> str:
@@ -182,10 +196,11 @@ def _asks(reading: MessageReading) -> bool:
 
 def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> StatedFact:
     quote, said_at = message.text[span.start : span.end], message.said_at
+    first, last = message.stretch(span)
     worded = word_fact(
         SpanToWord(
             words=quote,
-            sentence=message.sentence(span),
+            sentence=message.text[first:last],
             asked=message.question,
             about=span.best("about"),
             who=span.who,
@@ -197,6 +212,8 @@ def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> Sta
         said_at,
         message.locale,
     )
+    # A quotation is as sensitive as anything in it.
+    told = [one for one in message.spans if one.start < last and one.end > first] if worded.quoted else [span]
     said_kind = span.best("kind")
     kind = _KINDS.get(said_kind) or Kind(said_kind)
     stays = span.best("lasts") == "stays"
@@ -205,11 +222,11 @@ def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> Sta
     return StatedFact(
         content=worded.content,
         quote=quote,
-        explicit=asked or said_kind == "instruction",
+        explicit=asked,
         kind=kind,
         about_speaker=worded.about_speaker,
         about=worded.about,
-        hearsay=bool(worded.about) and not worded.about_speaker,
+        hearsay=span.best("about") == "other" and not worded.about_speaker,
         slot=None,
         value=None,
         negated=False,
@@ -217,7 +234,7 @@ def _stated(span: ReadSpan, message: _Message, *, own: bool, asked: bool) -> Sta
         withheld_from=(),
         hold=None,
         turned=span.chances["change"]["none"] < _CHANGE_MIN_CHANCE,
-        sensitivity=find_sensitivity(span),
+        sensitivity=max((find_sensitivity(one) for one in told), key=lambda one: one.rank),
         read=True,
         expires_at=None if stays else _expiry(kind, worded.observed_at, said_at),
     )

@@ -249,12 +249,15 @@ def reconcile_statements(
 
 def _without_rest_of_change(decisions: list[ReconcileDecision]) -> list[ReconcileDecision]:
     """Leave out what the trained reader made of the words of a change that a rule has understood."""
-    changed = any(one.outcome in (ReconcileOutcome.CHANGED, ReconcileOutcome.ENDED) for one in decisions)
-    amended = any(one.statement is None for one in decisions)  # the message corrects a part of a known fact
+    changed = [one for one in decisions if one.outcome in (ReconcileOutcome.CHANGED, ReconcileOutcome.ENDED)]
+    amended = any(one.statement is None for one in changed)  # the message corrects a part of a known fact
+    about = {word for one in changed if one.old for word in split_terms(f"{one.old.content} {one.content}")}
     return [
         one
         for one in decisions
-        if one.statement is None or not one.statement.read or not (amended or (changed and one.statement.turned))
+        if one.statement is None
+        or not (one.statement.read and one.statement.turned)
+        or not (amended or about.intersection(split_terms(one.statement.quote)))
     ]
 
 
@@ -289,7 +292,7 @@ def _may_replace(kept: ComparedMemory, whom: Attribution) -> bool:
 def apply_judgment(
     tx: Transaction, turn: QueuedTurn, decision: ReconcileDecision, judgement: Judgment
 ) -> ReconcileDecision:
-    """Apply a model's verdict that a new statement repeats or updates a known memory."""
+    """Apply the verdict of a language model or of the trained judge on a new statement and a known memory."""
     found = judgement.get(decision.content)
     if decision.outcome is not ReconcileOutcome.NEW or found is None:
         return decision

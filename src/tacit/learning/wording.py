@@ -27,14 +27,14 @@ _SPACES = re.compile(r"\s+")
 _EDGES = " ,;:-–—.!…*"
 # What a clause may open or close with and that is no part of the fact.
 _LEAD = re.compile(
-    r"^(?:(?:and|but|so|also|oh|well|yeah|yes|yep|no|nah|ok|okay|hi|hey|hello|btw|by the way|fyi|ps|anyway|plus|"
-    r"because|cause|cos|cuz|coz|actually|honestly|tbh|ngl|just|please|pls|remember|note|"
-    r"(?:please )?(?:remember|note) that|that|which means|turns out|for the record|update)\b[\s,:]*)+(?=\S)",
+    r"^(?:(?:and|but|so|also|oh|well|yeah|ok|okay|hi|hey|hello|btw|by the way|fyi|ps|anyway|plus|because|cause|cos|cuz|"
+    r"coz|actually|honestly|tbh|ngl|just|please|pls|(?:please )?(?:remember|note) that|which means|turns out|"
+    r"for the record)\b[\s,:]*|(?:no|nah|yes|yep|update|remember|note)\s*[,:.]\s*)+(?=\S)",
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    r"[\s,]+(?:btw|by the way|fyi|lol|lmao|haha+|tho|though|too|tbh|ngl|thanks|thx|ty|please|pls|ok|okay|right|"
-    r"you know|if that helps|just so you know|for the record|so yeah|so)$",
+    r"[\s,]+(?:btw|by the way|fyi|lol|lmao|haha+|tho|though|tbh|ngl|thanks|thx|please|pls|you know|if that helps|"
+    r"just so you know|for the record)$",
     re.IGNORECASE,
 )
 _CONTRACTIONS = tuple(
@@ -47,13 +47,16 @@ _CONTRACTIONS = tuple(
         (r"we['’]re", "we are"),
         (r"(?:we['’]ve|weve)", "we have"),
         (r"we['’]ll", "we will"),
-        (r"(?:he|she|it)(?:['’]?s) (?=been|got|had|gone|become|moved|started|left|taken)", r"\g<0>"),
+        (
+            r"(he|she|it)['’]s(?= (?:been|got|had|gone|become|moved|started|left|taken|quit|lost|sold|bought)\b)",
+            r"\1 has",
+        ),
         (r"(?:can['’]?t)", "cannot"),
         (r"(?:won['’]t)", "will not"),
         (r"(do|does|did|is|are|was|has|have|had|could|should|would)n['’]?t", r"\1 not"),
         (r"(they|you)['’]?re", r"\1 are"),
         (r"(he|she|that|there|it)['’]s", r"\1 is"),
-        (r"(hes|shes)", "she is"),
+        (r"(s?he)s", r"\1 is"),
         (r"gonna", "going to"),
         (r"wanna", "want to"),
         (r"w/", "with"),
@@ -61,12 +64,13 @@ _CONTRACTIONS = tuple(
     )
 )
 _SELF = re.compile(r"^(?:i|we|me and (?:my \w+|\w+)|both of us)\s+", re.IGNORECASE)
-_MINE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:he|she|they)\s+", re.IGNORECASE)
 _THEIRS = re.compile(r"^(?:his|her|their)\s+", re.IGNORECASE)
-_RELATED = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
+_MINE = re.compile(r"^(?:my|our)\s+", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"^(?:he|she|they|him|her|them|it|this|that|who|someone|somebody|everyone|people|the \w+)$", re.IGNORECASE
+    r"^(?:he|she|they|him|them|it|who|someone|somebody|everyone|everybody|people|"
+    r"(?:an?|some|the|another|this|that|her|his|their|one|two|three|all|both|every|each)\b.*)$",
+    re.IGNORECASE,
 )
 _BEING = re.compile(
     r"\b(?:is|are|was|were|am|has|have|had|will|can|cannot|does|did|do|wants?|needs?|gets?|got)\b", re.IGNORECASE
@@ -94,6 +98,8 @@ _VERBS = frozenset(
 )
 _AFTER_SUBJECT = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "can", "cannot", "does", "did"])
 _ASKED = re.compile(r"^(?:(?:can|could|would|will) you|you (?:should|must|can)|i want you to)\s+", re.IGNORECASE)
+_NAME_MAX_WORDS = 3
+_NAME = re.compile(r"[^\W\d_][\w.'-]{0,30}(?: [^\W\d_][\w.'-]{0,30})*")
 _SHORT_MAX_WORDS = 4  # a sentence of as many says little without the question that it answers
 _LETTER = re.compile(r"[^\W\d_]")
 # What a fragment without subject and verb may open with: "allergic to nuts", "on insulin", "from Cork".
@@ -155,7 +161,9 @@ def word_fact(span: SpanToWord, speaker: str, said_at: datetime, locale: Locale)
         content = _quoted(span, speaker, said_at, locale)
     return WordedFact(
         content=content,
-        about_speaker=span.about in ("me", "us") or (span.about == "other" and not about and not span.who),
+        about_speaker=span.about in ("me", "us")
+        or _SELF.match(text) is not None
+        or (span.about == "thing" and _MINE.match(text) is not None),
         about=about,
         observed_at=next((when.at for when in whens if when.at), None),
         quoted=quoted,
@@ -241,7 +249,9 @@ def _of_another(text: str, span: SpanToWord, about: tuple[Mention, ...], speaker
     match = _PRONOUN.match(text)
     called = _called(span, about, speaker, locale)
     if match is not None:
-        return f"{called} {_inside(text[match.end() :], speaker, locale)}" if called else None
+        said = _inside(text[match.end() :], speaker, locale)
+        plural = text[: match.end()].strip().lower() == "they"
+        return f"{called} {to_singular_verb(said, locale) if plural else said}" if called else None
     match = _THEIRS.match(text)
     if match is not None:
         return f"{make_possessive(called, locale)} {_inside(text[match.end() :], speaker, locale)}" if called else None
@@ -283,8 +293,8 @@ def _called(span: SpanToWord, about: tuple[Mention, ...], speaker: str, locale: 
     """How a sentence names the person: "Lia", "Nora's sister Ana"."""
     if not span.who:
         return ""
-    if _RELATED.match(span.who):
-        return f"{make_possessive(speaker, locale)} {_RELATED.sub('', span.who)}"
+    if _MINE.match(span.who):
+        return f"{make_possessive(speaker, locale)} {_MINE.sub('', span.who)}"
     return about[0].name or about[0].text if about else span.who
 
 
@@ -296,10 +306,12 @@ def _mentions(span: SpanToWord, speaker: str, locale: Locale) -> tuple[Mention, 
     parsed = read_subject(f"{who} is", speaker, locale, None)
     if parsed is not None and parsed[0].mentions:
         return parsed[0].mentions
-    if _RELATED.match(who):
-        relation = _RELATED.sub("", who).lower()
+    if _MINE.match(who):
+        relation = _MINE.sub("", who).lower()
+        if not _NAME.fullmatch(relation) or len(relation.split()) > _NAME_MAX_WORDS:
+            return ()
         return (Mention(text=who, name=None, relation=relation, username=None),)
-    if not _LETTER.search(who) or len(who.split()) > 3:
+    if len(who.split()) > _NAME_MAX_WORDS or not _NAME.fullmatch(who):
         return ()
     return (make_mention(who, None, who if who[:1].isupper() else who.title()),)
 

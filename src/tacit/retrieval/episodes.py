@@ -16,7 +16,7 @@ from tacit.text import stem_words
 EPISODE_MIN_SIMILARITY = 0.15  # beside memories: most turns share some word with a question
 EPISODES_RANKED_COUNT = 50  # at once, after the first were not wanted
 _PLACES_SHARE = 3  # of this many places, an episode may take the last from a memory that fits less
-_QUESTIONS_ONLY = re.compile(r"(?:[^.!?\n]*[?\uff1f][\s\W]*)+")
+_SENTENCE = re.compile(r"[^.!?\uff1f\n]+([.!?\uff1f\n]?)")
 # What was learned from an episode and is not to be shown: the episode would say it.
 _KEPT_BACK = frozenset({State.FORGOTTEN, State.PENDING, State.QUARANTINED})
 
@@ -48,9 +48,15 @@ def list_unwanted_episodes(
         is_outdated = bool(some) and all(one.state is State.SUPERSEDED or one.is_reworded for one in some)
         said = frozenset(stem_words(episode.content))
         is_repeated = any(said <= told for told in words)
-        if is_known or is_outdated or is_repeated or _QUESTIONS_ONLY.fullmatch(episode.content):
+        if is_known or is_outdated or is_repeated or _is_only_questions(episode.content):
             unwanted.add(episode.id)
     return unwanted
+
+
+def _is_only_questions(text: str) -> bool:
+    """Whether every sentence that has a word ends with a question mark."""
+    ends = [match[1] for match in _SENTENCE.finditer(text) if any(char.isalnum() for char in match[0])]
+    return bool(ends) and all(end in ("?", "\uff1f") for end in ends)
 
 
 def merge_answers(memories: Sequence[RecallAnswer], episodes: Sequence[RecallAnswer], top_k: int) -> list[RecallAnswer]:

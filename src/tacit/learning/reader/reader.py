@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit import limits
+from tacit.errors import LanguageFailed
 from tacit.learning.reader.network import Network, Rows, load_arrays
 from tacit.learning.reader.wordpiece import WordPieceTokenizer
 
@@ -43,7 +45,8 @@ _BEFORE_MAX_TOKENS = 40
 _WINDOW_MAX_TOKENS = 192
 _PAIR_SIDE_MAX_TOKENS = 80
 _TOKEN_MIN_CHANCE = 0.4  # of being in a fact, for a token of a span
-_SENTENCE_ENDS = frozenset(".!?\n;")
+_SENTENCE_ENDS = frozenset(".!?;")
+_LOG = logging.getLogger(__name__)
 _LETTERS = re.compile(r"\w")
 
 
@@ -221,13 +224,19 @@ def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-_loaded: list[TrainedReader] = []
+_loaded: list[TrainedReader | LanguageFailed] = []
 _loading = threading.Lock()
 
 
 def load_reader() -> TrainedReader:
-    """Return the reader of the process; loading takes a moment and 70 MB. Raises LanguageFailed if that fails."""
+    """Return the reader of the process; loading takes a moment and 70 MB. Raises LanguageFailed if that failed."""
     with _loading:
         if not _loaded:
-            _loaded.append(TrainedReader(Path(__file__).with_name("weights")))
-        return _loaded[0]
+            try:
+                _loaded.append(TrainedReader(Path(__file__).with_name("weights")))
+            except LanguageFailed as error:
+                _LOG.error("The trained reader cannot be used, and only plain sentences are understood: %s", error)
+                _loaded.append(error)
+    if isinstance(_loaded[0], LanguageFailed):
+        raise _loaded[0]
+    return _loaded[0]

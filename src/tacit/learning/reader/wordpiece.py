@@ -32,9 +32,10 @@ class WordPieceTokenizer:
         ids: list[int] = []
         places: list[tuple[int, int]] = []
         for word, origin in _words(text):
-            for number, start, stop in self._cut(word):
+            for number, start, stop in self._cut(word[: _WORD_MAX_CHARS + 1]):
                 ids.append(number)
-                places.append((origin[start], origin[stop - 1] + 1))
+                last = len(word) if stop > _WORD_MAX_CHARS else stop
+                places.append((origin[start], origin[last - 1] + 1))
         return WordPieces(ids, places)
 
     def _cut_word(self, word: str) -> tuple[tuple[int, int, int], ...]:
@@ -80,7 +81,7 @@ def _words(text: str) -> Iterator[tuple[str, list[int]]]:
 @lru_cache(4_096)
 def _folded(char: str) -> str:
     """A character in lower case without accents; every space is plain, and control characters are left out."""
-    if char in "\t\n\r" or unicodedata.category(char) == "Zs":
+    if char in "\t\n\r" or unicodedata.category(char).startswith("Z"):
         return " "
     if char in "\x00\ufffd" or unicodedata.category(char) in ("Cc", "Cf", "Cn", "Co"):
         return ""
