@@ -133,7 +133,7 @@ def _read_facts(reading: MessageReading, turn: ReadableTurn, speaker: str, local
     own = True  # a subject that is left out is the speaker, as far as the message has spoken of nobody else
     for span in reading.spans:
         own = _OWN.match(text[span.start : span.end]) is not None or (own and span.best("about") in ("me", "us"))
-        if span in kept and not (before and _may_be_choice(text, span)):
+        if span in kept and not _may_be_choice(text, span, reply=bool(before)):
             fact = _stated(span, message, own=own, asked=_asks(reading))
             if not (turn.group and span.best("about") == "other" and not fact.about):
                 facts.setdefault(fact.content, fact)  # a group keeps nothing of somebody who is not named
@@ -171,11 +171,13 @@ def _last_question(before: str) -> str:
     return found[-1].strip() if found and before.rstrip().endswith("?") else ""
 
 
-def _may_be_choice(text: str, span: ReadSpan) -> bool:
-    """Whether words of a reply that name no subject may be a choice: "vegetarian please", "120 a night max"."""
+def _may_be_choice(text: str, span: ReadSpan, *, reply: bool) -> bool:
+    """Whether words that name no subject may be a choice: "vegetarian please", "120 a night max"."""
     if span.best("about") not in ("me", "us") or _SUBJECT.search(text, span.start, span.end):
         return False
-    return span.score < _REPLIED_MIN_SCORE or len(text.split()) <= _CHOICE_MAX_WORDS
+    sure = span.score >= _REPLIED_MIN_SCORE
+    # Of a few words alone, what was said before may not have been passed.
+    return (reply or not sure) if len(text.split()) <= _CHOICE_MAX_WORDS else (reply and not sure)
 
 
 def kept_spans(reading: MessageReading) -> list[ReadSpan]:
