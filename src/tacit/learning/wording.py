@@ -196,9 +196,7 @@ def _order(text: str, speaker: str, locale: Locale) -> str:
     match = _SELF.match(text)
     if match is not None:
         return _acts(speaker, text[match.end() :], speaker, locale)
-    said = re.sub(
-        r"^(?:(?:can|could|would|will) you|you (?:should|must|can)|i want you to)\s+", "", text, flags=re.IGNORECASE
-    )
+    said = _ASKED.sub("", text)
     return f"{speaker} asks the assistant: {_inside(said[:1].lower() + said[1:], speaker, locale)}"
 
 
